@@ -1,0 +1,29 @@
+/** The moments of a history that a scrubber marks. */
+import type { TimelineSection } from './timeline.ts'
+
+export interface Marker {
+  readonly kind: 'turn' | 'failure' | 'commit' | 'pull_request'
+  /** The revision of its event in the task's stream. */
+  readonly revision: number
+  readonly label: string
+}
+
+/** Where turns begin, what failed, commits and pull requests, in the order of the sections. */
+export function markersOf(sections: readonly TimelineSection[]): readonly Marker[] {
+  return sections.flatMap((section): readonly Marker[] => {
+    const { number, kind, revision, rows } = section
+    const begin: Marker = {
+      kind: 'turn',
+      revision,
+      label: `${kind === 'turn' ? 'Turn' : 'Command'} ${number}`,
+    }
+    const marked = rows.flatMap((row): readonly Marker[] => {
+      const label = row.sentence
+      if (row.outcome === 'failed') return [{ kind: 'failure', revision: row.revision, label }]
+      if (row.kind === 'commit') return [{ kind: 'commit', revision: row.revision, label }]
+      const isOpened = row.kind === 'pull_request' && row.outcome === 'completed'
+      return isOpened ? [{ kind: 'pull_request', revision: row.revision, label }] : []
+    })
+    return [begin, ...marked]
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * The task at any moment of its history. A snapshot of the folded state is kept at every so many events, so that a seek folds a few hundred
+ * at most, however long the history is. Without React, and without a clock.
+ */
+import { revisionOf, type HistoryItem } from '#domain/history/item.ts'
+import { withNewer } from '#domain/history/order.ts'
+import {
+  createWriter,
+  markOf,
+  write,
+  writerAt,
+  type Writer,
+  type WriterMark,
+} from '../terminal/log/terminalWriter.ts'
+import { foldItems, nothingYet, type ReplayState, type TaskBase } from './replayState.ts'
+
+/** Events between two snapshots: what a seek folds at most. */
+export const snapshotEvery = 500
+
+interface Snapshot {
+  /** How many items are folded in. */
+  readonly count: number
+  readonly state: ReplayState
+  readonly terminal: WriterMark
+}
+
+/** The task at a moment, with its terminal, which is written on when the replay goes on from here. */
+export interface Replayed {
+  /** The item that was folded last; `-1` before the first. */
+  readonly index: number
+  readonly state: ReplayState
+  readonly writer: Writer
+}
+
+export interface ReplayEngine {
+  /** All items that are loaded, in order; another array when there are more. */
+  items(): readonly HistoryItem[]
+  /** Adds newer items. Returns the index of the first that is new or has moved. */
+  add(newer: readonly HistoryItem[]): number
+  /** The task after an item. Goes on from `from` where that is near. */
+  seek(index: number, from?: Replayed): Replayed
+  /** The index of an event of the task's stream by its revision; `-1` when it is not there. */
+  indexOfRevision(revision: number): number
+}
+
+const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWriter() })
+
+/** `every`: events between two snapshots. */
+export function createReplayEngine(base: TaskBase, every = snapshotEvery): ReplayEngine {
+  const snapshots: Snapshot[] = []
+  let items: readonly HistoryItem[] = []
+  /** The whole history folded, up to the last snapshot or beyond. */
+  let end = start()
+  /** Where the events of the task's stream are, by revision from the first that is there. */
+  let places: number[] = []
+  let firstRevision = 0
+
+  /** `writer` is written on: only one state goes on from each. */
+  const fold = ({ index, state, writer }: Replayed, to: number): Replayed => ({
+    index: to,
+    state: foldItems(state, items.slice(index + 1, to + 1), base, (output) => write(writer, output)),
+    writer,
+  })
+  const restored = ({ count, state, terminal }: Snapshot): Replayed => ({
+    index: count - 1,
+    state,
+    writer: writerAt(terminal, end.writer.lines),
+  })
+  /** Forgets what was folded beyond a count of items. */
+  const rewind = (count: number) => {
+    if (end.index < count) return
+    while ((snapshots.at(-1)?.count ?? 0) > count) snapshots.pop()
+    const last = snapshots.at(-1)
+    end = last === undefined ? start() : restored(last)
+  }
+  const advance = () => {
+    for (let next = end.index + every; next < items.length; next = end.index + every) {
+      end = fold(end, next)
+      snapshots.push({ count: next + 1, state: end.state, terminal: markOf(end.writer) })
+    }
+  }
+  const place = (from: number) => {
+    if (from === 0) {
+      const first = items.find(({ kind }) => kind === 'event')
+      firstRevision = first === undefined ? 0 : revisionOf(first)
+      places = []
+    }
+    for (let index = from; index < items.length; index += 1) {
+      const item = items[index]
+      if (item?.kind === 'event') places[item.event.revision - firstRevision] = index
+    }
+  }
+
+  return {
+    items: () => items,
+    add(newer) {
+      const added = withNewer(items, newer)
+      items = added.items
+      rewind(added.from)
+      place(added.from)
+      advance()
+      return added.from
+    },
+    seek(wanted, from) {
+      const index = Math.max(-1, Math.min(wanted, items.length - 1))
+      const snapshot = snapshots[Math.floor((index + 1) / every) - 1]
+      const isNear = from !== undefined && from.index <= index && index - from.index <= every
+      if (isNear) return fold(from, index)
+      return fold(snapshot === undefined ? start() : restored(snapshot), index)
+    },
+    indexOfRevision: (revision) => places[revision - firstRevision] ?? -1,
+  }
+}

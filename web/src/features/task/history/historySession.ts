@@ -1,0 +1,363 @@
+/**
+ * The history of an open task: reads it a page at a time, follows it while the task goes on, and replays it. What it knows is one immutable
+ * view; a replayed moment is shown through `replayed`.
+ */
+import type { Store } from '@reduxjs/toolkit'
+import { isErased, recordedAt, type HistoryItem } from '#domain/history/item.ts'
+import { markersOf, type Marker } from '#domain/history/markers.ts'
+import { indexOfMoment, momentOf } from '#domain/history/order.ts'
+import type { Names } from '#domain/history/rows.ts'
+import { indexAt, timeAt, timeAxisOf, type TimeAxis } from '#domain/history/timeAxis.ts'
+import { timelineOf, type TimelineSection } from '#domain/history/timeline.ts'
+import type { RootState } from '../../../state/rootReducer.ts'
+import { selectOpenTask } from '../taskSlice.ts'
+import { createReplayEngine, type Replayed, type ReplayEngine } from './engine.ts'
+import type { HistoryPage, HistorySource, Missing } from './readHistory.ts'
+import type { TaskBase } from './replayState.ts'
+import { createReplayView, type ReplayView } from './replayView.ts'
+import { wordsBy } from './words.ts'
+
+/** The moment that is shown, and whether it moves on. */
+export interface ReplayMoment {
+  readonly index: number
+  /** As a link names it. */
+  readonly moment: string
+  /** On the time axis, in ms. */
+  readonly position: number
+  /** In ms since the epoch. */
+  readonly time: number
+  /** The latest turn or command then; `null` before the first. */
+  readonly turn: number | null
+  readonly playing: boolean
+  readonly speed: number
+}
+
+export interface HistoryView {
+  readonly load: 'loading' | 'loaded' | 'failed'
+  /** Why it could not be read. */
+  readonly reason: string
+  readonly count: number
+  /** Events that the server has. */
+  readonly total: number
+  readonly missing: readonly Missing[]
+  /** Events whose words were erased. */
+  readonly erased: number
+  readonly sections: readonly TimelineSection[]
+  readonly markers: readonly Marker[]
+  readonly axis: TimeAxis
+  /** `null` while the live task is shown. */
+  readonly replay: ReplayMoment | null
+  /** A moment was asked for that is not in the history. */
+  readonly isUnknownMoment: boolean
+}
+
+export interface HistorySession {
+  read(): HistoryView
+  subscribe(listener: () => void): () => void
+  /** What the page shows in place of the live task; `null` until something was replayed. */
+  replayed(): ReplayView | null
+  items(): readonly HistoryItem[]
+  /** The index of an event of the task's stream; `-1` when it is not there. */
+  indexOf(revision: number): number
+  /** Reads on after a failure. */
+  retry(): void
+  /** Shows the moment that a link names, as soon as it is read. */
+  open(moment: string): void
+  seek(index: number): void
+  /** Moves on the time axis, by ms of it. */
+  move(ms: number): void
+  /** To a position on the time axis. */
+  seekTo(position: number): void
+  play(): void
+  pause(): void
+  setSpeed(speed: number): void
+  backToLive(): void
+  close(): void
+}
+
+export interface Collaborators {
+  readonly live: Store<RootState>
+  /** Calls back whenever the live task prints or writes something. Returns how to stop that. */
+  readonly whenPrinted: (printed: () => void) => () => void
+  readonly source: HistorySource
+  readonly base: TaskBase
+  readonly names: Names
+  /** Calls back before the next drawing with the time in ms; returns how to take that back. */
+  readonly frame: (run: (now: number) => void) => () => void
+}
+
+export const speeds = [0.5, 1, 2, 4, 8, 16] as const
+
+/** How often the timeline is made anew while pages come, in ms. */
+const arrangeEveryMs = 300
+/** How long new events are waited for after one was seen, in ms: several come together. */
+const followAfterMs = 700
+
+const nothingRead: HistoryView = {
+  load: 'loading',
+  reason: '',
+  count: 0,
+  total: 0,
+  missing: [],
+  erased: 0,
+  sections: [],
+  markers: [],
+  axis: timeAxisOf([]),
+  replay: null,
+  isUnknownMoment: false,
+}
+
+/** Everything that one open history keeps; the functions below work on it. */
+interface Session extends Collaborators {
+  readonly engine: ReplayEngine
+  readonly listeners: Set<() => void>
+  readonly leaving: AbortController
+  view: HistoryView
+  shown: Replayed | null
+  replayed: ReplayView | null
+  next: string | undefined
+  reading: boolean
+  /** Something happened while a page was read. */
+  stale: boolean
+  wanted: string | null
+  arrangedAt: number
+  times: number[]
+  speed: number
+  stopFrame: () => void
+  followTimer: ReturnType<typeof setTimeout> | undefined
+}
+
+export function openHistory(collaborators: Collaborators): HistorySession {
+  const session: Session = {
+    ...collaborators,
+    engine: createReplayEngine(collaborators.base),
+    listeners: new Set(),
+    leaving: new AbortController(),
+    view: nothingRead,
+    shown: null,
+    replayed: null,
+    next: undefined,
+    reading: false,
+    stale: false,
+    wanted: null,
+    arrangedAt: 0,
+    times: [],
+    speed: 1,
+    stopFrame: () => undefined,
+    followTimer: undefined,
+  }
+  void readOn(session)
+  const unfollow = followLive(session)
+  return {
+    ...readsOf(session),
+    retry: () => void readOn(session),
+    open(moment) {
+      session.wanted = moment
+      change(session, { isUnknownMoment: false })
+      openWanted(session)
+    },
+    seek: (index) => seekIndex(session, index),
+    move: (ms) => seekPosition(session, (session.view.replay?.position ?? session.view.axis.length) + ms),
+    seekTo: (position) => seekPosition(session, position),
+    play: () => play(session),
+    pause: () => pause(session),
+    setSpeed(speed) {
+      session.speed = speed
+      const { replay } = session.view
+      if (replay) change(session, { replay: { ...replay, speed } })
+    },
+    backToLive() {
+      session.stopFrame()
+      session.wanted = null
+      session.shown = null
+      change(session, { replay: null, isUnknownMoment: false })
+    },
+    close() {
+      session.leaving.abort()
+      session.stopFrame()
+      clearTimeout(session.followTimer)
+      unfollow()
+    },
+  }
+}
+
+function readsOf(
+  session: Session,
+): Pick<HistorySession, 'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf'> {
+  return {
+    read: () => session.view,
+    subscribe(listener) {
+      session.listeners.add(listener)
+      return () => session.listeners.delete(listener)
+    },
+    replayed: () => session.replayed,
+    items: () => session.engine.items(),
+    indexOf: (revision) => session.engine.indexOfRevision(revision),
+  }
+}
+
+function change(session: Session, next: Partial<HistoryView>): void {
+  session.view = { ...session.view, ...next }
+  for (const listener of session.listeners) listener()
+}
+
+/** Reads pages until there are no more. */
+async function readOn(session: Session): Promise<void> {
+  if (session.reading) return
+  session.reading = true
+  if (session.view.load === 'failed') change(session, { load: 'loading', reason: '' })
+  for (let more = true; more;) {
+    session.stale = false
+    const page = await session.source.page(session.next, session.leaving.signal)
+    if (session.leaving.signal.aborted) return
+    if ('reason' in page) {
+      session.reading = false
+      // What is there stays; what was to follow is read with the next that happens.
+      if (session.view.load === 'loading') change(session, { load: 'failed', reason: page.reason })
+      return
+    }
+    more = page.more || session.stale
+    takePage(session, page, !page.more)
+  }
+  session.reading = false
+}
+
+function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
+  const { engine, times } = session
+  session.next = page.next
+  const from = page.items.length === 0 ? times.length : engine.add(page.items)
+  const items = engine.items()
+  times.length = Math.min(times.length, from)
+  for (let index = from; index < items.length; index += 1) {
+    const item = items[index]
+    if (item) times.push(Date.parse(recordedAt(item)))
+  }
+  const erased = session.view.erased + page.items.filter(isErased).length
+  const load = isLast || session.view.load === 'loaded' ? 'loaded' : 'loading'
+  const total = Math.max(page.total, items.length)
+  const isDue = isLast || performance.now() - session.arrangedAt > arrangeEveryMs
+  change(session, {
+    load,
+    total,
+    erased,
+    missing: page.missing,
+    count: items.length,
+    ...(isDue && page.items.length > 0 ? arranged(session) : {}),
+  })
+  // What moved behind the moment that is shown has changed it.
+  if (session.shown && session.view.replay && from <= session.shown.index)
+    moveShown(session, session.view.replay.moment)
+  openWanted(session)
+}
+
+/** The timeline and the time axis of what is there. */
+function arranged(session: Session): Pick<HistoryView, 'sections' | 'markers' | 'axis'> {
+  const events = session.engine.items().flatMap((item) => (item.kind === 'event' ? [item.event] : []))
+  const sections = timelineOf(events, session.names)
+  session.arrangedAt = performance.now()
+  return { sections, markers: markersOf(sections), axis: timeAxisOf(session.times) }
+}
+
+function openWanted(session: Session): void {
+  const { wanted, engine, view } = session
+  if (wanted === null) return
+  const index = indexOfMoment(engine.items(), wanted)
+  if (index >= 0) {
+    session.wanted = null
+    change(session, arranged(session))
+    seekIndex(session, index)
+  } else if (view.load === 'loaded') {
+    session.wanted = null
+    change(session, { isUnknownMoment: true })
+  }
+}
+
+function moveShown(session: Session, moment: string): void {
+  const index = indexOfMoment(session.engine.items(), moment)
+  session.shown = null
+  show(session, index, session.view.axis.positions[index] ?? 0)
+}
+
+function seekIndex(session: Session, wanted: number): void {
+  const index = Math.max(0, Math.min(wanted, session.engine.items().length - 1))
+  show(session, index, session.view.axis.positions[index] ?? session.view.axis.length)
+}
+
+function seekPosition(session: Session, wanted: number): void {
+  const { axis } = session.view
+  const position = Math.max(0, Math.min(wanted, axis.length))
+  show(session, Math.max(0, indexAt(axis, position)), position)
+}
+
+/** Shows the task after an item, at a position on the axis that is at or after the item's. */
+function show(session: Session, index: number, position: number): void {
+  const { engine, view } = session
+  const items = engine.items()
+  const item = items[index]
+  if (item === undefined) return
+  const time = timeAt(view.axis, position)
+  const shown = engine.seek(index, session.shown ?? undefined)
+  session.shown = shown
+  session.replayed ??= createReplayView(session.live, shown, () => undefined)
+  session.replayed.show(shown, wordsBy(items, index, time))
+  const { playing = false } = view.replay ?? {}
+  const turn = shown.state.openTask.task?.execution?.turn ?? null
+  change(session, {
+    replay: { index, moment: momentOf(item), position, time, turn, playing, speed: session.speed },
+    isUnknownMoment: false,
+  })
+}
+
+function play(session: Session): void {
+  const { axis, replay } = session.view
+  const isAtEnd = replay !== null && replay.position >= axis.length
+  if (replay === null || isAtEnd) seekIndex(session, 0)
+  if (session.view.replay === null) return
+  change(session, { replay: { ...session.view.replay, playing: true } })
+  session.stopFrame()
+  let before: number | null = null
+  const step = (now: number) => {
+    const { replay, axis } = session.view
+    if (replay === null || !replay.playing) return
+    const passed = before === null ? 0 : now - before
+    before = now
+    seekPosition(session, replay.position + passed * session.speed)
+    if ((session.view.replay?.position ?? 0) >= axis.length) pause(session)
+    else session.stopFrame = session.frame(step)
+  }
+  session.stopFrame = session.frame(step)
+}
+
+function pause(session: Session): void {
+  session.stopFrame()
+  const { replay } = session.view
+  if (replay?.playing) change(session, { replay: { ...replay, playing: false } })
+}
+
+/** Reads on a moment after the live task has changed. */
+function followLive(session: Session): () => void {
+  const versionOf = () => {
+    const { task, seen } = selectOpenTask(session.live.getState())
+    return `${seen} ${task?.version} ${task?.status}`
+  }
+  let known = versionOf()
+  const readSoon = () => {
+    if (session.followTimer !== undefined || session.leaving.signal.aborted) return
+    session.followTimer = setTimeout(() => {
+      session.followTimer = undefined
+      session.stale = true
+      void readOn(session)
+    }, followAfterMs)
+  }
+  const stopFollowing = session.live.subscribe(() => {
+    const version = versionOf()
+    if (version === known) return
+    known = version
+    readSoon()
+  })
+  const stopPrinting = session.whenPrinted(readSoon)
+  return () => {
+    stopFollowing()
+    stopPrinting()
+  }
+}

@@ -1,0 +1,102 @@
+/** Reads a task's history from the server, past the store: a hundred thousand events have no business in it. */
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { historyRoutes } from '#domain/api/history.ts'
+import type { getRecordedChanges, getTaskHistory } from '#domain/api/history.schema.ts'
+import type { GitDiff } from '#domain/api/tasks.schema.ts'
+import type { HistoryItem } from '#domain/history/item.ts'
+import { requestOf } from '../../../api/endpoint.ts'
+import { logReason } from '../../../api/logFailure.ts'
+import { newId } from '../../../api/newId.ts'
+import { request } from '../../../api/request.ts'
+import { readToken } from '../../../api/tokenStore.ts'
+import { texts } from './texts.ts'
+
+export type Missing = AnswerOf<typeof getTaskHistory>['missing'][number]
+
+export interface HistoryPage {
+  readonly items: readonly HistoryItem[]
+  readonly next: string
+  readonly more: boolean
+  readonly total: number
+  readonly missing: readonly Missing[]
+}
+
+/** Where a history comes from: the server, or the file that it was exported to. */
+export interface HistorySource {
+  /** The page after a cursor, or why it cannot be read. */
+  page(after: string | undefined, signal: AbortSignal): Promise<HistoryPage | { readonly reason: string }>
+  /** The changes that were recorded at a revision of the task's stream. */
+  changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
+}
+
+export interface RecordedChanges {
+  readonly diff: GitDiff
+  /** The diff itself is still kept. */
+  readonly kept: boolean
+}
+
+export function serverSource(taskId: string): HistorySource {
+  return {
+    async page(after, signal) {
+      const call = requestOf<typeof getTaskHistory>(historyRoutes.getTaskHistory, {
+        params: { taskId },
+        query: { after },
+        fallback: texts.notFetched,
+      })
+      const answer = await ask(call, signal)
+      if ('reason' in answer) return answer
+      return isPage(answer.data) ? answer.data : { reason: texts.notFetched }
+    },
+    async changes(revision) {
+      const call = requestOf<typeof getRecordedChanges>(historyRoutes.getRecordedChanges, {
+        params: { taskId },
+        query: { revision },
+        fallback: texts.changesNotFetched,
+      })
+      const answer = await ask(call, new AbortController().signal)
+      if ('reason' in answer) return answer
+      const { data } = answer
+      return isChanges(data) ? { diff: data.data, kept: data.kept } : { reason: texts.changesNotFetched }
+    },
+  }
+}
+
+async function ask(
+  call: Parameters<typeof request>[0],
+  signal: AbortSignal,
+): Promise<{ readonly data: unknown } | { readonly reason: string }> {
+  const answer = await request(call, {
+    fetch: (...args) => fetch(...args),
+    token: readToken(),
+    signal,
+    newId,
+  })
+  if (!('error' in answer)) return answer
+  logReason(answer.error)
+  return { reason: answer.error.message }
+}
+
+/** Whether it is a page; the events in it are the server's own, and are folded as those of the live connection. */
+function isPage(answer: unknown): answer is HistoryPage {
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'items' in answer &&
+    Array.isArray(answer.items) &&
+    'next' in answer &&
+    typeof answer.next === 'string' &&
+    'missing' in answer &&
+    Array.isArray(answer.missing)
+  )
+}
+
+function isChanges(answer: unknown): answer is AnswerOf<typeof getRecordedChanges> {
+  return (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'data' in answer &&
+    typeof answer.data === 'object' &&
+    'kept' in answer &&
+    typeof answer.kept === 'boolean'
+  )
+}

@@ -1,0 +1,118 @@
+/** A task as it was at a moment of its history, folded by the reducers of the live page. Pure. */
+import type { TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
+import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { project } from '#domain/views/view.ts'
+import { withoutWhole, withSettled, written, type WrittenMessage } from '../chat/streamingText.ts'
+import {
+  chatLoaded,
+  eventsCame,
+  logsLoaded,
+  nothingOpen,
+  openTaskReducer,
+  statusCame,
+  taskLoaded,
+  taskOpened,
+  type OpenTask,
+} from '../taskSlice.ts'
+
+/** What of a task no event says. */
+export type TaskBase = Pick<Task, 'id' | 'project' | 'images'>
+
+export interface ReplayState {
+  readonly openTask: OpenTask
+  /** The whole document: it knows the status, which the live page is told of. */
+  readonly document: TaskDocument | undefined
+  readonly writing: readonly WrittenMessage[]
+}
+
+export const nothingYet: ReplayState = { openTask: nothingOpen, document: undefined, writing: [] }
+
+/** The state after more of the history. `print` is given its output, in order. */
+export function foldItems(
+  state: ReplayState,
+  items: readonly HistoryItem[],
+  base: TaskBase,
+  print: (output: TerminalOutput) => void,
+): ReplayState {
+  let { writing } = state
+  const events: TaskEventMessage[] = []
+  let deltas: DeltaItem['delta'][] = []
+  const write = () => {
+    if (deltas.length > 0) writing = written(writing, deltas)
+    deltas = []
+  }
+  for (const item of items) {
+    switch (item.kind) {
+      case 'output':
+        print(item.output)
+        break
+      case 'delta':
+        deltas.push(item.delta)
+        break
+      case 'event':
+        events.push(item.event)
+        write()
+        writing = writingAfter(writing, item.event)
+    }
+  }
+  write()
+  return { ...withEvents(state, events, base), writing }
+}
+
+function writingAfter(
+  writing: readonly WrittenMessage[],
+  event: TaskEventMessage,
+): readonly WrittenMessage[] {
+  switch (event.type) {
+    case 'ExecutionStarted':
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      return withSettled(writing, event.data.executionId)
+    case 'MessagePosted':
+      return withoutWhole(writing, [event.data.messageId])
+    default:
+      return writing
+  }
+}
+
+/** The server says how far a task is beside each event; here it is what the whole document says. */
+function withEvents(
+  state: ReplayState,
+  events: readonly TaskEventMessage[],
+  base: TaskBase,
+): Pick<ReplayState, 'openTask' | 'document'> {
+  let { openTask, document } = state
+  let rest = events
+  const [first] = events
+  if (first?.type === 'TaskCreated' && document === undefined) {
+    document = project(tasksView, undefined, first, base.id)
+    if (document) openTask = opened(document, base)
+    rest = events.slice(1)
+  }
+  const last = rest.at(-1)
+  if (last === undefined) return { openTask, document }
+  for (const event of rest) document = project(tasksView, document, event, base.id)
+  openTask = openTaskReducer(openTask, eventsCame(rest))
+  if (document !== undefined) {
+    const { status, progress } = document
+    const place = { position: last.position, version: last.revision, commandId: last.meta.commandId }
+    openTask = openTaskReducer(openTask, statusCame({ taskId: base.id, status, progress, ...place }))
+  }
+  return { openTask, document }
+}
+
+/** What a page holds that opened the task when it was made. */
+function opened(document: TaskDocument, { id, project, images }: TaskBase): OpenTask {
+  const task = { ...taskOf(document, undefined, () => ''), project, images }
+  const version = document.version
+  return [
+    taskOpened(id),
+    taskLoaded(task),
+    chatLoaded({ messages: [], version }),
+    logsLoaded({ logs: [], version }),
+  ].reduce(openTaskReducer, nothingOpen)
+}

@@ -1,0 +1,118 @@
+/** What the history of a task and its replay say. */
+const plural = (count: number, one: string, many: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+export const texts = {
+  notFetched: 'Failed to fetch the history',
+  changesNotFetched: 'Failed to fetch the changes of this moment',
+  tryAgain: 'Try Again',
+  loading: 'Reading the history',
+  loaded: (count: number, total: number) =>
+    `${count.toLocaleString('en')} of ${plural(total, 'event', 'events')} read`,
+  events: (count: number) => plural(count, 'event', 'events'),
+  empty: 'Nothing has happened yet',
+  emptyWhy: 'What people, agents and the server do in this task is listed here.',
+  nothingFound: 'Nothing in the history matches',
+  nothingFoundWhy: 'Choose another filter, or look for other words.',
+  showAll: 'Show everything',
+  missing: (stream: 'task' | 'terminal', revision: number) =>
+    `${stream === 'task' ? 'The record of this task' : 'The terminal'} cannot be read from event ${revision.toLocaleString('en')} on. Everything before it is shown.`,
+  erased: (count: number) =>
+    `The words of ${plural(count, 'event', 'events')} were erased. When they happened is still known.`,
+  unknownMoment: 'This task has no such moment. The link may be of another task.',
+
+  filters: {
+    label: 'Show',
+    all: 'All',
+    turns: 'Turns',
+    commands: 'Commands',
+    commits: 'Commits',
+    failures: 'Failures',
+  },
+  find: {
+    label: 'Find in history',
+    placeholder: 'Find in history',
+    previous: 'Previous match',
+    next: 'Next match',
+    close: 'Close search',
+    found: (count: number) => plural(count, 'match', 'matches'),
+    none: 'No matches',
+  },
+  replayFromStart: 'Replay from the start',
+  exportReplay: 'Save the replay as a file',
+  exporting: 'Saving the replay',
+  exported: 'The replay was saved',
+  notExported: 'Failed to save the replay',
+  section: {
+    turn: (number: number) => `Turn ${number}`,
+    command: (number: number) => `Command ${number}`,
+    fold: 'Hide its events',
+    unfold: 'Show its events',
+    empty: 'Nothing else happened in it.',
+  },
+  outcomes: {
+    queued: 'Queued',
+    running: 'Running',
+    completed: 'Completed',
+    failed: 'Failed',
+    cancelled: 'Cancelled',
+  },
+  who: { runner: 'runner' },
+  jump: {
+    label: 'Show this moment in',
+    chat: 'Show in the chat',
+    terminal: 'Show in the terminal',
+    changes: 'Show in the changes',
+  },
+
+  bar: {
+    label: 'Replay',
+    name: 'Replay.',
+    /** With the time, and the turn that was the latest then. */
+    says: (time: string, turn: string) =>
+      `You see the task as it was at ${time}, ${turn}. Nothing you do here changes it.`,
+    inTurn: (number: number) => `in turn ${number}`,
+    beforeTurns: 'before its first turn',
+    back: 'Back to live',
+  },
+  readOnly: 'You can write again when you are back to live.',
+  noChanges: 'No changes yet',
+  noChangesWhy: 'At this moment the task had changed no files.',
+  changesGone: 'The diff of this moment is no longer kept. These are its figures.',
+  changesLoading: 'Reading the changes of this moment',
+
+  scrubber: {
+    label: 'Position in the task',
+    controls: 'Replay controls',
+    play: 'Play',
+    pause: 'Pause',
+    previousEvent: 'Previous event',
+    nextEvent: 'Next event',
+    previousTurn: 'Previous turn',
+    nextTurn: 'Next turn',
+    speed: 'Speed',
+    times: (speed: number) => `${speed}×`,
+    copyLink: 'Copy a link to this moment',
+    link: 'Link',
+    keys: 'Keys of the replay',
+    place: (index: number, count: number) => `${index.toLocaleString('en')} of ${count.toLocaleString('en')}`,
+    /** What a screen reader says: turn, time, event. */
+    value: (time: string, index: number, count: number, turn: string) =>
+      `${time}, event ${index.toLocaleString('en')} of ${count.toLocaleString('en')}, ${turn}`,
+    idle: (length: string) => `Nothing happened for ${length}`,
+  },
+  keys: [
+    ['Space, K', 'Play or pause'],
+    ['J, L', '10 seconds back, forward'],
+    ['←, →', '5 seconds back, forward'],
+    [',  .', 'Previous event, next event'],
+    ['Shift ←, Shift →', 'Previous turn, next turn'],
+    ['0 to 9', 'To that tenth of the task'],
+    ['Home, End', 'To the beginning, to the end'],
+    ['<, >', 'Slower, faster'],
+    ['?', 'Show these keys'],
+    ['Esc', 'Back to live'],
+  ],
+  keysTitle: 'Keys of the replay',
+  close: 'Close',
+} as const
