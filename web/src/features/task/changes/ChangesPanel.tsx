@@ -1,4 +1,4 @@
-/** Changes that can be read: the list with its tree, what is looked for in it, and the comment that is written on it. */
+/** The changed files: the list with its tree, the search in it, and the comment that is written on it. */
 import { GitBranch } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -18,12 +18,12 @@ import { DiffList } from './list/DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
 import { mostMatches } from './diff/findInDiff.ts'
 import { commentMessage } from './quote.ts'
-import { quietDiffs, readDiffs } from './diff/readDiffs.ts'
+import { type DiffFile, quietDiffs, readDiffs } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
-import { useComment } from './useComment.ts'
+import { type Comment, useComment } from './useComment.ts'
 import { useFind } from './useFind.ts'
-import { useFolds, useViewed } from './useFileMarks.ts'
-import { useKnownLines } from './list/useKnownLines.ts'
+import { type Folds, useFolds, useViewed } from './useFileMarks.ts'
+import { type KnownLinesOfFiles, useKnownLines } from './list/useKnownLines.ts'
 import type { Destination } from './list/useRowNavigation.ts'
 import { useWidth } from './list/useRowWindow.ts'
 
@@ -32,15 +32,15 @@ interface ChangesPanelProps {
   readonly diff: GitDiff
   /** Reads the task's history again. */
   readonly reload: () => void
-  /** Whether the panel is the one that is looked at. */
+  /** Whether this panel is the visible one. */
   readonly shown: boolean
   /** Where its buttons stand; `null`: in its own bar. */
   readonly tools: HTMLElement | null
   readonly refreshing: boolean
   readonly onRefresh: () => void
-  /** Told whether somebody is at work in what is shown: then nothing may move. */
+  /** Told whether somebody reads or works in the list: then nothing may move. */
   readonly onReading: (reading: boolean) => void
-  /** What there is to say above the list. */
+  /** Notes above the list. */
   readonly notes: ReactNode
 }
 
@@ -54,58 +54,28 @@ const leastForSplit = 640
 
 export function ChangesPanel(props: ChangesPanelProps) {
   const { task, diff, reload, shown, tools, refreshing, onRefresh, onReading, notes } = props
-  const dispatch = useDispatch()
   const [look, setLook] = usePersisted(diffLook)
   const [width, measured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
   const withTree = useMedia('(width >= 1280px)')
   const [quiet, setQuiet] = useState(false)
   const [treeOpen, setTreeOpen] = useState(false)
-
-  const read = useMemo(() => readDiffs(diff.changedFiles), [diff.changedFiles])
-  const files = useMemo(() => (quiet ? quietDiffs(read) : read), [read, quiet])
-  const hidden = files.reduce((sum, file) => sum + file.hidden, 0)
-  const viewed = useViewed(task.id)
-  const viewedCount = files.filter(({ hash }) => viewed.viewed.has(hash)).length
-
-  const folds = useFolds(viewed.viewed)
-  const known = useKnownLines(task.id)
+  const [focusWithin, setFocusWithin] = useState(false)
+  const [scrolled, setScrolled] = useState(false)
   const [current, setCurrent] = useState<string | null>(null)
   const [goTo, setGoTo] = useState<Destination | null>(null)
 
-  // How often it was asked for: 0 while it is closed.
-  const [finding, setFinding] = useState(0)
-  const find = useFind(files, known.known, finding > 0)
-  const step = (by: 1 | -1) => {
-    const match = find.step(by)
-    if (match === null) return
-    folds.fold(match.fileName, false)
-    folds.ask(match.fileName)
-    setGoTo({ ...match })
-  }
-  const [focusWithin, setFocusWithin] = useState(false)
-  const openFind = () => setFinding((before) => before + 1)
-  // Elsewhere on the page the browser's own search is the better one.
-  useAction('findInChanges', openFind, shown && focusWithin)
-  const closeFind = () => setFinding(0)
-  const mayStep = shown && focusWithin && finding > 0
-  useAction('closeFindInChanges', closeFind, mayStep)
-  useAction('nextInChanges', () => step(1), mayStep)
-  useAction('previousInChanges', () => step(-1), mayStep)
-
+  const read = useMemo(() => readDiffs(diff.changedFiles), [diff.changedFiles])
+  const files = useMemo(() => (quiet ? quietDiffs(read) : read), [read, quiet])
+  const viewed = useViewed(task.id)
+  const folds = useFolds(viewed.viewed)
+  const known = useKnownLines(task.id)
+  const search = useSearch({ files, known: known.known, folds, active: shown && focusWithin, onGo: setGoTo })
   const comment = useComment(task.id)
-  const { send } = useSendMessage(task.id, reload)
-  const sendComment = () => {
-    if (comment.target === null) return
-    const { fileName, lines } = comment.target
-    send(commentMessage(fileName, lines, comment.text), false, task.agent)
-    comment.write('')
-    // Beside the chat it is seen there.
-    if (tools === null) dispatch(notified('info', texts.sent(agentNamed(task.agent).label)))
-  }
+  const sendComment = useSendComment({ task, comment, reload, chatIsShown: tools !== null })
 
-  const [scrolled, setScrolled] = useState(false)
-  const reading = scrolled || focusWithin || finding > 0 || comment.target !== null || known.known.size > 0
+  const searching = search.opened > 0
+  const reading = scrolled || focusWithin || searching || comment.target !== null || known.known.size > 0
   useEffect(() => onReading(reading), [reading, onReading])
 
   const buttons = (
@@ -116,7 +86,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
       quiet={quiet}
       onQuiet={setQuiet}
       onFiles={() => setTreeOpen(true)}
-      onFind={openFind}
+      onFind={search.open}
       refreshing={refreshing}
       onRefresh={onRefresh}
     />
@@ -139,49 +109,12 @@ export function ChangesPanel(props: ChangesPanelProps) {
       onFocus={() => setFocusWithin(true)}
       onBlur={(event) => setFocusWithin(event.currentTarget.contains(event.relatedTarget))}
     >
-      <div className="flex h-11 flex-none items-center gap-1 border-b border-line-soft pr-1 pl-4 md:gap-3 text-meta whitespace-nowrap text-muted md:h-9">
-        <h2 className="min-w-0 truncate text-ui font-medium text-text @md:flex-none">
-          {texts.title(diff.changedFiles.length)}
-        </h2>
-        <span className="hidden min-w-0 items-center gap-1.25 @md:inline-flex">
-          <GitBranch className="size-3" />
-          <span className="truncate mono" title={diff.currentBranch}>
-            {diff.currentBranch}
-          </span>
-        </span>
-        <span className="hidden @3xl:inline">
-          {texts.compared(diff.commitComparison.ahead, diff.commitComparison.behind, diff.baseBranch)}
-        </span>
-        <span className="flex-1" />
-        <span className="hidden pr-2 @xl:inline">{texts.viewedOf(viewedCount, files.length)}</span>
+      <Header diff={diff} files={files} viewed={viewed.viewed}>
         {tools === null && buttons}
-      </div>
+      </Header>
       {tools !== null && shown && createPortal(buttons, tools)}
-      {finding > 0 && (
-        <SearchBar
-          // Asked for again, what is in it is selected.
-          key={finding}
-          names={texts.find}
-          keys={findKeys}
-          words={find.wanted}
-          onWords={find.setWanted}
-          said={
-            find.wanted === ''
-              ? ''
-              : find.count === 0
-                ? texts.notFound
-                : texts.found(find.at + 1, find.count, find.count >= mostMatches)
-          }
-          nothing={find.count === 0}
-          onStep={step}
-          onClose={closeFind}
-        />
-      )}
-      {quiet && (
-        <p role="status" className="flex-none border-b border-line-soft px-4 py-1.5 text-meta text-muted">
-          {texts.hidden(hidden)}
-        </p>
-      )}
+      {searching && <Find search={search} />}
+      {quiet && <HiddenCount files={files} />}
       {notes}
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] xl:grid-cols-[232px_minmax(0,1fr)]">
         {withTree && <div className="flex min-h-0 flex-col border-r border-line-soft">{tree}</div>}
@@ -194,8 +127,8 @@ export function ChangesPanel(props: ChangesPanelProps) {
               folds={folds}
               viewed={viewed}
               known={known}
-              sought={find.sought}
-              match={finding > 0 ? find.match : null}
+              sought={search.find.sought}
+              match={searching ? search.find.match : null}
               goTo={goTo}
               comment={comment}
               agent={agentNamed(task.agent).label}
@@ -213,6 +146,114 @@ export function ChangesPanel(props: ChangesPanelProps) {
         </Sheet>
       )}
     </div>
+  )
+}
+
+interface SearchOf {
+  readonly files: readonly DiffFile[]
+  readonly known: KnownLinesOfFiles['known']
+  readonly folds: Folds
+  /** Whether its keys apply: elsewhere on the page the browser's own search is the better one. */
+  readonly active: boolean
+  readonly onGo: (to: Destination) => void
+}
+
+function useSearch({ files, known, folds, active, onGo }: SearchOf) {
+  // How often it was opened: 0 while it is closed.
+  const [opened, setOpened] = useState(0)
+  const find = useFind(files, known, opened > 0)
+  const step = (by: 1 | -1) => {
+    const match = find.step(by)
+    if (match === null) return
+    folds.fold(match.fileName, false)
+    folds.ask(match.fileName)
+    onGo({ ...match })
+  }
+  const open = () => setOpened((before) => before + 1)
+  const close = () => setOpened(0)
+  useAction('findInChanges', open, active)
+  const mayStep = active && opened > 0
+  useAction('closeFindInChanges', close, mayStep)
+  useAction('nextInChanges', () => step(1), mayStep)
+  useAction('previousInChanges', () => step(-1), mayStep)
+  return { find, opened, step, open, close }
+}
+
+interface SendComment {
+  readonly task: Task
+  readonly comment: Comment
+  readonly reload: () => void
+  readonly chatIsShown: boolean
+}
+
+function useSendComment({ task, comment, reload, chatIsShown }: SendComment) {
+  const dispatch = useDispatch()
+  const { send } = useSendMessage(task.id, reload)
+  return () => {
+    if (comment.target === null) return
+    const { fileName, lines } = comment.target
+    send(commentMessage(fileName, lines, comment.text), false, task.agent)
+    comment.write('')
+    if (!chatIsShown) dispatch(notified('info', texts.sent(agentNamed(task.agent).label)))
+  }
+}
+
+interface HeaderProps {
+  readonly diff: GitDiff
+  readonly files: readonly DiffFile[]
+  readonly viewed: ReadonlySet<string>
+  readonly children: ReactNode
+}
+
+function Header({ diff, files, viewed, children }: HeaderProps) {
+  const { changedFiles, currentBranch, commitComparison, baseBranch } = diff
+  const viewedCount = files.filter(({ hash }) => viewed.has(hash)).length
+  return (
+    <div className="flex h-11 flex-none items-center gap-1 border-b border-line-soft pr-1 pl-4 md:gap-3 text-meta whitespace-nowrap text-muted md:h-9">
+      <h2 className="min-w-0 truncate text-ui font-medium text-text @md:flex-none">
+        {texts.title(changedFiles.length)}
+      </h2>
+      <span className="hidden min-w-0 items-center gap-1.25 @md:inline-flex">
+        <GitBranch className="size-3" />
+        <span className="truncate mono" title={currentBranch}>
+          {currentBranch}
+        </span>
+      </span>
+      <span className="hidden @3xl:inline">
+        {texts.compared(commitComparison.ahead, commitComparison.behind, baseBranch)}
+      </span>
+      <span className="flex-1" />
+      <span className="hidden pr-2 @xl:inline">{texts.viewedOf(viewedCount, files.length)}</span>
+      {children}
+    </div>
+  )
+}
+
+function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
+  const { find, opened, step, close } = search
+  const found =
+    find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= mostMatches)
+  return (
+    <SearchBar
+      // Opened again, its words are selected.
+      key={opened}
+      names={texts.find}
+      keys={findKeys}
+      words={find.wanted}
+      onWords={find.setWanted}
+      said={find.wanted === '' ? '' : found}
+      nothing={find.count === 0}
+      onStep={step}
+      onClose={close}
+    />
+  )
+}
+
+function HiddenCount({ files }: { readonly files: readonly DiffFile[] }) {
+  return (
+    <p role="status" className="flex-none border-b border-line-soft px-4 py-1.5 text-meta text-muted">
+      {texts.hidden(files.reduce((sum, file) => sum + file.hidden, 0))}
+    </p>
   )
 }
 

@@ -1,4 +1,4 @@
-/** What the task changed, in whichever of its states that is. */
+/** The changes of the task, or why there are none to show. */
 import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import type { GitDiff, Task } from '#domain/api/tasks.schema.ts'
@@ -17,7 +17,7 @@ interface CodeChangesProps {
   readonly task: Task
   /** Reads the task's history again. */
   readonly reload: () => void
-  /** Whether the panel is the one that is looked at. */
+  /** Whether this panel is the visible one. */
   readonly shown: boolean
   /** Where the buttons of the panel stand; `null`: in its own bar. */
   readonly tools: HTMLElement | null
@@ -25,13 +25,11 @@ interface CodeChangesProps {
 
 export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) {
   const { data, error, isFetching, refetch } = useDiffQuery(task.id)
-  // The changes that are being read; newer ones wait until they are asked for, so that nothing jumps.
-  const [held, setHeld] = useState<GitDiff | null>(null)
-  const [reading, setReading] = useState(false)
+  const newest: unknown = data?.data
+  const changes = useHeldChanges(newest)
   const showNewest = async () => {
     const { data: answer } = await refetch()
-    const read: unknown = answer?.data
-    setHeld(isGitDiff(read) ? read : null)
+    changes.hold(answer?.data)
   }
   const again = (word: string) => (
     <Button icon={<RefreshCw />} busy={isFetching} onClick={() => void refetch()}>
@@ -49,7 +47,6 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
       </div>
     )
   }
-  const newest: unknown = data.data
   if (!isGitDiff(newest)) {
     return (
       <Empty title={texts.invalid} action={again(taskTexts.tryAgain)}>
@@ -71,11 +68,7 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
       </Empty>
     )
   }
-  const isStale = held !== null && !sameChanges(held.changedFiles, newest.changedFiles)
-  // What was held goes on being shown after the reader has gone, or the page would jump under the next one.
-  const keeps = reading ? (held ?? newest) : isStale ? held : null
-  if (keeps !== held) setHeld(keeps)
-  const shown = keeps ?? newest
+  const shown = changes.kept ?? newest
   if (shown.totalChanges === 0) {
     return (
       <Empty title={texts.none} action={again(texts.refresh)}>
@@ -93,30 +86,62 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
       tools={tools}
       refreshing={isFetching}
       onRefresh={() => void showNewest()}
-      onReading={setReading}
+      onReading={changes.setReading}
       notes={
-        <>
-          {shown.truncated && (
-            <Note kind="warning" className="m-3 flex-none">
-              {texts.truncated}
-            </Note>
-          )}
-          {isStale && (
-            <Note
-              kind="warning"
-              className="m-3 flex-none"
-              action={
-                <Button size="small" onClick={() => setHeld(newest)}>
-                  {texts.refresh}
-                </Button>
-              }
-            >
-              {texts.stale}
-            </Note>
-          )}
-        </>
+        <Notes
+          truncated={shown.truncated === true}
+          stale={changes.isStale}
+          onRefresh={() => changes.hold(newest)}
+        />
       }
     />
+  )
+}
+
+/** Keeps the changes that somebody reads; newer ones wait until they are asked for, so that nothing moves. */
+function useHeldChanges(newest: unknown) {
+  const [held, setHeld] = useState<GitDiff | null>(null)
+  const [reading, setReading] = useState(false)
+  const hold = (diff: unknown) => setHeld(isGitDiff(diff) ? diff : null)
+  if (!isGitDiff(newest) || newest.status === 'pending_clone' || newest.status === 'not_initialized') {
+    return { kept: null, isStale: false, setReading, hold }
+  }
+  const isStale = held !== null && !sameChanges(held.changedFiles, newest.changedFiles)
+  // They stay after the reader has left, or the page would move under the next one.
+  const keptWhileStale = isStale ? held : null
+  const kept = reading ? (held ?? newest) : keptWhileStale
+  if (kept !== held) setHeld(kept)
+  return { kept, isStale, setReading, hold }
+}
+
+interface NotesProps {
+  readonly truncated: boolean
+  readonly stale: boolean
+  readonly onRefresh: () => void
+}
+
+function Notes({ truncated, stale, onRefresh }: NotesProps) {
+  return (
+    <>
+      {truncated && (
+        <Note kind="warning" className="m-3 flex-none">
+          {texts.truncated}
+        </Note>
+      )}
+      {stale && (
+        <Note
+          kind="warning"
+          className="m-3 flex-none"
+          action={
+            <Button size="small" onClick={onRefresh}>
+              {texts.refresh}
+            </Button>
+          }
+        >
+          {texts.stale}
+        </Note>
+      )}
+    </>
   )
 }
 

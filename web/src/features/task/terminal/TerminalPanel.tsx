@@ -1,6 +1,6 @@
-/** What was printed, line by line, with its times. Only the lines in sight are in the page, however many there are. */
+/** The output, line by line, with its times. Only the lines in sight are in the page, however many there are. */
 import { ArrowDown, Copy, Search, WrapText } from 'lucide-react'
-import { useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
@@ -14,9 +14,10 @@ import { useCopy } from '../useCopy.ts'
 import { mostMatches } from './log/findInLines.ts'
 import { withoutColours } from './log/outputLines.ts'
 import { TerminalRows } from './TerminalRows.tsx'
-import type { TerminalLog } from './log/terminalLog.ts'
+import type { TerminalLog, TerminalView } from './log/terminalLog.ts'
+import type { TerminalLine } from './log/terminalWriter.ts'
 import { texts } from './texts.ts'
-import { useTerminalFind } from './useTerminalFind.ts'
+import { type TerminalFind, useTerminalFind } from './useTerminalFind.ts'
 import { useTerminalRows } from './useTerminalRows.ts'
 
 interface TerminalPanelProps {
@@ -36,53 +37,27 @@ const findKeys = {
 }
 
 export function TerminalPanel({ terminal, reload, running, shown, tools }: TerminalPanelProps) {
-  const copy = useCopy()
   const view = useSyncExternalStore(terminal.subscribe, terminal.read)
-  const { lines, earlier, state, reason } = view
+  const { lines, state, reason } = view
   const [wrap, setWrap] = useState(false)
   const [focused, setFocused] = useState(false)
   const rows = useTerminalRows(view, wrap)
   const find = useTerminalFind(lines, rows.topId, rows.reveal)
-  const { box, following, jumpToEnd } = rows
-
   const closeFind = () => {
     find.close()
-    box.current?.focus()
+    rows.box.current?.focus()
   }
+  const inFind = focused && find.isOpen
   useAction('terminalFind', find.open, focused)
-  useAction('terminalNext', () => find.step(1), focused && find.isOpen)
-  useAction('terminalPrevious', () => find.step(-1), focused && find.isOpen)
-  useAction('terminalFindClose', closeFind, focused && find.isOpen)
+  useAction('terminalNext', () => find.step(1), inFind)
+  useAction('terminalPrevious', () => find.step(-1), inFind)
+  useAction('terminalFindClose', closeFind, inFind)
 
   const buttons = (
-    <span className="flex flex-none items-center gap-0.5">
-      <IconButton
-        icon={Search}
-        label={texts.find.label}
-        size="small"
-        aria-expanded={find.isOpen}
-        onClick={find.isOpen ? closeFind : find.open}
-        {...shortcutOf('terminalFind')}
-      />
-      <IconButton
-        icon={WrapText}
-        label={texts.wrap}
-        size="small"
-        aria-pressed={wrap}
-        onClick={() => setWrap(!wrap)}
-        className="aria-pressed:bg-raised aria-pressed:text-text"
-      />
-      <IconButton
-        icon={Copy}
-        label={texts.copy}
-        size="small"
-        onClick={() => copy(lines.map((line) => withoutColours(line.text)).join('\n'))}
-      />
-    </span>
+    <Buttons lines={lines} find={find} onCloseFind={closeFind} wrap={wrap} onWrap={() => setWrap(!wrap)} />
   )
-
   return (
-    // Whether the keys of the terminal are meant is where the focus is.
+    // Its keys apply while the focus is inside.
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches the controls inside it
     <div
       onFocus={() => setFocused(true)}
@@ -102,24 +77,7 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
           {reason || taskTexts.terminalNotFetched}
         </Note>
       )}
-      {find.isOpen && (
-        <SearchBar
-          names={texts.find}
-          keys={findKeys}
-          words={find.words}
-          onWords={find.search}
-          said={
-            find.words === ''
-              ? ''
-              : find.count === 0
-                ? texts.notFound
-                : texts.found(find.nth, find.count, find.count >= mostMatches)
-          }
-          nothing={find.count === 0}
-          onStep={find.step}
-          onClose={closeFind}
-        />
-      )}
+      {find.isOpen && <Find find={find} onClose={closeFind} />}
       <div className="relative flex min-h-0 flex-1 flex-col">
         <TerminalRows
           view={view}
@@ -136,34 +94,106 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
             </Empty>
           )}
         </TerminalRows>
-        {!following && (
-          <Button
-            size="small"
-            icon={<ArrowDown className="size-3.5" />}
-            onClick={jumpToEnd}
-            className="absolute right-4 bottom-3 shadow-float"
-          >
-            {texts.latest}
-          </Button>
-        )}
+        {!rows.following && <JumpToEnd onJump={rows.jumpToEnd} />}
       </div>
-      <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8 md:pr-4">
-        <span>
-          {state !== 'loaded' && lines.length === 0
-            ? state === 'loading' && texts.loading
-            : earlier === 'none'
-              ? texts.lines(lines.length)
-              : texts.latestLines(lines.length)}
-        </span>
-        <span className="hidden items-center gap-1.5 md:inline-flex">
-          <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
-          {texts.stderr}
-        </span>
-        <span className="flex-1" />
-        <span className="hidden md:inline">{following ? texts.following : texts.notFollowing}</span>
+      <Footer view={view} following={rows.following}>
         {tools === null && buttons}
-      </footer>
+      </Footer>
       {tools !== null && shown && createPortal(buttons, tools)}
     </div>
   )
+}
+
+interface ButtonsProps {
+  readonly lines: readonly TerminalLine[]
+  readonly find: TerminalFind
+  readonly onCloseFind: () => void
+  readonly wrap: boolean
+  readonly onWrap: () => void
+}
+
+function Buttons({ lines, find, onCloseFind, wrap, onWrap }: ButtonsProps) {
+  const copy = useCopy()
+  return (
+    <span className="flex flex-none items-center gap-0.5">
+      <IconButton
+        icon={Search}
+        label={texts.find.label}
+        size="small"
+        aria-expanded={find.isOpen}
+        onClick={find.isOpen ? onCloseFind : find.open}
+        {...shortcutOf('terminalFind')}
+      />
+      <IconButton
+        icon={WrapText}
+        label={texts.wrap}
+        size="small"
+        aria-pressed={wrap}
+        onClick={onWrap}
+        className="aria-pressed:bg-raised aria-pressed:text-text"
+      />
+      <IconButton
+        icon={Copy}
+        label={texts.copy}
+        size="small"
+        onClick={() => copy(lines.map((line) => withoutColours(line.text)).join('\n'))}
+      />
+    </span>
+  )
+}
+
+function Find({ find, onClose }: { readonly find: TerminalFind; readonly onClose: () => void }) {
+  const { words, count, nth } = find
+  const found = count === 0 ? texts.notFound : texts.found(nth, count, count >= mostMatches)
+  return (
+    <SearchBar
+      names={texts.find}
+      keys={findKeys}
+      words={words}
+      onWords={find.search}
+      said={words === '' ? '' : found}
+      nothing={count === 0}
+      onStep={find.step}
+      onClose={onClose}
+    />
+  )
+}
+
+function JumpToEnd({ onJump }: { readonly onJump: () => void }) {
+  return (
+    <Button
+      size="small"
+      icon={<ArrowDown className="size-3.5" />}
+      onClick={onJump}
+      className="absolute right-4 bottom-3 shadow-float"
+    >
+      {texts.latest}
+    </Button>
+  )
+}
+
+interface FooterProps {
+  readonly view: TerminalView
+  readonly following: boolean
+  readonly children: ReactNode
+}
+
+function Footer({ view, following, children }: FooterProps) {
+  return (
+    <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8 md:pr-4">
+      <span>{lineCount(view)}</span>
+      <span className="hidden items-center gap-1.5 md:inline-flex">
+        <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
+        {texts.stderr}
+      </span>
+      <span className="flex-1" />
+      <span className="hidden md:inline">{following ? texts.following : texts.notFollowing}</span>
+      {children}
+    </footer>
+  )
+}
+
+function lineCount({ state, lines, earlier }: TerminalView): string | null {
+  if (state !== 'loaded' && lines.length === 0) return state === 'loading' ? texts.loading : null
+  return earlier === 'none' ? texts.lines(lines.length) : texts.latestLines(lines.length)
 }

@@ -2,7 +2,8 @@
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
-import { commandOf, shownRows } from './log/shownRows.ts'
+import type { CommandBlock } from './log/commandBlocks.ts'
+import { commandOf, type ShownRows, shownRows } from './log/shownRows.ts'
 import type { TerminalView } from './log/terminalLog.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 import { useRowSelection } from './useRowSelection.ts'
@@ -34,12 +35,11 @@ const roomFor = 500
 /** The row that offers earlier output. */
 const offerHeight = 44
 
-export function useTerminalRows(
-  { lines, commands, change, earlier }: TerminalView,
-  wrap: boolean,
-): TerminalRowsState {
+export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRowsState {
+  const { lines, commands, change, earlier } = view
   const { box, content, following, onScroll, jumpToEnd, stay } = useFollowEnd()
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
+  const toggle = (id: number) => setFolded((before) => toggled(before, id))
   const firstId = lines[0]?.id ?? 0
   // The arrays stay the same while they change: `change` tells.
   const shown = useMemo(
@@ -47,15 +47,101 @@ export function useTerminalRows(
     [change, firstId, lines, commands, folded],
   )
   if (shown === undefined) throw new Error('Changes count up.')
-  const latest = useRef({ lines, shown })
-  latest.current = { lines, shown }
-  const lineOf = useCallback((row: number) => {
-    const now = latest.current
-    return now.lines[now.shown.lineAt(row)]
-  }, [])
-  const idOf = useCallback((row: number) => lineOf(row)?.id, [lineOf])
-  const selected = useRowSelection(content, idOf)
+  const [{ show, lineOf, idOf, rowOf }] = useState(createRowReader)
+  show(lines, shown)
+  const { virtual, height } = useVirtualRows({
+    box,
+    commands,
+    folded,
+    firstId,
+    idOf,
+    shown,
+    selected: useRowSelection(content, idOf),
+    paddingStart: earlier === 'none' ? edge : offerHeight,
+  })
+  // Wrapped lines have heights of their own, and lose them when wrapping ends.
+  const wrapped = useRef(wrap)
+  useLayoutEffect(() => {
+    if (wrapped.current === wrap) return
+    wrapped.current = wrap
+    virtual.measure()
+  })
+  useLayoutEffect(() => {
+    if (following && change > 0) jumpToEnd()
+  }, [change, following, jumpToEnd])
+  const read = useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, following })
 
+  // A row that was folded exists once its command is unfolded.
+  const [revealing, setRevealing] = useState<{ readonly id: number } | null>(null)
+  useEffect(() => {
+    if (revealing === null) return
+    virtual.scrollToIndex(rowOf(revealing.id), { align: 'center' })
+  }, [revealing, rowOf, virtual])
+
+  return {
+    box,
+    content,
+    onScroll() {
+      onScroll()
+      read.note()
+    },
+    following,
+    jumpToEnd,
+    virtual,
+    height,
+    lineOf,
+    folded,
+    toggle,
+    topId: () => read.id() ?? firstId,
+    reveal(id) {
+      const command = commandOf(commands, id)
+      if (command !== undefined && command.id !== id && folded.has(command.id)) toggle(command.id)
+      stay()
+      setRevealing({ id })
+    },
+  }
+}
+
+type IdOf = (row: number) => number | undefined
+
+/** Finds lines and rows in what was shown last. Its functions stay the same: with new ones all rows would be placed anew. */
+function createRowReader() {
+  let lines: readonly TerminalLine[] = []
+  let shown: ShownRows | undefined
+  const lineOf = (row: number) => (shown === undefined ? undefined : lines[shown.lineAt(row)])
+  return {
+    show(nextLines: readonly TerminalLine[], nextShown: ShownRows): void {
+      lines = nextLines
+      shown = nextShown
+    },
+    lineOf,
+    idOf: (row: number) => lineOf(row)?.id,
+    rowOf: (id: number) => shown?.rowOf(id - (lines[0]?.id ?? 0)) ?? 0,
+  }
+}
+
+interface VirtualRows {
+  readonly box: RefObject<HTMLDivElement | null>
+  readonly commands: readonly CommandBlock[]
+  readonly folded: ReadonlySet<number>
+  readonly firstId: number
+  readonly idOf: IdOf
+  readonly shown: ShownRows
+  /** Ids of selected lines: they stay in the page wherever it is scrolled to. */
+  readonly selected: Iterable<number>
+  readonly paddingStart: number
+}
+
+function useVirtualRows({
+  box,
+  commands,
+  folded,
+  firstId,
+  idOf,
+  shown,
+  selected,
+  paddingStart,
+}: VirtualRows) {
   const announced = commands.length
   const getItemKey = useMemo(
     () => keysOf(idOf, [firstId, folded, announced]),
@@ -76,7 +162,7 @@ export function useTerminalRows(
     estimateSize,
     getItemKey,
     overscan: 12,
-    paddingStart: earlier === 'none' ? edge : offerHeight,
+    paddingStart,
     paddingEnd: edge,
     rangeExtractor: (range) => {
       const rows = new Set(defaultRangeExtractor(range))
@@ -84,21 +170,24 @@ export function useTerminalRows(
       return [...rows].filter((row) => row < shown.count).toSorted((one, other) => one - other)
     },
   })
-  // Wrapped lines have heights of their own, and lose them when wrapping ends.
-  const wrapped = useRef(wrap)
-  useLayoutEffect(() => {
-    if (wrapped.current === wrap) return
-    wrapped.current = wrap
-    virtual.measure()
-  })
-  useLayoutEffect(() => {
-    if (following && change > 0) jumpToEnd()
-  }, [change, following, jumpToEnd])
+  return { virtual, height: virtual.getTotalSize() - (room - shown.count) * lineHeight }
+}
 
-  // What is read stays where it is when lines above it come or go.
+interface ReadPosition {
+  readonly box: RefObject<HTMLDivElement | null>
+  readonly virtual: Virtualizer<HTMLDivElement, Element>
+  readonly idOf: IdOf
+  readonly shown: ShownRows
+  readonly firstId: number
+  readonly earlier: TerminalView['earlier']
+  readonly folded: ReadonlySet<number>
+  readonly following: boolean
+}
+
+/** Keeps the first line in sight where it is when lines above it come or go. */
+function useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, following }: ReadPosition) {
   const read = useRef<{ readonly id: number; readonly below: number } | null>(null)
-  const scrolled = () => {
-    onScroll()
+  const note = () => {
     const view = box.current
     const item = view === null ? undefined : virtual.getVirtualItemForOffset(view.scrollTop)
     const id = item === undefined ? undefined : idOf(item.index)
@@ -116,44 +205,17 @@ export function useTerminalRows(
     if (same || following || view === null || read.current === null) return
     const row = shown.rowOf(Math.max(0, read.current.id - firstId))
     const start = virtual.getOffsetForIndex(row, 'start')?.[0]
-    if (start !== undefined) view.scrollTop = start + read.current.below
+    if (start !== undefined) scrollTo(view, start + read.current.below)
   }, [firstId, earlier, folded, following, box, shown, virtual])
+  return { note, id: () => read.current?.id }
+}
 
-  // The row is there once what it was folded in is open.
-  const [revealing, setRevealing] = useState<{ readonly id: number } | null>(null)
-  useEffect(() => {
-    if (revealing === null) return
-    const { lines: all, shown: rows } = latest.current
-    virtual.scrollToIndex(rows.rowOf(revealing.id - (all[0]?.id ?? 0)), { align: 'center' })
-  }, [revealing, virtual])
-
-  return {
-    box,
-    content,
-    onScroll: scrolled,
-    following,
-    jumpToEnd,
-    virtual,
-    height: virtual.getTotalSize() - (room - shown.count) * lineHeight,
-    lineOf,
-    folded,
-    toggle: (id) => setFolded((before) => toggled(before, id)),
-    topId: () => read.current?.id ?? firstId,
-    reveal(id) {
-      const command = commandOf(commands, id)
-      if (command !== undefined && command.id !== id && folded.has(command.id))
-        setFolded((before) => toggled(before, command.id))
-      stay()
-      setRevealing({ id })
-    },
-  }
+function scrollTo(view: HTMLElement, top: number): void {
+  view.scrollTop = top
 }
 
 /** The keys of rows in this layout. Each new function has all rows placed anew, which takes a while with many. */
-function keysOf(
-  idOf: (row: number) => number | undefined,
-  _layout: readonly unknown[],
-): (row: number) => number | string {
+function keysOf(idOf: IdOf, _layout: readonly unknown[]): (row: number) => number | string {
   return (row) => idOf(row) ?? `to come ${row}`
 }
 

@@ -1,6 +1,6 @@
 /**
- * The changed files as one long list of which only the rows in sight are in the page; the head of a file stays above its
- * lines. One line can be reached by Tab; the arrow keys walk from it, with Shift they take lines together.
+ * The changed files as one long list of which only the rows in sight are in the page; the header of a file stays above its
+ * lines. Tab reaches one line; the arrow keys move from it, and with Shift they select lines.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
@@ -25,11 +25,11 @@ import type { Folds, Viewed } from '../useFileMarks.ts'
 import { DiffLineRow } from './DiffLineRow.tsx'
 import { FileHead } from './FileHead.tsx'
 import { HunkBar } from './HunkBar.tsx'
-import { rowIdOf, useActiveRow } from './useActiveRow.ts'
+import { type ActiveRow, rowIdOf, useActiveRow } from './useActiveRow.ts'
 import { useHunkColours } from './useHunkColours.ts'
 import type { KnownLinesOfFiles } from './useKnownLines.ts'
-import { useLineSelection } from './useLineSelection.ts'
-import { useRowWindow } from './useRowWindow.ts'
+import { type LineSelection, useLineSelection } from './useLineSelection.ts'
+import { type RowWindow, useRowWindow } from './useRowWindow.ts'
 import { type Destination, useRowNavigation } from './useRowNavigation.ts'
 
 interface DiffListProps {
@@ -40,7 +40,7 @@ interface DiffListProps {
   readonly folds: Folds
   readonly viewed: Viewed
   readonly known: KnownLinesOfFiles
-  /** What is looked for, and the place that is looked at. */
+  /** The words of the search, and the current match. */
   readonly sought: string
   readonly match: Match | null
   readonly goTo: Destination | null
@@ -51,11 +51,11 @@ interface DiffListProps {
   /** The file whose lines are at the top. */
   readonly onCurrent: (fileName: string) => void
   readonly onScrolled: (scrolled: boolean) => void
-  /** Whether its keys are keys of the page now. */
+  /** Whether its keys apply. */
   readonly shown: boolean
 }
 
-/** Pixels scrolled from which on somebody reads. */
+/** Somebody who has scrolled so many pixels reads. */
 const readingFrom = 40
 /** Pixels of a character of the code font, and of the gutter before it. */
 const characterWidth = 7.55
@@ -63,42 +63,15 @@ const gutterWidth = 112
 const halfGutterWidth = 72
 
 export function DiffList(props: DiffListProps) {
-  const { files, split, width, folds, viewed, known, sought, match, goTo, comment, shown } = props
-  const { onCurrent, onScrolled } = props
-  const { target } = comment
+  const { files, split, width, folds, goTo, comment, shown, onCurrent, onScrolled } = props
   const box = useRef<HTMLDivElement>(null)
-  const place: CommentPlace | null = useMemo(
-    () => (target === null ? null : { fileName: target.fileName, lastKey: target.lastKey }),
-    [target],
-  )
-  const { isFolded, asked } = folds
-  const rows = useMemo(
-    () =>
-      diffRows(files, {
-        isFolded,
-        asked,
-        split,
-        known: known.known,
-        comment: place,
-        onlyWhitespace: texts.onlyWhitespace,
-      }),
-    [files, isFolded, asked, split, known.known, place],
-  )
-  const heads = useMemo(() => rows.flatMap((row, index) => (row.kind === 'file' ? [index] : [])), [rows])
-  const commentIndex = useMemo(() => rows.findIndex(({ kind }) => kind === 'comment'), [rows])
-  const coloursOf = useHunkColours()
+  const { rows, heads, commentIndex, place } = useRows(props)
   const active = useActiveRow(rows, box)
   const selection = useLineSelection(rows, active, comment.open)
   const view = useRowWindow({ rows, heads, split, box, active: active.index, comment: commentIndex })
   const travel = useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
-  const { list, items, position, startOf } = view
-
-  const commentSize = list.measurementsCache[commentIndex]?.size
-  // Where it is written stays in sight, with its buttons: when it opens, as it grows, and while it is typed in.
-  useEffect(() => {
-    if (commentIndex !== -1) list.scrollToIndex(commentIndex, { align: 'auto' })
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what is scrolled away by hand, or moved by other lines, stays there
-  }, [place, commentSize, comment.text])
+  const { list, items, position } = view
+  useCommentInSight({ list, commentIndex, place, text: comment.text })
 
   const currentName = rows[heads.findLast((head) => head <= position) ?? 0]?.file.name
   useEffect(() => {
@@ -106,125 +79,24 @@ export function DiffList(props: DiffListProps) {
   }, [currentName, onCurrent])
 
   const isOnLine = rows[active.index]?.kind === 'line'
-  useAction(
-    'commentOnLine',
-    () => active.id !== null && selection.commentOn(active.id, false),
-    shown && active.focused && isOnLine,
-  )
-  const onRowComment = useStable(selection.commentOn)
+  const commentHere = () => active.id !== null && selection.commentOn(active.id, false)
+  useAction('commentOnLine', commentHere, shown && active.focused && isOnLine)
+  const onKeyDown = keyHandler({ rows, active, selection, travel })
   const closeComment = () => {
+    const { target } = comment
     active.focus(rows.find((row) => target !== null && hasKey(row, target.fileName, target.lastKey)))
     comment.close()
   }
-
-  /** What stands at the top stays there when the lines below it go. */
-  const keepHead = (file: DiffFile) => {
-    const head = rows.findIndex((row) => row.kind === 'file' && row.file === file)
-    if (startOf(head) < (list.scrollOffset ?? 0)) view.scrollTo(startOf(head))
+  const drawing: Drawing = {
+    ...props,
+    ...useFileActions({ rows, view, files, folds, viewed: props.viewed }),
+    active,
+    selection,
+    coloursOf: useHunkColours(),
+    reachable: isOnLine ? active.index : view.firstLine,
+    onComment: useStable(selection.commentOn),
+    onCloseComment: closeComment,
   }
-  const onFold = useStable((file: DiffFile) => {
-    keepHead(file)
-    folds.fold(file.name, !isFolded(file))
-  })
-  const onFoldAll = useStable((folded: boolean) => folds.foldAll(files, folded))
-  const onViewed = useStable((file: DiffFile, isViewed: boolean) => {
-    keepHead(file)
-    folds.fold(file.name, null)
-    viewed.setViewed(file.hash, isViewed)
-  })
-
-  const walk = (by: 1 | -1, extend: boolean) => {
-    const next = travel.lineBeside(by)
-    const row = rows[next]
-    if (row === undefined || active.id === null) return
-    if (extend && row.file.name !== rows[active.index]?.file.name) return
-    if (extend) selection.extendTo(row.id)
-    else selection.clear()
-    travel.walkTo(next)
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (rowIdOf(event.target, 'itself') === null || event.ctrlKey || event.metaKey || event.altKey) return
-    if (event.key === 'ArrowDown') walk(1, event.shiftKey)
-    else if (event.key === 'ArrowUp') walk(-1, event.shiftKey)
-    else if (event.key === 'Enter' && active.id !== null) selection.commentOn(active.id, false)
-    else if (event.key === 'Escape' && selection.taken) selection.clear()
-    else return
-    event.preventDefault()
-  }
-
-  const reachable = isOnLine ? active.index : view.firstLine
-  const isCommented = (row: LineRow) =>
-    target !== null &&
-    target.fileName === row.file.name &&
-    linesOf(row).some((line) => target.keys.has(lineKey(line)))
-  const draw = (row: DiffRow, index: number): ReactNode => {
-    switch (row.kind) {
-      case 'file':
-        return (
-          <FileHead
-            file={row.file}
-            folded={row.folded}
-            viewed={viewed.viewed.has(row.file.hash)}
-            onFold={onFold}
-            onFoldAll={onFoldAll}
-            onViewed={onViewed}
-          />
-        )
-      case 'bar':
-        return <HunkBar row={row} onShow={known.show} />
-      case 'note':
-        return <p className="sticky left-0 w-[100cqw] px-4 py-2.5 text-ui text-muted">{row.text}</p>
-      case 'large':
-        return (
-          <p className="sticky left-0 flex w-[100cqw] flex-wrap items-center gap-3 px-4 py-2.5 text-ui text-muted">
-            {texts.large(row.file.lines)}
-            <Button size="small" onClick={() => folds.ask(row.file.name)}>
-              {texts.showLarge}
-            </Button>
-          </p>
-        )
-      case 'comment':
-        return (
-          target && (
-            <CommentBox
-              fileName={target.fileName}
-              lines={target.lines}
-              agent={props.agent}
-              text={comment.text}
-              onText={comment.write}
-              onSend={() => {
-                props.onSend()
-                closeComment()
-              }}
-              onCancel={closeComment}
-            />
-          )
-        )
-      case 'line': {
-        const { left, right, file } = row
-        return (
-          <DiffLineRow
-            row={row}
-            split={split}
-            leftSpans={left === null ? null : coloursOf(file.name, left.hunk, left.index)}
-            rightSpans={right === null ? null : coloursOf(file.name, right.hunk, right.index)}
-            wanted={sought}
-            currentKey={match !== null && hasKey(row, match.fileName, match.key) ? match.key : null}
-            currentNth={match?.nth ?? 0}
-            selected={selection.ids.has(row.id) || isCommented(row)}
-            reachable={index === reachable}
-            mayComment={row.id === selection.pointed || (active.focused && row.id === active.id)}
-            onComment={onRowComment}
-          />
-        )
-      }
-    }
-  }
-
-  const widest = useMemo(() => widestLine(files) * characterWidth, [files])
-  const wide = split
-    ? { width: `calc(100% + ${Math.max(0, Math.ceil(widest + halfGutterWidth - width / 2))}px)` }
-    : { width: Math.ceil(widest + gutterWidth) }
 
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it stands in for its rows, of which there may be thousands
@@ -241,38 +113,247 @@ export function DiffList(props: DiffListProps) {
       {...selection.handlers}
       className="focus-inset @container min-h-0 flex-1 overflow-auto overscroll-contain"
     >
-      <div className="relative min-w-full" style={{ height: list.getTotalSize(), ...wide }}>
-        {items.map(({ index, start, size }) => {
-          const row = rows[index]
+      <div
+        className="relative min-w-full"
+        style={{ height: list.getTotalSize(), ...useListWidth(files, split, width) }}
+      >
+        {items.map((item) => {
+          const row = rows[item.index]
           if (row === undefined) return null
-          if (row.kind === 'file') {
-            return (
-              // As high as the file: its head stays above its lines, and the next one pushes it away.
-              <div
-                key={row.id}
-                data-index={index}
-                className="pointer-events-none absolute left-0 z-10 w-full"
-                // Not moved by a transform: what is sticky does not count it.
-                style={{ height: view.endOfFile(index) - start, top: start }}
-              >
-                <div className="pointer-events-auto sticky top-0">{draw(row, index)}</div>
-              </div>
-            )
-          }
-          const isMeasured = row.kind === 'note' || row.kind === 'comment' || row.kind === 'large'
           return (
-            <div
-              key={row.id}
-              data-index={index}
-              ref={isMeasured ? list.measureElement : undefined}
-              className="absolute top-0 left-0 w-full"
-              style={{ ...(isMeasured ? {} : { height: size }), transform: `translateY(${start}px)` }}
-            >
-              {draw(row, index)}
-            </div>
+            <Placed key={row.id} row={row} item={item} view={view}>
+              {rowOf(row, item.index, drawing)}
+            </Placed>
           )
         })}
       </div>
     </div>
+  )
+}
+
+/** The rows of the list, with where the headers of files and the comment are. */
+function useRows({ files, split, folds, known, comment }: DiffListProps) {
+  const { isFolded, asked } = folds
+  const { target } = comment
+  const place: CommentPlace | null = useMemo(
+    () => (target === null ? null : { fileName: target.fileName, lastKey: target.lastKey }),
+    [target],
+  )
+  const rows = useMemo(
+    () =>
+      diffRows(files, {
+        isFolded,
+        asked,
+        split,
+        known: known.known,
+        comment: place,
+        onlyWhitespace: texts.onlyWhitespace,
+      }),
+    [files, isFolded, asked, split, known.known, place],
+  )
+  const heads = useMemo(() => rows.flatMap((row, index) => (row.kind === 'file' ? [index] : [])), [rows])
+  const commentIndex = useMemo(() => rows.findIndex(({ kind }) => kind === 'comment'), [rows])
+  return { rows, heads, commentIndex, place }
+}
+
+interface CommentInSight {
+  readonly list: RowWindow['list']
+  readonly commentIndex: number
+  readonly place: CommentPlace | null
+  readonly text: string
+}
+
+/** Keeps the comment and its buttons in sight: when it opens, as it grows, and while somebody types. */
+function useCommentInSight({ list, commentIndex, place, text }: CommentInSight): void {
+  const size = list.measurementsCache[commentIndex]?.size
+  useEffect(() => {
+    if (commentIndex !== -1) list.scrollToIndex(commentIndex, { align: 'auto' })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what is scrolled away by hand, or moved by other lines, stays there
+  }, [place, size, text])
+}
+
+interface FileActionsOf extends Pick<DiffListProps, 'files' | 'folds' | 'viewed'> {
+  readonly rows: readonly DiffRow[]
+  readonly view: RowWindow
+}
+
+function useFileActions({ rows, view, files, folds, viewed }: FileActionsOf) {
+  /** Keeps the header at the top in its place when the lines below it go. */
+  const keepHead = (file: DiffFile) => {
+    const head = rows.findIndex((row) => row.kind === 'file' && row.file === file)
+    const start = view.startOf(head)
+    if (start < (view.list.scrollOffset ?? 0)) view.scrollTo(start)
+  }
+  const onFold = useStable((file: DiffFile) => {
+    keepHead(file)
+    folds.fold(file.name, !folds.isFolded(file))
+  })
+  const onFoldAll = useStable((folded: boolean) => folds.foldAll(files, folded))
+  const onViewed = useStable((file: DiffFile, isViewed: boolean) => {
+    keepHead(file)
+    folds.fold(file.name, null)
+    viewed.setViewed(file.hash, isViewed)
+  })
+  return { onFold, onFoldAll, onViewed }
+}
+
+interface KeysIn {
+  readonly rows: readonly DiffRow[]
+  readonly active: ActiveRow
+  readonly selection: LineSelection
+  readonly travel: ReturnType<typeof useRowNavigation>
+}
+
+function keyHandler({ rows, active, selection, travel }: KeysIn) {
+  const walk = (by: 1 | -1, extend: boolean) => {
+    const next = travel.lineBeside(by)
+    const row = rows[next]
+    if (row === undefined || active.id === null) return
+    if (extend && row.file.name !== rows[active.index]?.file.name) return
+    if (extend) selection.extendTo(row.id)
+    else selection.clear()
+    travel.walkTo(next)
+  }
+  return (event: KeyboardEvent) => {
+    if (rowIdOf(event.target, 'itself') === null || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'ArrowDown') walk(1, event.shiftKey)
+    else if (event.key === 'ArrowUp') walk(-1, event.shiftKey)
+    else if (event.key === 'Enter' && active.id !== null) selection.commentOn(active.id, false)
+    else if (event.key === 'Escape' && selection.taken) selection.clear()
+    else return
+    event.preventDefault()
+  }
+}
+
+/** The style that makes the list as wide as its longest line. */
+function useListWidth(files: readonly DiffFile[], split: boolean, width: number) {
+  const widest = useMemo(() => widestLine(files) * characterWidth, [files])
+  return split
+    ? { width: `calc(100% + ${Math.max(0, Math.ceil(widest + halfGutterWidth - width / 2))}px)` }
+    : { width: Math.ceil(widest + gutterWidth) }
+}
+
+interface PlacedProps {
+  readonly row: DiffRow
+  readonly item: RowWindow['items'][number]
+  readonly view: RowWindow
+  readonly children: ReactNode
+}
+
+/** Puts a row where it belongs in the list. */
+function Placed({ row, item: { index, start, size }, view, children }: PlacedProps) {
+  if (row.kind === 'file') {
+    return (
+      // As high as the file: its header stays above its lines, and the next one pushes it away.
+      <div
+        data-index={index}
+        className="pointer-events-none absolute left-0 z-10 w-full"
+        // Not moved by a transform: `sticky` does not take that into account.
+        style={{ height: view.endOfFile(index) - start, top: start }}
+      >
+        <div className="pointer-events-auto sticky top-0">{children}</div>
+      </div>
+    )
+  }
+  const isMeasured = row.kind === 'note' || row.kind === 'comment' || row.kind === 'large'
+  return (
+    <div
+      data-index={index}
+      ref={isMeasured ? view.list.measureElement : undefined}
+      className="absolute top-0 left-0 w-full"
+      style={{ ...(isMeasured ? {} : { height: size }), transform: `translateY(${start}px)` }}
+    >
+      {children}
+    </div>
+  )
+}
+
+/** What rows are drawn with. */
+interface Drawing extends DiffListProps, ReturnType<typeof useFileActions> {
+  readonly active: ActiveRow
+  readonly selection: LineSelection
+  readonly coloursOf: ReturnType<typeof useHunkColours>
+  /** The line that Tab reaches. */
+  readonly reachable: number | undefined
+  readonly onComment: (id: string, extend: boolean) => void
+  readonly onCloseComment: () => void
+}
+
+function rowOf(row: DiffRow, index: number, drawing: Drawing): ReactNode {
+  switch (row.kind) {
+    case 'file':
+      return (
+        <FileHead
+          file={row.file}
+          folded={row.folded}
+          viewed={drawing.viewed.viewed.has(row.file.hash)}
+          onFold={drawing.onFold}
+          onFoldAll={drawing.onFoldAll}
+          onViewed={drawing.onViewed}
+        />
+      )
+    case 'bar':
+      return <HunkBar row={row} onShow={drawing.known.show} />
+    case 'note':
+      return <p className="sticky left-0 w-[100cqw] px-4 py-2.5 text-ui text-muted">{row.text}</p>
+    case 'large':
+      return (
+        <p className="sticky left-0 flex w-[100cqw] flex-wrap items-center gap-3 px-4 py-2.5 text-ui text-muted">
+          {texts.large(row.file.lines)}
+          <Button size="small" onClick={() => drawing.folds.ask(row.file.name)}>
+            {texts.showLarge}
+          </Button>
+        </p>
+      )
+    case 'comment':
+      return commentOf(drawing)
+    case 'line':
+      return lineOf(row, index, drawing)
+  }
+}
+
+function commentOf({ comment, agent, onSend, onCloseComment }: Drawing): ReactNode {
+  if (comment.target === null) return null
+  return (
+    <CommentBox
+      fileName={comment.target.fileName}
+      lines={comment.target.lines}
+      agent={agent}
+      text={comment.text}
+      onText={comment.write}
+      onSend={() => {
+        onSend()
+        onCloseComment()
+      }}
+      onCancel={onCloseComment}
+    />
+  )
+}
+
+function lineOf(row: LineRow, index: number, drawing: Drawing): ReactNode {
+  const { left, right, file } = row
+  const { split, coloursOf, sought, match, selection, active, comment } = drawing
+  return (
+    <DiffLineRow
+      row={row}
+      split={split}
+      leftSpans={left === null ? null : coloursOf(file.name, left.hunk, left.index)}
+      rightSpans={right === null ? null : coloursOf(file.name, right.hunk, right.index)}
+      wanted={sought}
+      currentKey={match !== null && hasKey(row, match.fileName, match.key) ? match.key : null}
+      currentNth={match?.nth ?? 0}
+      selected={selection.ids.has(row.id) || isCommented(row, comment)}
+      reachable={index === drawing.reachable}
+      mayComment={row.id === selection.pointed || (active.focused && row.id === active.id)}
+      onComment={drawing.onComment}
+    />
+  )
+}
+
+function isCommented(row: LineRow, { target }: Comment): boolean {
+  return (
+    target !== null &&
+    target.fileName === row.file.name &&
+    linesOf(row).some((line) => target.keys.has(lineKey(line)))
   )
 }

@@ -70,6 +70,8 @@ export function useLineSelection(
   }
 }
 
+export type LineSelection = ReturnType<typeof useLineSelection>
+
 function isAdd(target: EventTarget): boolean {
   return target instanceof Element && target.closest('[data-add]') !== null
 }
