@@ -13,6 +13,7 @@ import { lifted } from './kernel/event.schema.ts'
 import { logEvents } from './log.ts'
 import { projectEvents } from './project/events.ts'
 import { requestEvents } from './request.ts'
+import { sealEvents } from './seal.ts'
 import { taskEvents } from './task/events.ts'
 import { terminalEvents } from './task/terminal.ts'
 import { usageEvents } from './usage.ts'
@@ -38,6 +39,7 @@ test('no two kinds share a name', () =>
       ...imageEvents,
       ...usageEvents,
       ...auditEvents,
+      ...sealEvents,
     ].map((kind) => kind.type),
   ).toEqual([...eventKinds.keys()]))
 

@@ -7,6 +7,7 @@ import { imageEvents, type ImageEvent } from './image.ts'
 import { logEvents, type LogEvent } from './log.ts'
 import { projectEvents, type ProjectEvent } from './project/events.ts'
 import { requestEvents, type RequestEvent } from './request.ts'
+import { sealEvents, type SealEvent } from './seal.ts'
 import { taskEvents, type TaskEvent } from './task/events.ts'
 import { terminalEvents, type TerminalEvent } from './task/terminal.ts'
 import { usageEvents, type UsageEvent } from './usage.ts'
@@ -23,6 +24,7 @@ export type DomainEvent =
   | ImageEvent
   | UsageEvent
   | AuditEvent
+  | SealEvent
 
 type AnyKind = Pick<
   EventKind<string, z.ZodType, z.ZodType>,
@@ -42,5 +44,6 @@ export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>
     ...imageEvents,
     ...usageEvents,
     ...auditEvents,
+    ...sealEvents,
   ].map((kind) => [kind.type, kind]),
 )

@@ -74,6 +74,7 @@ function readArguments(): Arguments {
 async function startServices(config: Config, repos: readonly string[], engines: Engines): Promise<Running[]> {
   const { services } = config
   const running: Running[] = []
+  const details = new Map<string, readonly string[]>()
   try {
     // First, so that it tells of the others to their end.
     if (engines.metrics && config.metricsPort !== null) {
@@ -104,11 +105,19 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
       const { startBlobSweep } = await import('./command/cleanup/blobSweep.ts')
       running.push(engines.leases.hold('blobs', () => startBlobSweep(engines)))
+      const { everyMs, file } = config.seals
+      if (everyMs !== null) {
+        const { startSealer } = await import('./command/sealer.ts')
+        const tell = (sentences: readonly string[]) => {
+          if (sentences.length === 0) details.delete('seals')
+          else details.set('seals', sentences)
+        }
+        running.push(engines.leases.hold('sealer', () => startSealer(engines, { everyMs, file, tell })))
+      }
     }
     const agents = startAgents(engines.bus)
     running.push({ stop: async () => agents.stop() })
     const apis = await apisOf(config, engines, agents)
-    const details = new Map<string, readonly string[]>()
     // Before the runner, whose first words it hears.
     running.push(
       ...(await startDoor(config, { ...engines, agents }, apis, () => Object.fromEntries(details))),
@@ -286,7 +295,8 @@ async function main(): Promise<void> {
   if (!engines) process.exit(0)
   if (operation) {
     try {
-      tell(await operation({ ...engines, progress: printOver }))
+      const { sealsFile } = await import('#platform/seals/sealsFile.ts')
+      tell(await operation({ ...engines, sealsFile: sealsFile(config.seals.file), progress: printOver }))
     } finally {
       await engines.close()
     }

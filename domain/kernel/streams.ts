@@ -19,6 +19,8 @@ export const auditStream = (day: string): string => `audit-${day}`
 
 /** What happens to the log itself. */
 export const logStream = 'log-main'
+/** The seals over the whole log that were made in an epoch. */
+export const sealStream = (epoch: number): string => `seal-${epoch}`
 
 const kinds = [
   'log',
@@ -31,6 +33,7 @@ const kinds = [
   'image',
   'usage',
   'audit',
+  'seal',
 ] as const
 
 /** The prefixes of all stream names. */
@@ -65,6 +68,7 @@ export function scopeOfStream(stream: string): string {
     case 'image':
     case 'usage':
     case 'audit':
+    case 'seal':
       return `${name.kind}:${name.id}`
     case 'terminal':
       return `task:${name.id}`

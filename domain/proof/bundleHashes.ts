@@ -34,7 +34,11 @@ export function envelopeHash({ sha256, utf8 }: Cryptography, { meta, ...event }:
 
 /** The leaf of an event in the tree over the log: the bytes of its hash, which covers all of it. */
 export function leafOf(hash: string): Uint8Array {
-  return Uint8Array.from(hash.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+  return bytesOfHex(hash)
+}
+
+export function bytesOfHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
 }
 
 export function hexOf(bytes: Hash): string {

@@ -15,8 +15,13 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
+const noSeals = {
+  async *all() {
+    yield* []
+  },
+}
 const operate = async (words: readonly string[]) =>
-  (await operationOf(words)?.({ ...engines, progress: () => undefined }))?.lines
+  (await operationOf(words)?.({ ...engines, sealsFile: noSeals, progress: () => undefined }))?.lines
 
 /** A job that a worker set aside. */
 async function setAside(id: string, kind: string): Promise<void> {
@@ -65,11 +70,11 @@ test('checks the log, and names what is wrong where it is', async () => {
     cause(),
   )
   expect(await operate(['verify'])).toEqual([
-    'The log is whole: 2 events in 2 streams were checked; the content of 0 was erased.',
+    'The log is whole: 2 events in 2 streams were checked; the content of 0 was erased. It was never sealed.',
   ])
   await engines.vault.destroy(`user:${somebody.userId}`)
   expect(await operate(['verify'])).toEqual([
-    'The log is whole: 2 events in 2 streams were checked; the content of 1 was erased.',
+    'The log is whole: 2 events in 2 streams were checked; the content of 1 was erased. It was never sealed.',
   ])
   const damaged = {
     ...engines.eventStore,
@@ -79,13 +84,18 @@ test('checks the log, and names what is wrong where it is', async () => {
         at: '2020-01-01T00:00:00.000Z',
       })),
   }
-  const told = await operationOf(['verify'])?.({ ...engines, eventStore: damaged, progress: () => undefined })
+  const told = await operationOf(['verify'])?.({
+    ...engines,
+    eventStore: damaged,
+    sealsFile: noSeals,
+    progress: () => undefined,
+  })
   expect(told).toEqual({
     failed: true,
     lines: [
       'log-main @ 0 is not what its hash was taken over: it was changed.',
       `user-${somebody.userId} @ 0 is not what its hash was taken over: it was changed.`,
-      'The log is not whole: 2 events in 2 streams were checked; the content of 0 was erased.',
+      'The log is not whole: 2 events in 2 streams were checked; the content of 0 was erased. It was never sealed.',
     ],
   })
 })

@@ -4,12 +4,15 @@ import { views } from '#domain/views/all.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { restoreLog } from '#platform/eventlog/logIdentity.ts'
+import type { LogIdentity } from '#domain/log.ts'
 import { listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Catalog, ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import type { SealsFile } from '#platform/seals/sealsFile.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
 import { verifyLog } from '#platform/verify/verify.ts'
 
@@ -30,6 +33,8 @@ export interface Operating {
   readonly log: Pick<EventLog, 'read'>
   readonly commands: Pick<Commands, 'load' | 'execute'>
   readonly vault: Vault
+  readonly logIdentity: LogIdentity
+  readonly sealsFile: Pick<SealsFile, 'all'>
   readonly progress: (line: string) => void
 }
 
@@ -67,15 +72,26 @@ export function operationOf(words: readonly string[]): Operation | undefined {
   })
 }
 
-async function verified({ eventStore, vault, progress }: Operating): Promise<Answer> {
+async function verified(operating: Operating): Promise<Answer> {
+  const { eventStore, vault, readStore, sealsFile, logIdentity: identity, progress } = operating
   const threads = digestThreads()
   try {
-    const { events, streams, erased, findings, more } = await verifyLog(
+    const { events, streams, erased, findings, more, sealing } = await verifyLog(
       { eventStore, vault },
       threads.digest,
       (count) => progress(`${count} events checked`),
+      {
+        identity,
+        readStore,
+        outside: () => sealsFile.all(),
+        keysOf: async (epoch) => (await signingKeys(vault, { ...identity, epoch }))?.verifiers ?? [],
+      },
     )
-    const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased.`
+    const sealed =
+      sealing && sealing.seals > 0
+        ? `${sealing.seals} seals hold; the newest is over ${sealing.sealed} events.`
+        : 'It was never sealed.'
+    const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased. ${sealed}`
     if (findings.length === 0) return { lines: [`The log is whole: ${looked}`] }
     return {
       failed: true,

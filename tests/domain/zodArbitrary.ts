@@ -33,6 +33,8 @@ function texts(schema: z.ZodString | z.ZodStringFormat): fc.Arbitrary<string> {
     fc.uuid(),
     fc.stringMatching(/^[0-9a-f]{40}$/),
     fc.stringMatching(/^[0-9a-f]{64}$/),
+    fc.stringMatching(/^[0-9a-f]{128}$/),
+    fc.stringMatching(/^[0-9a-f]{8}$/),
     fc
       .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
       .map((at) => at.toISOString()),

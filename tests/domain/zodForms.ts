@@ -36,6 +36,8 @@ function formsOfText(schema: z.ZodString | z.ZodStringFormat): readonly string[]
     '2026-01-01T00:00:00.000Z',
     'a'.repeat(40),
     'a'.repeat(64),
+    'a'.repeat(128),
+    'a'.repeat(8),
   ]
   const taken = shapes.filter(takes)
   if (taken.length === 0) throw new TypeError('No event used a text like this before.')

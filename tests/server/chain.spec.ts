@@ -106,6 +106,7 @@ test('every stream is a hash chain from its first event, and the end of each tur
       'identity',
       'log',
       'project',
+      'seal',
       'task',
       'task',
       'terminal',

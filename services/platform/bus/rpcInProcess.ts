@@ -5,7 +5,13 @@ import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
 type Knowing = { readonly [Q in Question]: Set<(asked: Asked<Q>) => Promise<Answered<Q> | undefined>> }
 
 export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
-  const knowing: Knowing = { changes: new Set(), lines: new Set(), prepare: new Set(), hosts: new Set() }
+  const knowing: Knowing = {
+    changes: new Set(),
+    lines: new Set(),
+    prepare: new Set(),
+    hosts: new Set(),
+    seal: new Set(),
+  }
 
   return {
     answer(question, know) {

@@ -54,6 +54,10 @@ const schemas: Schemas = {
     asked: z.object({ projectId: z.string(), ownerId: z.string() }),
     answered: z.object({ suggestions: z.array(HostSuggestion) }),
   },
+  seal: {
+    asked: z.object({}),
+    answered: z.object({ revision: z.int().nonnegative() }),
+  },
 }
 
 /** Questions on a connection that others may share; closing them leaves it open. `namespace` keeps products on one server apart. */

@@ -1,6 +1,6 @@
 /** The one place that reads the environment: everything is checked at once, before anything starts. */
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { engineSockets, proxiesOf, unused, type allowedShortcomings } from './values.ts'
 import { inFiles, variables, type ServiceName, type Variables } from './variables.ts'
 import { entryFaults, portFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
@@ -87,6 +87,7 @@ export interface Config {
   readonly disk: DiskLimits
   /** What of a repository is checked out. */
   readonly checkout: { readonly entries: number; readonly bytes: number }
+  readonly seals: SealsConfig
   /** Where `/metrics` is served; `null`: nowhere. */
   readonly metricsPort: number | null
   readonly metricsHost: string
@@ -95,6 +96,14 @@ export interface Config {
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
+}
+
+/** How the log is sealed. */
+export interface SealsConfig {
+  /** `null`: not at all. */
+  readonly everyMs: number | null
+  /** The file outside of the database. */
+  readonly file: string
 }
 
 /** What may be taken of the disk, in bytes. */
@@ -208,6 +217,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     tasksAtOnce: values.TASKS_AT_ONCE,
     warmAgents: values.WARM_AGENTS ?? null,
     ...limitsOf(values),
+    seals: {
+      everyMs: values.SEAL_SECONDS === 0 ? null : values.SEAL_SECONDS * 1_000,
+      file: resolve(values.SEALS_FILE ?? join(values.DATA_DIR, 'seals.ndjson')),
+    },
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,

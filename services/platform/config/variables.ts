@@ -181,6 +181,14 @@ export const variables = {
     count.optional(),
     'how many agents wait for their next message; 0: none, and nothing is started before it is needed (as many as fit into a quarter of the free memory)',
   ],
+  SEAL_SECONDS: [
+    count.default(10),
+    'the log is sealed so often at most, when something has happened; 0: never (10)',
+  ],
+  SEALS_FILE: [
+    z.string().optional(),
+    'file outside of the database that every seal is added to; best on another disk (DATA_DIR/seals.ndjson)',
+  ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   METRICS_HOST: [z.string().default('127.0.0.1'), 'address to listen on for /metrics (127.0.0.1)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [

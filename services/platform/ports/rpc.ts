@@ -53,6 +53,12 @@ export interface Questions {
     readonly asked: { readonly projectId: string; readonly ownerId: string }
     readonly answered: { readonly suggestions: readonly HostSuggestion[] }
   }
+  /** A seal over the log as it is when this is asked, made now where there is none; asked of whoever seals. */
+  readonly seal: {
+    readonly asked: object
+    /** Of that seal in its stream. */
+    readonly answered: { readonly revision: number }
+  }
 }
 export type Question = keyof Questions
 export type Asked<Q extends Question> = Questions[Q]['asked']

@@ -71,6 +71,8 @@ function openInstruments(register: Registry) {
     output: counter('output_recorded_bytes', 'Terminal output recorded.'),
     tokens: counter('model_tokens', 'Tokens used.', ['model', 'kind']),
     dollars: counter('model_cost_dollars', "The agent's own estimate of what was used.", ['model']),
+    sealedAt: gauge('log_sealed_timestamp_seconds', 'When the log was sealed last, in seconds since 1970.'),
+    sealRefused: gauge('log_seal_refused', '1 while the log is not what was sealed before, else 0.'),
     pulled: pulledGauges(gauge),
     server: countedBytes(
       counter('http_received_bytes', 'Bytes received on the port, sockets included.'),
@@ -95,6 +97,17 @@ export function openMetrics(): Metrics {
       return register.metrics()
     },
   }
+}
+
+/** Only the process that seals has values. */
+function observeSealer(
+  { sealedAt, sealRefused }: Instruments,
+  state: Extract<Observation, { kind: 'sealer' }>['state'],
+): void {
+  if (state === null || state.sealedAt === null) sealedAt.remove()
+  else sealedAt.set(state.sealedAt / 1_000)
+  if (state === null) sealRefused.remove()
+  else sealRefused.set(state.refused ? 1 : 0)
 }
 
 function countEvent(instruments: Instruments, event: AnyRecorded): void {
@@ -162,6 +175,8 @@ function observe(instruments: Instruments, observation: Observation): void {
     case 'dispatcher':
       instruments.pulled.pending = observation.pending
       return
+    case 'sealer':
+      return observeSealer(instruments, observation.state)
     case 'page_viewed':
       return instruments.pageViews.inc({ route: observation.route })
     case 'server':

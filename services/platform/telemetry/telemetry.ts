@@ -66,6 +66,11 @@ export type Observation =
       readonly kind: 'dispatcher'
       readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null
     }
+  /** This process seals the log: when it did last, in ms since 1970, and whether it refuses to; `null`: not any more. */
+  | {
+      readonly kind: 'sealer'
+      readonly state: { readonly sealedAt: number | null; readonly refused: boolean } | null
+    }
   | {
       readonly kind: 'delivery'
       readonly job: string

@@ -1,6 +1,7 @@
 /**
  * Checks a stored log against its format, `docs/log-format.md`: each stream's chain, what a task's two streams say of each other, and
- * what was sealed against its commitment. What is wrong is found without a seal unless whoever changed it computed every hash anew.
+ * what was sealed against its commitment, and the whole of it against its seals. Without a seal, a change whose every hash was
+ * computed anew goes unseen.
  */
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
@@ -22,6 +23,7 @@ import { contentContext } from '#platform/eventlog/eventLog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { CannotOpen } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { sealChecks, type SealEvidence, type SealFinding, type SealReport } from './seals.ts'
 
 /** What may be wrong with an event, or with a stream. */
 export type Wrong =
@@ -35,6 +37,7 @@ export type Wrong =
   | 'anchor'
   | 'stream_missing'
   | 'log_identity'
+  | SealFinding['wrong']
 
 const sentences: Readonly<Record<Wrong, string>> = {
   revision: 'does not come after the one before it: an event was removed, repeated or moved',
@@ -50,6 +53,14 @@ const sentences: Readonly<Record<Wrong, string>> = {
   anchor: 'names an event of the terminal that is not there: the terminal was cut, or changed',
   stream_missing: 'names a stream that is not there: it was removed',
   log_identity: 'is not the one beginning that a log has',
+  sealed_changed: 'is not what was sealed: it was changed',
+  sealed_added: 'was not there when the log was sealed: it was added',
+  sealed_moved: 'does not stand where it stood when the log was sealed: it was moved',
+  sealed_removed: 'was there when the log was sealed: it was removed',
+  seal_cut: 'is over more events than the log has: its end was cut',
+  seal_broken: 'does not fit the log: what it is over was changed',
+  seal_unsigned: 'was not signed by a key of this log',
+  seal_missing: 'was written outside, and is not in the log any more: it was removed',
 }
 
 export interface Finding {
@@ -68,6 +79,8 @@ export interface Verified {
   readonly findings: readonly Finding[]
   /** Findings beyond those that are listed. */
   readonly more: number
+  /** Seals that hold, and events under the newest of them; `null` when seals were not looked at. */
+  readonly sealing: { readonly seals: number; readonly sealed: number } | null
 }
 
 /** Computes digests of events, in their order; a pool of threads, or this one. */
@@ -84,8 +97,10 @@ export async function verifyLog(
   }: { eventStore: Pick<EventStore, 'readAll' | 'readStream'>; vault: Pick<Vault, 'open'> },
   digest: Digest,
   onProgress: (events: number, position: Position) => void = () => undefined,
+  evidence?: SealEvidence,
 ): Promise<Verified> {
   const checks = logChecks({ eventStore, vault })
+  const seals = evidence && (await sealChecks(eventStore, evidence))
   const read = (after: Position | null) => eventStore.readAll(after, page)
   let events = await read(null)
   for (;;) {
@@ -97,11 +112,12 @@ export async function verifyLog(
       const known = digests[index]
       if (!known) throw new Error('A digest is missing.')
       await checks.check(event, known)
+      seals?.add(event)
     }
     onProgress(checks.count(), last.position)
     events = next
   }
-  return checks.end()
+  return checks.end(await seals?.end())
 }
 
 interface Head {
@@ -150,10 +166,12 @@ function logChecks(engines: Pick<LogChecks, 'eventStore' | 'vault'>) {
   return {
     check: (event: StoredEvent, digests: Digests) => check(checks, event, digests),
     count: () => checks.count,
-    end(): Verified {
+    end(sealed: SealReport | undefined): Verified {
       if (checks.count > 0 && !checks.heads.has(logStream)) note(checks, logStream, null, 'stream_missing')
+      for (const { stream, revision, wrong } of sealed?.findings ?? []) note(checks, stream, revision, wrong)
       const { count: events, heads, erased, findings, more } = checks
-      return { events, streams: heads.size, erased, findings, more }
+      const sealing = sealed === undefined ? null : { seals: sealed.seals, sealed: sealed.sealed }
+      return { events, streams: heads.size, erased, findings, more, sealing }
     },
   }
 }

@@ -1,0 +1,92 @@
+/** What a seal signs, as text: the checkpoint over the log, and one over the ends of its streams. */
+import type { LogIdentity } from '../log.ts'
+import type { Seal } from '../seal.ts'
+import { bytesOfHex, originOf, type Cryptography } from './bundleHashes.ts'
+import {
+  checkpointText,
+  parseCheckpoint,
+  parseNote,
+  signaturesBy,
+  writeNote,
+  type Checkpoint,
+  type VerifierKey,
+} from './checkpoint.ts'
+import type { TreeHead } from './merkleTree.ts'
+
+/** A seal in the form in which it leaves the log. */
+export interface SealNotes {
+  /** A tlog-checkpoint over the log. */
+  readonly checkpoint: string
+  /** A checkpoint over the last event of each stream, as of the same moment. */
+  readonly heads: string
+}
+
+/** The name of the tree over the ends of all streams, when the log had so many events. */
+export const headsOriginOf = (identity: LogIdentity, size: number): string =>
+  `${originOf(identity)}/heads/${size}`
+
+/** The two texts that are signed. */
+export function sealTexts(
+  identity: LogIdentity,
+  log: TreeHead,
+  streams: TreeHead,
+): { readonly checkpoint: string; readonly heads: string } {
+  return {
+    checkpoint: checkpointText({ origin: originOf(identity), ...log }),
+    heads: checkpointText({ origin: headsOriginOf(identity, log.size), ...streams }),
+  }
+}
+
+/** The signed notes of a seal, made of what its event recorded. */
+export function notesOf(logId: string, seal: Seal): SealNotes {
+  const identity = { logId, epoch: seal.epoch }
+  const texts = sealTexts(
+    identity,
+    { size: seal.size, root: bytesOfHex(seal.root) },
+    { size: seal.heads.streams, root: bytesOfHex(seal.heads.root) },
+  )
+  const signed = (text: string, signature: string) =>
+    writeNote({
+      text,
+      signatures: [
+        { name: originOf(identity), keyId: bytesOfHex(seal.keyId), signature: bytesOfHex(signature) },
+      ],
+    })
+  return {
+    checkpoint: signed(texts.checkpoint, seal.signature),
+    heads: signed(texts.heads, seal.heads.signature),
+  }
+}
+
+/** What the note says and which of the keys signed it; `undefined` when none did, or when it is no checkpoint. */
+export function signedCheckpoint(
+  { utf8, isSignedBy }: Pick<Cryptography, 'utf8' | 'isSignedBy'>,
+  note: string,
+  keys: readonly VerifierKey[],
+): { readonly checkpoint: Checkpoint; readonly key: VerifierKey } | undefined {
+  const parsed = parseNote(note)
+  const checkpoint = parsed && parseCheckpoint(parsed.text)
+  if (!parsed || !checkpoint) return undefined
+  const key = keys.find((each) => {
+    const signatures = signaturesBy(parsed, each)
+    return (
+      signatures.length > 0 &&
+      signatures.every(({ signature }) => isSignedBy(each.publicKey, utf8(parsed.text), signature))
+    )
+  })
+  return key && { checkpoint, key }
+}
+
+/** The leaf of a stream in the tree over the ends of all streams. */
+export function headLeaf(
+  { utf8 }: Pick<Cryptography, 'utf8'>,
+  { stream, revision, hash }: { readonly stream: string; readonly revision: number; readonly hash: string },
+): Uint8Array {
+  return utf8(`${stream}\n${revision}\n${hash}\n`)
+}
+
+/** The parts of an origin of ours; `undefined` for any other name. */
+export function identityIn(origin: string): LogIdentity | undefined {
+  const [, logId = '', epoch = ''] = /^flightdeck\.dev\/log\/([0-9a-f-]{36})\/([1-9]\d*)$/.exec(origin) ?? []
+  return logId === '' ? undefined : { logId, epoch: Number(epoch) }
+}

@@ -1,0 +1,123 @@
+/**
+ * A Merkle tree kept in tiles, as c2sp.org/tlog-tiles cuts it: a tile of level L holds up to 256 hashes of subtrees of 256^L leaves. It is
+ * flat bytes, so that a million leaves take 32 MB; the levels in between are computed from a tile.
+ */
+import { combine, nodeHash, nodesOf, type Hash, type Node, type Sha256 } from './merkleTree.ts'
+
+const width = 256
+const hashBytes = 32
+const levelsInTile = 8
+
+/** The tile of a level, counted from the left. */
+export type TileId = Node
+
+/** A tree that grows, or whose leaves are replaced. `settle` brings the levels above the leaves up to date. */
+export interface TiledTree {
+  size: number
+  /** By `tileName`. */
+  readonly tiles: Map<string, Uint8Array>
+  /** Names of tiles that changed since the caller took them. */
+  readonly changed: Set<string>
+  /** Tiles by level whose hash the level above does not have yet. */
+  readonly unsettled: Map<number, Set<number>>
+}
+
+export const emptyTree = (): TiledTree => ({
+  size: 0,
+  tiles: new Map(),
+  changed: new Set(),
+  unsettled: new Map(),
+})
+
+export const tileName = ({ level, index }: TileId): string => `${level}/${index}`
+
+/** The tile that a subtree's hash is computed from. */
+export function tileOf({ level, index }: Node): TileId {
+  const first = index * 2 ** (level % levelsInTile)
+  return { level: Math.floor(level / levelsInTile), index: Math.floor(first / width) }
+}
+
+/** The hash of a complete subtree; `undefined` when its tile does not reach so far. */
+export function nodeIn(
+  sha256: Sha256,
+  tile: Uint8Array | undefined,
+  { level, index }: Node,
+): Hash | undefined {
+  const span = 2 ** (level % levelsInTile)
+  const from = (index * span) % width
+  if (tile === undefined || tile.length < (from + span) * hashBytes) return undefined
+  return spanHash(sha256, tile, from, span)
+}
+
+/** Puts a leaf's hash in its place: the next one, or one that is there already. Throws a RangeError beyond that. */
+export function setLeaf(tree: TiledTree, index: number, leaf: Hash): void {
+  if (index > tree.size) throw new RangeError(`Leaf ${index} would leave a gap after ${tree.size}.`)
+  put(tree, 0, index, leaf)
+  tree.size = Math.max(tree.size, index + 1)
+}
+
+/** Computes what changed above the leaves. To be called before a root is taken and before tiles are stored. */
+export function settle(sha256: Sha256, tree: TiledTree): void {
+  for (let level = 0; tree.unsettled.has(level); level += 1) {
+    for (const index of tree.unsettled.get(level) ?? []) {
+      const tile = tree.tiles.get(tileName({ level, index }))
+      if (tile?.length === width * hashBytes) put(tree, level + 1, index, spanHash(sha256, tile, 0, width))
+    }
+    tree.unsettled.delete(level)
+  }
+}
+
+/** The root of a settled tree whose right edge is in memory. */
+export function rootOfTiles(sha256: Sha256, { size, tiles }: Pick<TiledTree, 'size' | 'tiles'>): Hash {
+  const hashes = nodesOf(0, size).map((node) => {
+    const hash = nodeIn(sha256, tiles.get(tileName(tileOf(node))), node)
+    if (hash === undefined) throw new RangeError(`Tile ${tileName(tileOf(node))} is not there.`)
+    return hash
+  })
+  return hashes.length === 0 ? sha256(new Uint8Array(0)) : combine(sha256, hashes)
+}
+
+/** The tiles that an appended leaf may still change: those that are not full. */
+export function edgeOf(size: number): readonly TileId[] {
+  const edge: TileId[] = []
+  for (let level = 0, count = size; count > 0; level += 1, count = Math.floor(count / width))
+    if (count % width > 0) edge.push({ level, index: Math.floor(count / width) })
+  return edge
+}
+
+/** How many bytes a tile has in a tree of this size. */
+export function tileBytes(size: number, { level, index }: TileId): number {
+  const count = Math.floor(size / width ** level)
+  return Math.max(0, Math.min(count - index * width, width)) * hashBytes
+}
+
+/** The leaf's hash in a tile of level 0; `undefined` where the tile ends before. */
+export function leafIn(tile: Uint8Array | undefined, index: number): Hash | undefined {
+  const at = index % width
+  return tile === undefined || tile.length < (at + 1) * hashBytes ? undefined : hashAt(tile, at)
+}
+
+function put(tree: TiledTree, level: number, index: number, hash: Hash): void {
+  const id = { level, index: Math.floor(index / width) }
+  const name = tileName(id)
+  const at = (index % width) * hashBytes
+  const tile = tree.tiles.get(name) ?? new Uint8Array(0)
+  const grown = tile.length >= at + hashBytes ? tile : new Uint8Array(at + hashBytes)
+  if (grown !== tile) grown.set(tile)
+  grown.set(hash, at)
+  tree.tiles.set(name, grown)
+  tree.changed.add(name)
+  const unsettled = tree.unsettled.get(level)
+  if (unsettled === undefined) tree.unsettled.set(level, new Set([id.index]))
+  else unsettled.add(id.index)
+}
+
+function spanHash(sha256: Sha256, tile: Uint8Array, from: number, span: number): Hash {
+  if (span === 1) return hashAt(tile, from)
+  const half = span / 2
+  return nodeHash(sha256, spanHash(sha256, tile, from, half), spanHash(sha256, tile, from + half, half))
+}
+
+function hashAt(tile: Uint8Array, at: number): Hash {
+  return tile.slice(at * hashBytes, (at + 1) * hashBytes)
+}

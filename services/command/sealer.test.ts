@@ -1,0 +1,283 @@
+/** The log is sealed as it is, outside of the database as well; what was sealed before must be its beginning. */
+import { randomUUID } from 'node:crypto'
+import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sealStream, taskStream } from '#domain/kernel/streams.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { LogBegun, LogRestored } from '#domain/log.ts'
+import { leafOf } from '#domain/proof/bundleHashes.ts'
+import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
+import { append, emptyFrontier, leafHash, rootOf } from '#domain/proof/merkleTree.ts'
+import { headLeaf, signedCheckpoint } from '#domain/proof/sealNotes.ts'
+import { TaskDeleted } from '#domain/task/events.ts'
+import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
+import { emptyHead } from '#platform/eventlog/eventLog.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
+import { cryptography } from '#platform/seals/cryptography.ts'
+import { sealsFile } from '#platform/seals/sealsFile.ts'
+import { sealCollections } from '#platform/seals/sealTrees.ts'
+import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
+import type { Observation } from '#platform/telemetry/telemetry.ts'
+import { cause, eventually, openTestEngines, testLog, type TestEngines } from '../../tests/server/engines.ts'
+import { startSealer, type SealerEngines } from './sealer.ts'
+
+let engines: TestEngines
+let rpc: Rpc
+let folder: string
+let file: string
+beforeEach(async () => {
+  engines = await openTestEngines()
+  rpc = openInProcessRpc({ onFault: () => undefined })
+  folder = await mkdtemp(join(tmpdir(), 'flightdeck-seals-'))
+  file = join(folder, 'seals.ndjson')
+  await engines.log.append('log-main', emptyHead, [LogBegun.of({ logId: testLog.logId })], cause())
+})
+afterEach(async () => {
+  await engines.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const hour = 3_600_000
+/** Some event of a task of its own. */
+const happens = async () => {
+  const stream = taskStream(randomUUID())
+  await engines.log.append(stream, emptyHead, [TaskDeleted.of({})], cause())
+  return stream
+}
+const everything = () => engines.eventStore.readAll(null, 10_000)
+
+interface Told {
+  readonly sentences: string[]
+  readonly observed: Observation[]
+}
+
+async function withSealer<T>(
+  use: (told: Told) => Promise<T>,
+  changed: Partial<SealerEngines> = {},
+  everyMs = hour,
+): Promise<T> {
+  const told: Told = { sentences: [], observed: [] }
+  const sealer = await startSealer(
+    { ...engines, rpc, ...changed, emit: (each) => void told.observed.push(each) },
+    { everyMs, file, tell: (sentences) => void told.sentences.push(...sentences) },
+  )
+  try {
+    return await use(told)
+  } finally {
+    await sealer.stop()
+  }
+}
+
+/** Has a seal made over all there is. */
+async function sealed(within = 5_000): Promise<number | undefined> {
+  return (await rpc.ask('seal', {}, within))?.revision
+}
+
+/** Holds the newest seal outside against the log, by RFC 6962 alone. */
+async function outsideHolds(identity = testLog): Promise<number> {
+  const newest = await sealsFile(file).newest()
+  const keys = await signingKeys(engines.vault, identity)
+  const log = signedCheckpoint(cryptography, newest?.checkpoint ?? '', keys?.verifiers ?? [])?.checkpoint
+  const heads = signedCheckpoint(cryptography, newest?.heads ?? '', keys?.verifiers ?? [])?.checkpoint
+  const { sha256 } = cryptography
+  const rootOver = (leaves: readonly Uint8Array[]) =>
+    rootOf(
+      sha256,
+      leaves.reduce((frontier, leaf) => append(sha256, frontier, leafHash(sha256, leaf)), emptyFrontier),
+    )
+  const events = (await everything()).slice(0, log?.size)
+  expect(log?.root).toEqual(rootOver(events.map(({ meta }) => leafOf(meta.hash))))
+  const ends = new Map<string, StoredEvent>()
+  for (const event of events) ends.set(event.stream, event)
+  expect(heads).toMatchObject({ size: ends.size, origin: `${log?.origin}/heads/${log?.size}` })
+  expect(heads?.root).toEqual(
+    rootOver(
+      [...ends.values()].map(({ stream, revision, meta: { hash } }) =>
+        headLeaf(cryptography, { stream, revision, hash }),
+      ),
+    ),
+  )
+  return log?.size ?? 0
+}
+
+test('a seal is over every event of the log and over the end of every stream, signed, in the log and outside', () =>
+  withSealer(async () => {
+    for (let count = 0; count < 600; count += 1) await happens()
+    const revision = await sealed()
+    const [event] = await engines.log.readBackwards(sealStream(1), 'end', 1)
+    expect(event).toMatchObject({ type: 'LogSealed', revision, data: { epoch: 1 } })
+    expect(await outsideHolds()).toBeGreaterThan(600)
+  }))
+
+test('nothing is sealed when nothing but a seal happened, also after a restart', async () => {
+  await happens()
+  await withSealer(async () => void (await sealed()), {}, 20)
+  const before = (await everything()).length
+  for (let start = 0; start < 3; start += 1)
+    await withSealer(
+      async () => {
+        await sealed()
+        await new Promise((resolve) => {
+          setTimeout(resolve, 100)
+        })
+      },
+      {},
+      20,
+    )
+  expect(await everything()).toHaveLength(before)
+})
+
+test('a restart goes on from the stored trees, and has the same roots as one that reads the log anew', async () => {
+  for (let start = 0; start < 4; start += 1) {
+    for (let count = 0; count < 150; count += 1) await happens()
+    let read = 0
+    const counting: Pick<EventStore, 'readAll' | 'readStream'> = {
+      readStream: engines.eventStore.readStream,
+      readAll: async (...asked) => {
+        const events = await engines.eventStore.readAll(...asked)
+        read += events.length
+        return events
+      },
+    }
+    await withSealer(async () => void (await sealed()), { eventStore: counting })
+    expect(await outsideHolds()).toBeGreaterThan(150 * (start + 1))
+    expect(read).toBeLessThan(160)
+  }
+  // The read models were thrown away: the trees are computed again, and fit what was sealed.
+  await engines.readStore.drop(sealCollections.map(({ name }) => name))
+  await happens()
+  await withSealer(async (told) => {
+    await sealed()
+    expect(told.sentences).toEqual([])
+  })
+  await outsideHolds()
+})
+
+test('killed between the log and the file: the next start writes what is missing outside, whole', async () => {
+  await happens()
+  await withSealer(async () => void (await sealed()))
+  await happens()
+  await withSealer(async () => void (await sealed()))
+  const lines = (await readFile(file, 'utf8')).trim().split('\n')
+  expect(lines).toHaveLength(2)
+  for (const kept of [0, lines[0]?.length ?? 0, (lines[0]?.length ?? 0) + 40]) {
+    await truncate(file, kept)
+    await withSealer(async (told) => {
+      await sealed()
+      expect(told.sentences).toEqual([])
+    })
+    const revisions: (number | undefined)[] = []
+    for await (const seal of sealsFile(file).all()) revisions.push(seal?.revision)
+    expect(revisions.filter((revision) => revision !== undefined)).toEqual([0, 1])
+  }
+  await outsideHolds()
+})
+
+/** The log as somebody with the database changed it, and the trees gone with it. */
+async function withChanged(change: (events: readonly StoredEvent[]) => readonly StoredEvent[]) {
+  const events = change(await everything())
+  await engines.readStore.drop(sealCollections.map(({ name }) => name))
+  const changed: Pick<EventStore, 'readAll' | 'readStream'> = {
+    readAll: async (after, limit) =>
+      events.filter(({ position }) => after === null || Number(position) > Number(after)).slice(0, limit),
+    readStream: async (stream, { from, direction, limit }) => {
+      const ofStream = events.filter((event) => event.stream === stream)
+      return direction === 'backwards'
+        ? ofStream.toReversed().slice(0, limit)
+        : ofStream.filter(({ revision }) => from !== 'end' && revision >= from).slice(0, limit)
+    },
+  }
+  return withSealer(
+    async (told) => {
+      await eventually('the sealer said something', () => told.sentences.length > 0)
+      expect(await sealed(500)).toBeUndefined()
+      expect(told.observed).toContainEqual({
+        kind: 'sealer',
+        state: expect.objectContaining({ refused: true }),
+      })
+      return told.sentences.join(' ')
+    },
+    { eventStore: changed },
+  )
+}
+
+test('a log that is not what was sealed is not sealed again, and the operator is told', async () => {
+  for (let count = 0; count < 20; count += 1) await happens()
+  await withSealer(async () => void (await sealed()))
+  const seals = await readFile(file, 'utf8')
+  const withoutSeals = (events: readonly StoredEvent[]) =>
+    events.filter(({ stream }) => !stream.startsWith('seal-'))
+  expect(await withChanged((events) => withoutSeals(events).slice(0, 15))).toMatch(/its end is missing/)
+  expect(await withChanged((events) => withoutSeals(events).toSpliced(7, 1))).toMatch(/its end is missing/)
+  expect(
+    await withChanged((events) => {
+      const [one, two] = [events[5], events[9]]
+      return one && two ? events.with(5, { ...two, position: one.position }) : events
+    }),
+  ).toMatch(/they were changed/)
+  // What was sealed outside is not touched by a refusal.
+  expect(await readFile(file, 'utf8')).toBe(seals)
+})
+
+test('a seal outside that no key of the log signed, or that cannot be one, stops sealing', async () => {
+  await happens()
+  await withSealer(async () => void (await sealed()))
+  const [line = ''] = (await readFile(file, 'utf8')).split('\n')
+  const seal: { checkpoint: string } = JSON.parse(line)
+  const note = parseNote(seal.checkpoint)
+  const forged = seal.checkpoint.replace(/.{8}\n$/, 'AAAAAAA=\n')
+  expect(parseCheckpoint(note?.text ?? '')).toBeDefined()
+  await appendFile(file, `${JSON.stringify({ ...seal, checkpoint: forged })}\n`)
+  expect(await withChanged((events) => events)).toMatch(/not signed by a key of this log|cannot be read/)
+  const other = seal.checkpoint.replace(testLog.logId, randomUUID())
+  await writeFile(file, `${JSON.stringify({ ...seal, checkpoint: other })}\n`)
+  expect(await withChanged((events) => events)).toMatch(/is of another log/)
+})
+
+test('a log that was put back from a copy is sealed again in its next epoch, and not before', async () => {
+  await happens()
+  await withSealer(async () => void (await sealed()))
+  const copy = await everything()
+  for (let count = 0; count < 5; count += 1) await happens()
+  await withSealer(async () => void (await sealed()))
+  expect(await withChanged(() => copy)).toMatch(/npm start -- restored/)
+  const head = await engines.log.headOf('log-main')
+  await engines.log.append('log-main', head, [LogRestored.of({ epoch: 2 })], cause())
+  // The process that still seals the old epoch signs nothing more.
+  await withSealer(async (told) => {
+    expect(await sealed(500)).toBeUndefined()
+    expect(told.sentences.join()).toMatch(/epoch 2/)
+  })
+  const next = { ...testLog, epoch: 2 }
+  await withSealer(
+    async (told) => {
+      expect(await sealed()).toBe(0)
+      expect(told.sentences).toEqual([])
+    },
+    { logIdentity: next },
+  )
+  expect(await outsideHolds(next)).toBeGreaterThan(5)
+})
+
+test('a key that replaces another signs from then on, and the other is still known', async () => {
+  await happens()
+  await withSealer(async () => void (await sealed()))
+  const [old] = (await signingKeys(engines.vault, testLog))?.vkeys ?? []
+  await replaceSigningKey(engines.vault, testLog, engines.clock)
+  await happens()
+  await withSealer(async (told) => {
+    await sealed()
+    expect(told.sentences).toEqual([])
+  })
+  const keys = await signingKeys(engines.vault, testLog)
+  expect(keys?.vkeys).toHaveLength(2)
+  expect(keys?.vkeys[1]).toBe(old)
+  const newest = await sealsFile(file).newest()
+  expect(
+    signedCheckpoint(cryptography, newest?.checkpoint ?? '', keys?.verifiers.slice(0, 1) ?? []),
+  ).toBeDefined()
+  await outsideHolds()
+})

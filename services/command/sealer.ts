@@ -1,0 +1,251 @@
+/**
+ * Seals the log: follows all of it in its order, and every few seconds signs what it has come to. A seal is appended to the log and
+ * written outside of it. Whatever was sealed before must be the beginning of the log as it is now; otherwise nothing is signed.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sealStream } from '#domain/kernel/streams.ts'
+import type { LogIdentity } from '#domain/log.ts'
+import { hexOf, originOf } from '#domain/proof/bundleHashes.ts'
+import { sealTexts } from '#domain/proof/sealNotes.ts'
+import { LogSealed } from '#domain/seal.ts'
+import { serialize } from '#platform/async/queue.ts'
+import { emptyHead, type EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { cryptography } from '#platform/seals/cryptography.ts'
+import { newestSeal, outsideSeal, sealsFrom, type RecordedSeal } from '#platform/seals/newestSeal.ts'
+import { contradictionIn, type SealedBefore } from '#platform/seals/sealedBefore.ts'
+import { sealsFile, type SealsFile } from '#platform/seals/sealsFile.ts'
+import {
+  addEvent,
+  clearedTrees,
+  openSealTrees,
+  rootsOf,
+  storeTrees,
+  type SealTrees,
+} from '#platform/seals/sealTrees.ts'
+import { openSigningKeys } from '#platform/seals/signingKeys.ts'
+import type { Emit } from '#platform/telemetry/telemetry.ts'
+
+export interface SealerEngines {
+  readonly eventStore: Pick<EventStore, 'readAll' | 'readStream'>
+  readonly readStore: Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
+  readonly log: Pick<EventLog, 'append'>
+  readonly logIdentity: LogIdentity
+  readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
+  readonly rpc: Pick<Rpc, 'answer'>
+  readonly clock: Clock
+  readonly emit: Emit
+  readonly logger: Logger
+}
+
+export interface Sealing {
+  /** How often the log is sealed at most, unless somebody asks for it. */
+  readonly everyMs: number
+  /** Where seals are written outside of the database. */
+  readonly file: string
+  /** Told what an operator should know, whenever it changes. */
+  readonly tell: (sentences: readonly string[]) => void
+}
+
+interface Sealer {
+  readonly engines: SealerEngines
+  readonly file: SealsFile
+  readonly tell: Sealing['tell']
+  readonly signal: AbortSignal
+  trees: SealTrees
+  /** Why nothing is signed; `null` while all is well. */
+  refusal: string | null
+  /** When this process made its last seal, by `performance.now()`. */
+  sealedAt: number
+}
+
+const page = 500
+const storedEvery = 5_000
+const shortestMs = 500
+const actor = { kind: 'system', service: 'sealer' } as const
+
+/** Seals until it is stopped. */
+export async function startSealer(engines: SealerEngines, { everyMs, file, tell }: Sealing): Promise<Held> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const sealer: Sealer = {
+    engines,
+    file: sealsFile(file),
+    tell,
+    signal,
+    trees: await openSealTrees(engines.readStore, engines.logIdentity),
+    refusal: null,
+    sealedAt: -shortestMs,
+  }
+  const inOrder = serialize()
+  const round = () =>
+    inOrder(async () => {
+      // However often somebody asks, seals do not become most of the log.
+      await pause(sealer.sealedAt + shortestMs - performance.now(), undefined, { signal }).catch(
+        () => undefined,
+      )
+      return signal.aborted ? undefined : sealNow(sealer)
+    })
+  const stopAnswering = engines.rpc.answer('seal', async () => {
+    const seal = await round()
+    return seal && { revision: seal.revision }
+  })
+  const running = (async () => {
+    while (!signal.aborted) {
+      try {
+        await round()
+      } catch (fault) {
+        if (!signal.aborted && !(fault instanceof EngineUnavailable))
+          engines.logger.error({ err: fault }, 'failed to seal the log')
+      }
+      await pause(everyMs, undefined, { signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    async stop() {
+      stopAnswering()
+      stopping.abort()
+      await running
+      await inOrder(() => undefined)
+      engines.emit({ kind: 'sealer', state: null })
+      tell([])
+    },
+  }
+}
+
+/** Follows the log to its end and seals it where something has happened. The newest seal; `undefined` while nothing may be signed. */
+async function sealNow(sealer: Sealer): Promise<RecordedSeal | undefined> {
+  const { engines, signal } = sealer
+  await follow(sealer)
+  if (signal.aborted || sealer.trees.log.size === 0) return undefined
+  const newest = await newestSeal(engines.eventStore, engines.logIdentity)
+  const refusal = await reasonToRefuse(sealer, newest)
+  report(sealer, refusal, newest)
+  if (refusal !== null) return undefined
+  await completeFile(sealer, newest)
+  if (sealer.trees.unsealed === 0) return newest
+  const sealed = await appendSeal(sealer, newest)
+  if (sealed === undefined) return undefined
+  await sealer.file.append([outsideSeal(engines.logIdentity.logId, sealed)])
+  sealer.trees.unsealed = 0
+  sealer.sealedAt = performance.now()
+  report(sealer, null, sealed)
+  return sealed
+}
+
+/** Adds what came since to the trees. A log that does not go on from where they end is followed from its beginning. */
+async function follow(sealer: Sealer): Promise<void> {
+  const { engines, signal } = sealer
+  if (!(await goesOn(sealer))) {
+    engines.logger.error('the log does not go on from where it was sealed: it is read from its beginning')
+    sealer.trees = await clearedTrees(engines.readStore, engines.logIdentity)
+  }
+  const { trees } = sealer
+  for (let notStored = 0; !signal.aborted;) {
+    const begun = performance.now()
+    const events = await engines.eventStore.readAll(trees.last?.position ?? null, page)
+    for (const event of events) addEvent(trees, event)
+    notStored += events.length
+    const isEnd = events.length < page
+    if (notStored > 0 && (isEnd || notStored >= storedEvery)) {
+      await storeTrees(engines.readStore, trees)
+      notStored = 0
+    }
+    if (isEnd) return
+    // A long log leaves half of the thread to requests.
+    await pause(performance.now() - begun, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Whether the last event in the trees is still where it was. */
+async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
+  if (last === null) return true
+  const { stream, revision: from } = last
+  const [event] = await engines.eventStore.readStream(stream, { from, direction: 'forwards', limit: 1 })
+  return event?.revision === from && event.meta.hash === last.hash && event.position === last.position
+}
+
+/** What was sealed before and does not fit the log; `null` when all of it is the log's beginning. */
+async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined): Promise<string | null> {
+  const { engines, trees, file } = sealer
+  const { logIdentity, vault, clock } = engines
+  if (trees.newerEpoch !== null)
+    return `The log has entered epoch ${trees.newerEpoch}. Restart Flightdeck to go on in it.`
+  const outside = await file.newest()
+  const before: SealedBefore[] = [
+    ...(newest ? [{ where: 'in the log', note: outsideSeal(logIdentity.logId, newest).checkpoint }] : []),
+    ...(outside ? [{ where: 'in the file of seals', note: outside.checkpoint }] : []),
+  ]
+  const keys = await openSigningKeys(vault, logIdentity, clock)
+  for (const each of before) {
+    const contradiction = await contradictionIn(each, {
+      identity: logIdentity,
+      keys: keys.verifiers,
+      size: trees.log.size,
+      readStore: engines.readStore,
+    })
+    if (contradiction !== undefined) return contradiction
+  }
+  return null
+}
+
+/** Writes what a kill, or a full disk, kept out of the file. */
+async function completeFile(
+  { engines: { eventStore, logIdentity }, file }: Sealer,
+  newest: RecordedSeal | undefined,
+): Promise<void> {
+  if (newest === undefined) return
+  const outside = await file.newest()
+  const isOfEpoch = outside?.checkpoint.startsWith(`${originOf(logIdentity)}\n`) === true
+  const next = isOfEpoch ? outside.revision + 1 : 0
+  if (next > newest.revision) return
+  const missing: RecordedSeal[] = []
+  for await (const seal of sealsFrom(eventStore, logIdentity, next)) missing.push(seal)
+  await file.append(missing.map((seal) => outsideSeal(logIdentity.logId, seal)))
+}
+
+/** Signs the trees as they are. `undefined` when another process has appended a seal meanwhile. */
+async function appendSeal(
+  { engines, trees }: Sealer,
+  newest: RecordedSeal | undefined,
+): Promise<RecordedSeal | undefined> {
+  const { log, logIdentity, vault, clock } = engines
+  const keys = await openSigningKeys(vault, logIdentity, clock)
+  const roots = rootsOf(trees)
+  const [size, streams] = [trees.log.size, trees.heads.size]
+  const texts = sealTexts(logIdentity, { size, root: roots.log }, { size: streams, root: roots.heads })
+  const signatureOf = (text: string) => hexOf(keys.sign(cryptography.utf8(text)))
+  const seal = {
+    epoch: logIdentity.epoch,
+    size,
+    root: hexOf(roots.log),
+    signature: signatureOf(texts.checkpoint),
+    heads: { streams, root: hexOf(roots.heads), signature: signatureOf(texts.heads) },
+    keyId: hexOf(keys.verifiers[0]?.keyId ?? new Uint8Array(4)),
+  }
+  const head = newest ? { revision: newest.revision, hash: newest.hash } : emptyHead
+  const cause = { actor, commandId: randomUUID() }
+  const appended = await log.append(sealStream(logIdentity.epoch), head, [LogSealed.of(seal)], cause)
+  const [event] = appended.kind === 'appended' ? appended.events : []
+  return event && { revision: event.revision, at: event.at, hash: event.meta.hash, seal }
+}
+
+/** Tells metrics and `/readyz` how sealing stands, and the log of the process when that has changed. */
+function report(sealer: Sealer, refusal: string | null, newest: RecordedSeal | undefined): void {
+  const { engines, tell } = sealer
+  const state = { sealedAt: newest === undefined ? null : Date.parse(newest.at), refused: refusal !== null }
+  engines.emit({ kind: 'sealer', state })
+  if (refusal === sealer.refusal) return
+  sealer.refusal = refusal
+  tell(refusal === null ? [] : [refusal])
+  if (refusal === null) engines.logger.warn('the log is sealed again')
+  else engines.logger.error({ reason: refusal }, 'the log is not sealed: it is not what was sealed before')
+}

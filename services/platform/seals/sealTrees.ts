@@ -1,0 +1,252 @@
+/**
+ * The trees that seals are taken of: one over every event of the log in its order, one over the last event of each stream. Their hashes
+ * are documents beside the read models, so that an append costs a hash and a restart reads the right edge. They can be thrown away:
+ * they are computed again from the log.
+ */
+import { z } from 'zod'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import { logStream, sealStream } from '#domain/kernel/streams.ts'
+import { LogRestored, type LogIdentity } from '#domain/log.ts'
+import { leafOf } from '#domain/proof/bundleHashes.ts'
+import { leafHash, type Hash } from '#domain/proof/merkleTree.ts'
+import { headLeaf } from '#domain/proof/sealNotes.ts'
+import {
+  edgeOf,
+  emptyTree,
+  rootOfTiles,
+  setLeaf,
+  settle,
+  tileBytes,
+  tileName,
+  type TiledTree,
+} from '#domain/proof/tiles.ts'
+import { LogSealed } from '#domain/seal.ts'
+import type { Change, Collection, ReadStore } from '#platform/ports/readStore.ts'
+import { cryptography } from './cryptography.ts'
+
+const { sha256 } = cryptography
+
+export const sealTiles: Collection = { name: 'seal_tiles', indexes: [] }
+/** By stream: how far the trees have it. */
+export const sealHeads: Collection = { name: 'seal_heads', indexes: [['ordinal']] }
+export const sealStates: Collection = { name: 'seal_states', indexes: [] }
+export const sealCollections: readonly Collection[] = [sealTiles, sealHeads, sealStates]
+const stateId = 'trees'
+
+/** `log`: over all events. `heads`: over the ends of all streams. */
+export type TreeName = 'log' | 'heads'
+
+export const Tile = z.object({ hashes: z.base64() })
+export const StreamHead = z.object({
+  /** Its place among all streams, in the order in which they began. */
+  ordinal: z.int().nonnegative(),
+  revision: z.int().nonnegative(),
+  hash: z.string(),
+  /** The place of its last event in the log. */
+  index: z.int().nonnegative(),
+})
+export type StreamHead = z.infer<typeof StreamHead>
+
+/** The last event in the trees. */
+const Last = z.object({
+  stream: z.string(),
+  revision: z.int().nonnegative(),
+  hash: z.string(),
+  position: z.string(),
+})
+const State = z.object({
+  logId: z.string(),
+  epoch: z.int().positive(),
+  size: z.int().nonnegative(),
+  streams: z.int().nonnegative(),
+  unsealed: z.int().nonnegative(),
+  last: Last.nullable(),
+})
+export type TreesState = z.infer<typeof State>
+
+/** The trees of one process, which alone adds to them. */
+export interface SealTrees {
+  readonly identity: LogIdentity
+  readonly log: TiledTree
+  readonly ends: TiledTree
+  readonly heads: Map<string, StreamHead>
+  /** Streams whose head is not in `ends` yet. */
+  readonly touched: Set<string>
+  last: z.infer<typeof Last> | null
+  /** Events that no seal is over, as far as the log says; seals themselves may count when others came before them. */
+  unsealed: number
+  /** The epoch that the log has entered since: what follows is not ours to seal. */
+  newerEpoch: number | null
+}
+
+type TreeStore = Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
+
+/** The trees as they were stored, or empty ones where there are none of this log and epoch. */
+export async function openSealTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
+  await store.prepare(sealCollections)
+  const state = await storedState(store)
+  if (state?.logId !== identity.logId || state.epoch !== identity.epoch)
+    return state === undefined ? noTrees(identity) : clearedTrees(store, identity)
+  const trees = noTrees(identity)
+  const edge = edgeOf(state.size)
+  const tiles = await store.getMany(
+    sealTiles.name,
+    edge.map((id) => tileId('log', tileName(id))),
+  )
+  for (const id of edge) {
+    const bytes = bytesOf(tiles.get(tileId('log', tileName(id)))).subarray(0, tileBytes(state.size, id))
+    trees.log.tiles.set(tileName(id), new Uint8Array(bytes))
+  }
+  trees.log.size = state.size
+  for await (const [stream, head] of allStoredHeads(store)) {
+    // Of a stream that came after the state was stored.
+    if (head.ordinal >= state.streams) continue
+    trees.heads.set(stream, head)
+    setLeaf(trees.ends, head.ordinal, hashOfHead(stream, head))
+  }
+  const isWhole =
+    edge.every((id) => trees.log.tiles.get(tileName(id))?.length === tileBytes(state.size, id)) &&
+    trees.heads.size === state.streams
+  if (!isWhole) return clearedTrees(store, identity)
+  settle(sha256, trees.ends)
+  trees.last = state.last
+  trees.unsealed = state.unsealed
+  return trees
+}
+
+/** How far the stored trees go; `undefined` where there are none. */
+export async function storedState(store: Pick<ReadStore, 'get'>): Promise<TreesState | undefined> {
+  const document = await store.get(sealStates.name, stateId)
+  return document && State.parse(document)
+}
+
+/** Empty trees, in the place of those that were stored. */
+export async function clearedTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
+  await store.drop(sealCollections.map(({ name }) => name))
+  await store.prepare(sealCollections)
+  return noTrees(identity)
+}
+
+function noTrees(identity: LogIdentity): SealTrees {
+  return {
+    identity,
+    log: emptyTree(),
+    ends: emptyTree(),
+    heads: new Map(),
+    touched: new Set(),
+    last: null,
+    unsealed: 0,
+    newerEpoch: null,
+  }
+}
+
+/** Adds the next event of the log. */
+export function addEvent(trees: SealTrees, event: StoredEvent): void {
+  const { stream, revision, position, type, meta } = event
+  const index = trees.log.size
+  setLeaf(trees.log, index, leafHash(sha256, leafOf(meta.hash)))
+  const ordinal = trees.heads.get(stream)?.ordinal ?? trees.heads.size
+  trees.heads.set(stream, { ordinal, revision, hash: meta.hash, index })
+  trees.touched.add(stream)
+  trees.last = { stream, revision, hash: meta.hash, position }
+  if (type === LogSealed.type && stream === sealStream(trees.identity.epoch)) {
+    const seal = LogSealed.data.safeParse(event.data).data
+    trees.unsealed = seal === undefined ? trees.unsealed : index - seal.size
+  } else trees.unsealed += 1
+  const restored = stream === logStream && type === LogRestored.type
+  const epoch = restored ? LogRestored.data.safeParse(event.data).data?.epoch : undefined
+  if (epoch !== undefined && epoch > trees.identity.epoch) trees.newerEpoch = epoch
+}
+
+/** The roots as of the last event that was added. */
+export function rootsOf(trees: SealTrees): { readonly log: Hash; readonly heads: Hash } {
+  settleTrees(trees)
+  return { log: rootOfTiles(sha256, trees.log), heads: rootOfTiles(sha256, trees.ends) }
+}
+
+function settleTrees(trees: SealTrees): readonly string[] {
+  const touched = [...trees.touched]
+  for (const stream of touched) {
+    const head = trees.heads.get(stream)
+    if (head) setLeaf(trees.ends, head.ordinal, hashOfHead(stream, head))
+  }
+  settle(sha256, trees.log)
+  settle(sha256, trees.ends)
+  return touched
+}
+
+/** Stores what changed since the last time: the state last, so that a crash before it repeats the work. */
+export async function storeTrees(store: Pick<ReadStore, 'apply'>, trees: SealTrees): Promise<void> {
+  const { last, identity, log, ends, heads } = trees
+  if (last === null) return
+  const { position } = last
+  const touched = settleTrees(trees)
+  const changes: Change[] = [
+    ...tileChanges('log', log, position),
+    ...tileChanges('heads', ends, position),
+    ...touched.map((stream): Change => {
+      const document = { id: stream, ...heads.get(stream) }
+      return { kind: 'put', collection: sealHeads.name, document, position }
+    }),
+    {
+      kind: 'put',
+      collection: sealStates.name,
+      document: {
+        id: stateId,
+        ...identity,
+        size: log.size,
+        streams: heads.size,
+        unsealed: trees.unsealed,
+        last,
+      },
+      position,
+    },
+  ]
+  await store.apply(changes, null)
+  log.changed.clear()
+  ends.changed.clear()
+  for (const stream of touched) trees.touched.delete(stream)
+  const edge = new Set(edgeOf(log.size).map(tileName))
+  for (const name of log.tiles.keys()) if (!edge.has(name)) log.tiles.delete(name)
+}
+
+function tileChanges(tree: TreeName, { tiles, changed }: TiledTree, position: Position): readonly Change[] {
+  return [...changed].flatMap((name): Change[] => {
+    const bytes = tiles.get(name)
+    if (bytes === undefined) return []
+    const document = { id: tileId(tree, name), hashes: Buffer.from(bytes).toString('base64') }
+    return [{ kind: 'put', collection: sealTiles.name, document, position }]
+  })
+}
+
+export const tileId = (tree: TreeName, name: string): string => `${tree}/${name}`
+
+export function bytesOf(document: unknown): Uint8Array {
+  return document === undefined ? new Uint8Array(0) : Buffer.from(Tile.parse(document).hashes, 'base64')
+}
+
+const page = 1_000
+
+/** Every stream, with how far the trees have it. */
+export async function* allStoredHeads(
+  store: Pick<ReadStore, 'find'>,
+): AsyncGenerator<readonly [string, StreamHead]> {
+  for (let after: { value: number; id: string } | undefined; ;) {
+    const found = await store.find(sealHeads.name, {
+      where: {},
+      sort: { field: 'ordinal', direction: 'ascending' },
+      limit: page,
+      ...(after ? { after } : {}),
+    })
+    for (const document of found) {
+      yield [document.id, StreamHead.parse(document)]
+    }
+    const last = found.at(-1)
+    if (!last || found.length < page) return
+    after = { value: StreamHead.parse(last).ordinal, id: last.id }
+  }
+}
+
+function hashOfHead(stream: string, { revision, hash }: StreamHead): Hash {
+  return leafHash(sha256, headLeaf(cryptography, { stream, revision, hash }))
+}

@@ -1,0 +1,46 @@
+/** Whether the log still is what an earlier seal says. */
+import type { LogIdentity } from '#domain/log.ts'
+import { parseCheckpoint, parseNote, type VerifierKey } from '#domain/proof/checkpoint.ts'
+import { isSame } from '#domain/proof/merkleTree.ts'
+import { identityIn, signedCheckpoint } from '#domain/proof/sealNotes.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { cryptography } from './cryptography.ts'
+import { rootAt } from './storedProofs.ts'
+
+/** An earlier seal, and where it was found: words that follow 'The last seal'. */
+export interface SealedBefore {
+  readonly where: string
+  /** The signed checkpoint. */
+  readonly note: string
+}
+
+/** The log as it is now. */
+export interface SealableLog {
+  readonly identity: LogIdentity
+  readonly keys: readonly VerifierKey[]
+  readonly size: number
+  readonly readStore: Pick<ReadStore, 'getMany'>
+}
+
+/** What the seal says against the log, in a sentence; `undefined` when what it sealed is the beginning of the log, or of an earlier epoch. */
+export async function contradictionIn(
+  { where, note }: SealedBefore,
+  { identity, keys, size, readStore }: SealableLog,
+): Promise<string | undefined> {
+  const claimed = parseCheckpoint(parseNote(note)?.text ?? '')
+  const of = claimed && identityIn(claimed.origin)
+  if (!claimed || !of) return `The last seal ${where} cannot be read.`
+  if (of.logId !== identity.logId)
+    return `The last seal ${where} is of another log, ${of.logId}. Point SEALS_FILE at a place of this log's own.`
+  if (of.epoch < identity.epoch) return undefined
+  if (of.epoch > identity.epoch)
+    return `The last seal ${where} is of epoch ${of.epoch}, and the log is in epoch ${identity.epoch}: it was put back from an older copy. Run: npm start -- restored`
+  if (signedCheckpoint(cryptography, note, keys) === undefined)
+    return `The last seal ${where} was not signed by a key of this log.`
+  if (claimed.size > size)
+    return `The last seal ${where} is over ${claimed.size} events, and the log has ${size}: its end is missing, or it was put back from an older copy. Run: npm start -- verify, or after a restore: npm start -- restored`
+  const root = await rootAt(readStore, 'log', claimed.size)
+  return root && isSame(root, claimed.root)
+    ? undefined
+    : `The last seal ${where} does not fit the first ${claimed.size} events of the log: they were changed. Run: npm start -- verify`
+}

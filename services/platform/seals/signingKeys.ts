@@ -1,0 +1,82 @@
+/** The keys that the log is sealed with. They are kept in the vault; the newest signs, and the others are still known. */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import { z } from 'zod'
+import type { LogIdentity } from '#domain/log.ts'
+import { originOf } from '#domain/proof/bundleHashes.ts'
+import { verifierKey, writeVerifierKey, type VerifierKey } from '#domain/proof/checkpoint.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { cryptography, rawPublicKey } from './cryptography.ts'
+
+const scope = 'seals'
+const secretName = 'signing keys'
+const Stored = z.array(z.strictObject({ privateKey: z.base64(), since: z.iso.datetime() })).min(1)
+type Stored = z.infer<typeof Stored>
+
+/** The keys of a log, newest first, under the name that it has in its epoch. */
+export interface SigningKeys {
+  readonly verifiers: readonly VerifierKey[]
+  /** The same as text, for people and for bundles. */
+  readonly vkeys: readonly string[]
+  /** Signs with the newest. */
+  readonly sign: (message: Uint8Array) => Uint8Array
+}
+
+type KeyVault = Pick<Vault, 'getSecret' | 'putSecret'>
+
+/** The keys that there are; `undefined` before the first was made. */
+export async function signingKeys(
+  vault: Pick<Vault, 'getSecret'>,
+  identity: LogIdentity,
+): Promise<SigningKeys | undefined> {
+  const stored = await storedKeys(vault)
+  return stored && keysOf(stored, identity)
+}
+
+/** The keys, the first of which is made where there is none. To be called by one process at a time. */
+export async function openSigningKeys(
+  vault: KeyVault,
+  identity: LogIdentity,
+  clock: Clock,
+): Promise<SigningKeys> {
+  return (await signingKeys(vault, identity)) ?? replaceSigningKey(vault, identity, clock)
+}
+
+/** Makes a key that signs from now on. Those before it stay known: what they signed still verifies. */
+export async function replaceSigningKey(
+  vault: KeyVault,
+  identity: LogIdentity,
+  clock: Clock,
+): Promise<SigningKeys> {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const made = {
+    privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    since: clock.now().toISOString(),
+  }
+  const stored = [made, ...((await storedKeys(vault)) ?? [])]
+  await vault.putSecret(scope, secretName, JSON.stringify(stored))
+  return keysOf(stored, identity)
+}
+
+async function storedKeys(vault: Pick<Vault, 'getSecret'>): Promise<Stored | undefined> {
+  const secret = await vault.getSecret(scope, secretName)
+  return secret === undefined ? undefined : Stored.parse(JSON.parse(secret))
+}
+
+function keysOf(stored: Stored, identity: LogIdentity): SigningKeys {
+  const keys = stored.map(({ privateKey }) =>
+    createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' }),
+  )
+  const verifiers = keys.map((key) =>
+    verifierKey(cryptography.sha256, originOf(identity), rawPublicKey(createPublicKey(key))),
+  )
+  return {
+    verifiers,
+    vkeys: verifiers.map(writeVerifierKey),
+    sign(message) {
+      const [newest] = keys
+      if (newest === undefined) throw new Error('There is no key to sign with.')
+      return new Uint8Array(sign(null, message, newest))
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/** The kept log of a real run, sealed by the sealer as it grew; and how well a change to it is found. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
+import { digestsOf } from '#platform/eventlog/chain.ts'
+import { sealsFile, type OutsideSeal } from '#platform/seals/sealsFile.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
+import type { SealEvidence } from '#platform/verify/seals.ts'
+import { verifyLog, type Digest, type Verified } from '#platform/verify/verify.ts'
+import { LogBegun } from '#domain/log.ts'
+import { startSealer } from '../../services/command/sealer.ts'
+import { openTestEngines, type TestEngines } from './engines.ts'
+import { readFrozenLog } from './frozenLog.ts'
+import { foundTamperings, pickFrom, sealOnlyTamperings, storeOf, type Tampering } from './tampering.ts'
+
+export interface SealedLog {
+  readonly engines: TestEngines
+  /** The log with its seals, as it is stored. */
+  readonly log: readonly StoredEvent[]
+  readonly evidence: SealEvidence
+  verify(log: readonly StoredEvent[], evidence?: SealEvidence): Promise<Verified>
+  close(): Promise<void>
+}
+
+const here: Digest = async (events) => events.map(digestsOf)
+const portions = 4
+
+export async function openSealedLog(): Promise<SealedLog> {
+  const { events, contents } = await readFrozenLog('v1')
+  const engines = await openTestEngines()
+  const folder = await mkdtemp(join(tmpdir(), 'flightdeck-sealed-'))
+  const file = join(folder, 'seals.ndjson')
+  const [begun] = events
+  const identity = { logId: LogBegun.data.parse(begun?.data).logId, epoch: 1 }
+  const rpc = openInProcessRpc({ onFault: () => undefined })
+  const sealer = await startSealer(
+    { ...engines, rpc, logIdentity: identity },
+    { everyMs: 3_600_000, file, tell: () => undefined },
+  )
+  const size = Math.ceil(events.length / portions)
+  for (let from = 0; from < events.length; from += size) {
+    for (const { position: _position, ...event } of events.slice(from, from + size))
+      await engines.eventStore.append(event.stream, event.revision - 1, [event])
+    if ((await rpc.ask('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
+  }
+  await sealer.stop()
+  const vault = {
+    open: async (_scope: string, context: string) => {
+      const plain = contents.get(context.slice(context.indexOf('#') + 1))
+      return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
+    },
+  }
+  const outside: (OutsideSeal | undefined)[] = []
+  for await (const seal of sealsFile(file).all()) outside.push(seal)
+  const keys = await signingKeys(engines.vault, identity)
+  const evidence: SealEvidence = {
+    identity,
+    readStore: engines.readStore,
+    keysOf: async () => keys?.verifiers ?? [],
+    async *outside() {
+      yield* outside
+    },
+  }
+  return {
+    engines,
+    log: await engines.eventStore.readAll(null, 10_000),
+    evidence,
+    verify: (log, known = evidence) =>
+      verifyLog({ eventStore: storeOf(log), vault }, here, () => undefined, known),
+    close: async () => {
+      await engines.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const placeOf = ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>) => `${stream}@${revision}`
+
+/** The records that a change did something to: those that differ, are gone or new, and those that stand in another order. */
+function touched(before: readonly StoredEvent[], after: readonly StoredEvent[]): ReadonlySet<string> {
+  const texts = (log: readonly StoredEvent[]) =>
+    new Map(log.map(({ position: _position, ...event }) => [JSON.stringify(event), placeOf(event)]))
+  const [was, is] = [texts(before), texts(after)]
+  const places = new Set<string>()
+  for (const [text, place] of was) if (!is.has(text)) places.add(place)
+  for (const [text, place] of is) if (!was.has(text)) places.add(place)
+  const [order, now] = [
+    [...was.keys()].filter((text) => is.has(text)),
+    [...is.keys()].filter((text) => was.has(text)),
+  ]
+  for (const [index, text] of order.entries())
+    if (now[index] !== text) places.add(was.get(text) ?? '').add(is.get(now[index] ?? '') ?? '')
+  const seen = new Set<string>()
+  for (const event of after) {
+    if (seen.has(placeOf(event))) places.add(placeOf(event))
+    seen.add(placeOf(event))
+  }
+  return places
+}
+
+export interface Tried {
+  readonly tried: number
+  /** Changes that were not found, or that no finding names: how each was made, and what was said. */
+  readonly missed: readonly string[]
+}
+
+/** Makes so many random changes of the log, each kind in turn, and has each looked for. */
+export async function tryChanges(
+  { log, verify }: SealedLog,
+  { tamperings, times, seed }: { tamperings: readonly Tampering[]; times: number; seed: number },
+): Promise<Tried> {
+  const pick = pickFrom(seed)
+  const missed: string[] = []
+  let tried = 0
+  for (let turn = 0; tried < times; turn += 1) {
+    if (turn > times * 20) throw new Error('There is too little in the log to try this on.')
+    const tampering = tamperings[turn % tamperings.length]
+    const changed = tampering?.apply(log, pick)
+    if (!tampering || !changed) continue
+    const expected = touched(log, changed)
+    if (expected.size === 0) continue
+    tried += 1
+    const { findings } = await verify(changed)
+    const named = findings.map(({ stream, revision }) =>
+      revision === null ? stream : placeOf({ stream, revision }),
+    )
+    if (!named.some((place) => expected.has(place)))
+      missed.push(
+        `${tampering.kind}: ${[...expected].slice(0, 3).join()} [${findings.map(({ sentence }) => sentence).join(' ')}]`,
+      )
+  }
+  return { tried, missed }
+}
+
+const appended = 'a forgery appended with a right hash'
+
+/** A forgery that nothing but a seal shows, among what was sealed. One behind the last seal is found by nobody. */
+const forgedAmongSealed: Tampering = {
+  kind: 'a forgery with a right hash put in before the last seal',
+  apply: (log, pick) => {
+    const forged = sealOnlyTamperings
+      .find(({ kind }) => kind === appended)
+      ?.apply(log, pick)
+      ?.at(-1)
+    const from = log.findLastIndex(({ stream }) => stream === forged?.stream) + 1
+    const to = log.findLastIndex(({ type }) => type === 'LogSealed')
+    return forged && from < to ? log.toSpliced(from + pick(to - from), 0, forged) : undefined
+  },
+}
+
+/** Changes of what is older than the last seal that only a seal can show. */
+export const sealedOnlyTamperings: readonly Tampering[] = [
+  ...sealOnlyTamperings.filter(({ kind }) => kind !== appended),
+  forgedAmongSealed,
+]
+export const allTamperings: readonly Tampering[] = [...foundTamperings, ...sealedOnlyTamperings]
