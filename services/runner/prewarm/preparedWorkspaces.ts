@@ -188,7 +188,7 @@ async function startWarmAgent(deps: Deps, request: AgentRequest): Promise<void> 
   const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return
   const { workspace } = request
-  const home = await homeFilesFor(setup, workspace)
+  const home = homeFilesFor(setup, workspace)
   const process = await startAgent(openSandboxFor(deps, request, setup, null), home, workspace)
   await deps.agents.keep(workspace, process, { setup: startFingerprint(setup, home), session: null }, agentMs)
 }

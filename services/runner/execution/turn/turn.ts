@@ -60,7 +60,7 @@ async function turnWithin(
   budget: Budget,
 ): Promise<ExecutionOutcome> {
   const { workspace } = request
-  const home = await homeFilesFor(setup, workspace)
+  const home = homeFilesFor(setup, workspace)
   const fingerprint = startFingerprint(setup, home)
   const { taskId } = workspace
   const warm = await deps.prewarm.agents.take(taskId, { setup: fingerprint, session: request.session })
