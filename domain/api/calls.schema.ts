@@ -4,6 +4,7 @@ import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
 import * as history from './history.schema.ts'
+import * as figures from './figures.schema.ts'
 import * as images from './images.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
@@ -31,6 +32,7 @@ export const subjects = {
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: { of: { getAgents: server.getAgents }, says: 'The agents that can work on tasks.' },
+  Figures: { of: figures, says: 'What tasks took, by project, agent, model, person and week.' },
   Administration: { of: admin, says: 'The audit log of this server, for its administrators.' },
   Server: {
     of: { getNotices: server.getNotices, countPageView: server.countPageView },

@@ -1,6 +1,7 @@
 /** All views: the projector folds each into its collection. */
 import { auditLogView } from './auditLog.ts'
 import { chatView } from './chat.ts'
+import { figuresView } from './figures.ts'
 import { imagesView } from './images.ts'
 import { logView } from './log.ts'
 import { projectSettingsView } from './projectSettings.ts'
@@ -18,4 +19,5 @@ export const views: readonly View<ViewDocument>[] = [
   logView,
   imagesView,
   auditLogView,
+  figuresView,
 ]

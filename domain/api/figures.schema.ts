@@ -1,0 +1,57 @@
+/** Figures of tasks, summed from all past events. */
+import { z } from 'zod'
+import { groupings, measures, type Measure } from '../figures.ts'
+import { saying } from '../kernel/readInput.ts'
+import { defineFile, defineRead } from './call.schema.ts'
+import { figuresRoutes, scopes } from './figures.ts'
+
+// One number for each measure: the keys are those of `Figures`.
+export const FiguresShown = z.object(
+  Object.fromEntries(measures.map((measure) => [measure, z.number()])) as Record<Measure, z.ZodNumber>,
+)
+
+const aDay = { error: saying('must be a day such as 2026-01-31.') }
+const Day = z.iso.date(aDay).refine((day) => day >= '2000-01-01' && day < '3000-01-01', aDay)
+
+const query = {
+  /** Days in UTC, both included. By default the last twelve weeks. */
+  from: Day.optional(),
+  to: Day.optional(),
+  by: z.enum(groupings).default('week'),
+  /** One's own tasks, or those of everybody: for administrators, and recorded in the audit log. */
+  scope: z.enum(scopes).default('own'),
+}
+
+/** A group: `key` is an id, a name or a Monday, and `null` for what is not known; `name` is `null` for what was deleted. */
+export const FiguresGroup = z.object({
+  key: z.string().nullable(),
+  name: z.string().nullable(),
+  figures: FiguresShown,
+})
+export type FiguresGroup = z.infer<typeof FiguresGroup>
+
+/** Groups are sorted by cost, then turns; weeks by time, each of the period. `others` is the sum of the groups that are not shown. */
+export const getFigures = defineRead(figuresRoutes.getFigures, {
+  summary: 'What tasks took in a period: turns, outcomes, times, tokens, cost and pull requests, by group.',
+  query,
+  answer: {
+    from: z.string(),
+    to: z.string(),
+    by: z.enum(groupings),
+    scope: z.enum(scopes),
+    total: FiguresShown,
+    groups: z.array(FiguresGroup),
+    others: z.object({ groups: z.number(), figures: FiguresShown }).nullable(),
+    /** Merged pull requests: `null`, since nothing tells the server of merges yet. */
+    mergedPullRequests: z.number().nullable(),
+  },
+  faults: ['forbidden'],
+})
+
+/** The same as a table, with all groups. */
+export const exportFigures = defineFile(figuresRoutes.exportFigures, {
+  summary: 'The same figures as CSV.',
+  query,
+  file: { type: 'text/csv', name: 'figures.csv' },
+  faults: ['forbidden'],
+})

@@ -1,0 +1,19 @@
+/** Figures of tasks: routes, and which of them there are. */
+import type { Routes } from './route.ts'
+
+export const figuresRoutes = {
+  getFigures: { method: 'GET', path: '/figures' },
+  exportFigures: { method: 'GET', path: '/figures/export' },
+} as const satisfies Routes
+
+export const figuresLimits = {
+  /** Groups that are shown; the rest is one sum. Weeks are always shown. */
+  groups: 50,
+  /** Days of a period. */
+  days: 1_830,
+  /** Weeks of a period that nobody asked for. */
+  weeks: 12,
+} as const
+
+export const scopes = ['own', 'all'] as const
+export type Scope = (typeof scopes)[number]

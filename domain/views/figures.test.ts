@@ -1,0 +1,215 @@
+/** What is counted of a task, and that sums of groups are the sum of all. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import { recorded } from '../../tests/domain/recorded.ts'
+import { lives, logOf } from '../../tests/domain/taskLives.ts'
+import {
+  added,
+  figuresSum,
+  groupings,
+  measures,
+  noFigures,
+  weekOf,
+  weeksOf,
+  type Figures,
+  type Grouping,
+  type Period,
+} from '../figures.ts'
+import {
+  ExecutionCompleted,
+  ExecutionFailed,
+  ExecutionRequested,
+  ExecutionStarted,
+  PullRequestOpened,
+  TaskCreated,
+  TaskDeleted,
+  UsageRecorded,
+  type TaskEvent,
+} from '../task/events.ts'
+import { figuresRows, figuresView, type FiguresDocument } from './figures.ts'
+import { foldView, type AnyRecorded } from './view.ts'
+
+const always: Period = { from: '2000-01-01', to: '2999-12-31' }
+const id = taskId(1)
+
+const folded = (log: readonly AnyRecorded[]): readonly FiguresDocument[] => [
+  ...foldView(figuresView, new Map(), log).values(),
+]
+function summed(documents: readonly FiguresDocument[], by: Grouping = 'week', period = always) {
+  const sum = figuresSum(by, period)
+  for (const document of documents) sum.add({ ...document, days: figuresRows(document) })
+  return sum.sums()
+}
+
+/** The task's events at the times given. */
+const happened = (...events: readonly (readonly [at: string, event: TaskEvent])[]): readonly AnyRecorded[] =>
+  events.map(([at, event], revision) => recorded(event, { stream: `task-${id}`, revision, at }))
+
+const created = TaskCreated.of(
+  { taskId: id, ownerId: userId(1), projectId: projectId(1), agent: 'claude' },
+  { title: 'words', description: 'words', branch: 'main', codexModel: null },
+)
+const work = (n: number) => ({ executionId: executionId(n), messageId: messageId(n) })
+const requested = (n: number, kind: 'turn' | 'command' = 'turn') =>
+  ExecutionRequested.of({ ...work(n), kind, reason: 'follow_up', agent: 'claude' })
+const started = (n: number, attempt = 1) => ExecutionStarted.of({ ...work(n), attempt, runnerId: 'runner' })
+const completed = (n: number) => ExecutionCompleted.of({ ...work(n), exitCode: 0, terminal: null })
+const used = (n: number, model: string | null, outputTokens: number, costUsd: number) =>
+  UsageRecorded.of({
+    executionId: executionId(n),
+    model,
+    inputTokens: 10,
+    outputTokens,
+    cacheReadTokens: 5,
+    cacheWriteTokens: 1,
+    costUsd,
+  })
+
+describe('a turn', () => {
+  const log = happened(
+    ['2026-03-01T23:59:00.000Z', created],
+    ['2026-03-01T23:59:00.000Z', requested(1)],
+    ['2026-03-02T00:00:10.000Z', started(1)],
+    // Another runner takes it up again: it has waited no longer for that.
+    ['2026-03-02T00:01:00.000Z', started(1, 2)],
+    ['2026-03-02T00:01:30.000Z', used(1, 'small', 3, 0.25)],
+    ['2026-03-02T00:01:30.000Z', used(1, 'large', 90, 1)],
+    ['2026-03-02T00:02:10.000Z', completed(1)],
+  )
+
+  test('waits until a runner takes it up, and runs until it ends', () =>
+    expect(summed(folded(log)).total).toEqual({
+      ...noFigures,
+      tasks: 1,
+      turns: 1,
+      completed: 1,
+      waitingMs: 70_000,
+      runningMs: 120_000,
+      inputTokens: 20,
+      outputTokens: 93,
+      cacheReadTokens: 10,
+      cacheWriteTokens: 2,
+      costUsd: 1.25,
+    }))
+
+  test('belongs to the day on which it was asked for, and to the model that it used most', () => {
+    expect(
+      folded(log)[0]?.days.map(({ day, model, turns, costUsd }) => [day, model, turns, costUsd]),
+    ).toEqual([
+      ['2026-03-01', 'large', 1, 1],
+      ['2026-03-01', 'small', 0, 0.25],
+    ])
+    const { groups } = summed(folded(log), 'model')
+    expect(groups.get('large')).toMatchObject({ tasks: 1, turns: 1, completed: 1, outputTokens: 90 })
+    expect(groups.get('small')).toMatchObject({ tasks: 0, turns: 0, completed: 0, outputTokens: 3 })
+  })
+
+  test('that has not ended is a turn without an outcome, with what it has used so far', () =>
+    expect(summed(folded(log.slice(0, 5))).total).toMatchObject({
+      turns: 1,
+      completed: 0,
+      waitingMs: 0,
+      runningMs: 0,
+      outputTokens: 3,
+    }))
+
+  test('that fails before it begins has waited all the time', () => {
+    const failed = ExecutionFailed.of(
+      { ...work(1), code: 'internal', exitCode: null, terminal: null },
+      { reason: 'words' },
+    )
+    expect(
+      summed(
+        folded(
+          happened(
+            ['2026-03-01T00:00:00.000Z', created],
+            ['2026-03-01T00:00:00.000Z', requested(1)],
+            ['2026-03-01T00:00:05.000Z', failed],
+          ),
+        ),
+      ).total,
+    ).toMatchObject({ turns: 1, failed: 1, waitingMs: 5_000, runningMs: 0 })
+  })
+})
+
+test('a command of a person is no turn', () =>
+  expect(
+    summed(
+      folded(
+        happened(
+          ['2026-03-01T00:00:00.000Z', created],
+          ['2026-03-01T00:00:00.000Z', requested(1, 'command')],
+          ['2026-03-01T00:00:01.000Z', started(1)],
+          ['2026-03-01T00:00:02.000Z', completed(1)],
+        ),
+      ),
+    ).total,
+  ).toEqual({ ...noFigures, tasks: 1 }))
+
+test('a deleted task still counts, and so does its pull request', () => {
+  const opened = PullRequestOpened.of(
+    { requestId: 'r' },
+    { number: 1, url: 'words', headCommit: 'a'.repeat(40) },
+  )
+  const log = happened(
+    ['2026-03-01T00:00:00.000Z', created],
+    ['2026-03-01T00:00:00.000Z', opened],
+    ['2026-03-02T00:00:00.000Z', TaskDeleted.of({})],
+  )
+  expect(summed(folded(log)).total).toEqual({ ...noFigures, tasks: 1, pullRequests: 1 })
+})
+
+test('only days of the period are counted, both ends included', () => {
+  const log = happened(['2026-03-01T00:00:00.000Z', created], ['2026-03-08T00:00:00.000Z', requested(1)])
+  const turns = (from: string, to: string) => summed(folded(log), 'week', { from, to }).total
+  expect(turns('2026-03-01', '2026-03-07')).toMatchObject({ tasks: 1, turns: 0 })
+  expect(turns('2026-03-02', '2026-03-08')).toMatchObject({ tasks: 0, turns: 1 })
+})
+
+test('a week begins on Monday', () => {
+  expect([weekOf('2026-03-01'), weekOf('2026-03-02'), weekOf('2026-03-08')]).toEqual([
+    '2026-02-23',
+    '2026-03-02',
+    '2026-03-02',
+  ])
+  expect(weeksOf({ from: '2026-02-25', to: '2026-03-09' })).toEqual([
+    '2026-02-23',
+    '2026-03-02',
+    '2026-03-09',
+  ])
+})
+
+describe('over any life of tasks', () => {
+  const over = (check: (log: readonly AnyRecorded[]) => void): void =>
+    fc.assert(
+      fc.property(fc.tuple(lives(1), lives(2)), ([one, two]) => {
+        check([...logOf(one), ...logOf(two)])
+      }),
+      { numRuns: 60 },
+    )
+
+  test.each(groupings)('the sums by %s are the sum of all', (by) =>
+    over((log) => {
+      const { total, groups } = summed(folded(log), by)
+      const sum = [...groups.values()].reduce<Figures>(added, noFigures)
+      for (const measure of measures) expect(sum[measure]).toBeCloseTo(total[measure], 9)
+    }),
+  )
+
+  test('every turn, every token and every dollar of the log is counted, once', () =>
+    over((log) => {
+      const { total } = summed(folded(log))
+      const turns = log.filter((event) => event.type === 'ExecutionRequested' && event.data.kind === 'turn')
+      const usage = log.flatMap((event) => (event.type === 'UsageRecorded' ? [event.data] : []))
+      expect(total.tasks).toBe(log.filter(({ type }) => type === 'TaskCreated').length)
+      expect(total.turns).toBe(turns.length)
+      expect(total.completed + total.failed + total.cancelled).toBeLessThanOrEqual(total.turns)
+      expect(total.outputTokens).toBe(usage.reduce((sum, { outputTokens }) => sum + outputTokens, 0))
+      expect(total.costUsd).toBeCloseTo(
+        usage.reduce((sum, { costUsd }) => sum + costUsd, 0),
+        9,
+      )
+      expect(total.pullRequests).toBe(log.filter(({ type }) => type === 'PullRequestOpened').length)
+    }))
+})

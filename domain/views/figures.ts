@@ -1,0 +1,210 @@
+/**
+ * What is counted of each task: one document per task, with a row for each day, agent and model. Figures of a period are summed from these
+ * when they are asked for. A document has ids and numbers only and stays when its task is deleted, since what was spent stays spent.
+ */
+import type { AgentName } from '../agents.ts'
+import { added, noFigures, type DayFigures, type Figures } from '../figures.ts'
+import type { Position } from '../kernel/event.ts'
+import { parseStream } from '../kernel/streams.ts'
+import type { AnyRecorded, View } from './view.ts'
+
+/** Tokens and cost of one model. */
+type Use = Pick<
+  Figures,
+  'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'costUsd'
+> & {
+  readonly model: string | null
+}
+
+/** A turn that has not ended. */
+interface OpenTurn {
+  readonly id: string
+  readonly agent: AgentName
+  readonly requestedAt: string
+  readonly startedAt: string | null
+  /** By model, in the order in which they were first used. */
+  readonly uses: readonly Use[]
+}
+
+export interface FiguresDocument {
+  readonly id: string
+  readonly owner: string
+  readonly project: string
+  readonly agent: AgentName
+  /** The model that the last turn with any used most. */
+  readonly model: string | null
+  readonly createdAt: string
+  /** The agent that the task was created for, and the model that it then used. */
+  readonly first: { readonly agent: AgentName; readonly model: string | null }
+  readonly turn: OpenTurn | null
+  /** Of turns that have ended, and of pull requests. */
+  readonly days: readonly DayFigures[]
+  /** When something was last counted. */
+  readonly last: string
+  readonly position: Position
+  readonly version: number
+}
+
+const counted = [
+  'TaskCreated',
+  'ExecutionRequested',
+  'ExecutionStarted',
+  'UsageRecorded',
+  'ExecutionCompleted',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+  'PullRequestOpened',
+] as const
+
+export const figuresView: View<FiguresDocument> = {
+  collection: 'figures',
+  version: 1,
+  streams: ['task'],
+  types: counted,
+  indexes: [['last'], ['owner', 'last']],
+  touches: ({ type, stream: name }) => {
+    const stream = parseStream(name)
+    return stream.kind === 'task' && counted.some((one) => one === type) ? [stream.id] : []
+  },
+  evolve: (document, event, id) => {
+    if (event.type === 'TaskCreated') return document ?? created(event, id)
+    return document && count(document, event)
+  },
+}
+
+function created(event: Extract<AnyRecorded, { type: 'TaskCreated' }>, id: string): FiguresDocument {
+  const { ownerId, projectId, agent } = event.data
+  return {
+    id,
+    owner: ownerId,
+    project: projectId,
+    agent,
+    model: null,
+    createdAt: event.at,
+    first: { agent, model: null },
+    turn: null,
+    days: [],
+    last: event.at,
+    position: event.position,
+    version: event.revision,
+  }
+}
+
+function count(document: FiguresDocument, event: AnyRecorded): FiguresDocument {
+  const seen = { ...document, version: event.revision, last: event.at }
+  const { turn } = document
+  switch (event.type) {
+    case 'ExecutionRequested': {
+      const { kind, executionId, agent } = event.data
+      // A command of a person is no turn: it has no model.
+      if (kind === 'command') return seen
+      return {
+        ...seen,
+        agent,
+        turn: { id: executionId, agent, requestedAt: event.at, startedAt: null, uses: [] },
+      }
+    }
+    case 'ExecutionStarted':
+      if (turn?.id !== event.data.executionId) return seen
+      return { ...seen, turn: { ...turn, startedAt: turn.startedAt ?? event.at } }
+    case 'UsageRecorded': {
+      const { executionId, ...use } = event.data
+      if (turn?.id !== executionId) return { ...seen, days: withRow(seen.days, rowOf(seen, event.at, use)) }
+      return { ...seen, turn: { ...turn, uses: withUse(turn.uses, use) } }
+    }
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      return turn?.id === event.data.executionId ? ended(seen, turn, event) : seen
+    case 'PullRequestOpened':
+      return {
+        ...seen,
+        days: withRow(seen.days, rowOf(seen, event.at, { pullRequests: 1, model: seen.model })),
+      }
+    default:
+      return seen
+  }
+}
+
+const outcomes = {
+  ExecutionCompleted: 'completed',
+  ExecutionFailed: 'failed',
+  ExecutionCancelled: 'cancelled',
+} as const
+
+function ended(
+  document: FiguresDocument,
+  turn: OpenTurn,
+  { type, at }: Pick<AnyRecorded, 'at'> & { readonly type: keyof typeof outcomes },
+): FiguresDocument {
+  const { requestedAt, startedAt } = turn
+  const used = mostUsed(turn)
+  const times = {
+    [outcomes[type]]: 1,
+    waitingMs: between(requestedAt, startedAt ?? at),
+    runningMs: startedAt === null ? 0 : between(startedAt, at),
+  }
+  return {
+    ...document,
+    turn: null,
+    model: used ?? document.model,
+    first: { ...document.first, model: document.first.model ?? used },
+    days: [...rowsOf(turn), { ...placeOf(turn), ...times }].reduce(withRow, document.days),
+  }
+}
+
+/** Turns that end before they begin, by clocks that differ, took no time. */
+const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
+
+const dayOf = (at: string): string => at.slice(0, 10)
+
+/** All of a turn counts for the day on which it was asked for, and for the model that it used most. */
+function placeOf(turn: OpenTurn): DayFigures {
+  return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn) }
+}
+
+function mostUsed({ uses }: OpenTurn): string | null {
+  const [first, ...others] = uses
+  return (
+    others.reduce((most, use) => (use.outputTokens > (most?.outputTokens ?? 0) ? use : most), first)?.model ??
+    null
+  )
+}
+
+/** A turn itself, and what it used of each model. */
+function rowsOf(turn: OpenTurn): readonly DayFigures[] {
+  const place = placeOf(turn)
+  return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...use }))]
+}
+
+function rowOf({ agent }: FiguresDocument, at: string, row: Omit<DayFigures, 'day' | 'agent'>): DayFigures {
+  return { ...row, day: dayOf(at), agent }
+}
+
+function withRow(days: readonly DayFigures[], more: DayFigures): readonly DayFigures[] {
+  const index = days.findIndex(
+    ({ day, agent, model }) => day === more.day && agent === more.agent && model === more.model,
+  )
+  const { day, agent, model } = more
+  const row = { day, agent, model, ...added({ ...noFigures, ...days[index] }, more) }
+  return index === -1 ? [...days, row] : days.with(index, row)
+}
+
+function withUse(uses: readonly Use[], more: Use): readonly Use[] {
+  const index = uses.findIndex(({ model }) => model === more.model)
+  const before = uses[index]
+  if (before === undefined) return [...uses, more]
+  return uses.with(index, {
+    model: more.model,
+    inputTokens: before.inputTokens + more.inputTokens,
+    outputTokens: before.outputTokens + more.outputTokens,
+    cacheReadTokens: before.cacheReadTokens + more.cacheReadTokens,
+    cacheWriteTokens: before.cacheWriteTokens + more.cacheWriteTokens,
+    costUsd: before.costUsd + more.costUsd,
+  })
+}
+
+/** All rows of a task: also its creation, and the turn that has not ended. */
+export function figuresRows({ createdAt, first, turn, days }: FiguresDocument): readonly DayFigures[] {
+  return [{ ...first, day: dayOf(createdAt), tasks: 1 }, ...days, ...(turn === null ? [] : rowsOf(turn))]
+}

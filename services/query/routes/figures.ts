@@ -1,0 +1,89 @@
+/** Figures of tasks: one's own, or those of everybody for administrators, of which each read is recorded. */
+import { exportFigures, getFigures, type FiguresGroup } from '#domain/api/figures.schema.ts'
+import { figuresLimits, type Scope } from '#domain/api/figures.ts'
+import { RecordsExported, RecordsRead } from '#domain/audit.ts'
+import { dayAfter, measures, weekOf, type Grouping, type Period } from '#domain/figures.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { recordAudit } from '#platform/access/auditLog.ts'
+import { administrator, fresh, signedIn, type Person } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { cutGroups, groupsOf, sumFigures } from '../figures.ts'
+import { route, type QueryServices } from '../services.ts'
+
+export const figuresRoutes: readonly Route<QueryServices>[] = [
+  route(getFigures, signedIn, fresh, async (asked, services) => {
+    const { by, scope } = asked.query
+    const period = periodOf(asked.query, services)
+    await allowed(RecordsRead, asked, services, period)
+    const { total, groups: all } = await figuresFor(asked, services, period)
+    const { groups, others } = cutGroups(all, by === 'week' ? all.length : figuresLimits.groups)
+    return { ...period, by, scope, total, groups: [...groups], others, mergedPullRequests: null }
+  }),
+  route(exportFigures, signedIn, fresh, async (asked, services) => {
+    const period = periodOf(asked.query, services)
+    await allowed(RecordsExported, asked, services, period)
+    const { groups } = await figuresFor(asked, services, period)
+    return table(asked.query.by, groups)
+  }),
+]
+
+interface Asking extends Person {
+  readonly query: {
+    readonly from?: string | undefined
+    readonly to?: string | undefined
+    readonly by: Grouping
+    readonly scope: Scope
+  }
+  readonly commandId: string
+  readonly requestId: string
+}
+
+function periodOf({ from, to }: Asking['query'], { clock }: QueryServices): Period {
+  const end = to ?? clock.now().toISOString().slice(0, 10)
+  const begin = from ?? dayAfter(weekOf(end), -7 * (figuresLimits.weeks - 1))
+  if (begin > end) throw new Fault('invalid_input', 'The period ends before it begins.', 'to')
+  if (dayAfter(begin, figuresLimits.days) <= end)
+    throw new Fault('invalid_input', 'A period can be at most five years.', 'from')
+  return { from: begin, to: end }
+}
+
+/** Throws unless the person may see what they ask for; records it where it is not only their own. */
+async function allowed(
+  kind: typeof RecordsRead | typeof RecordsExported,
+  asked: Asking,
+  services: QueryServices,
+  { from, to }: Period,
+): Promise<void> {
+  if (asked.query.scope === 'own') return
+  await administrator(asked, services)
+  const event = kind.of({
+    records: 'figures_of_everybody',
+    personId: null,
+    taskId: null,
+    from: `${from}T00:00:00.000Z`,
+    to: `${dayAfter(to, 1)}T00:00:00.000Z`,
+  })
+  const { actor, commandId, requestId } = asked
+  await recordAudit(services, event, { actor, commandId, correlationId: requestId })
+}
+
+async function figuresFor({ query, user }: Asking, { documents }: QueryServices, period: Period) {
+  const { by, scope } = query
+  const summed = await sumFigures(documents, { owner: scope === 'all' ? null : user.id, by, period })
+  return { total: summed.total, groups: await groupsOf(documents, by, period, summed) }
+}
+
+/** RFC 4180, with a byte order mark, by which spreadsheets know that it is UTF-8. */
+async function* table(by: Grouping, groups: readonly FiguresGroup[]): AsyncGenerator<string> {
+  yield `\uFEFF${lineOf([by, 'name', ...measures])}`
+  for (const { key, name, figures } of groups)
+    yield lineOf([key ?? '', name ?? '', ...measures.map((measure) => String(figures[measure]))])
+}
+
+const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
+
+/** What a spreadsheet would take for a formula is made a text. */
+function cellOf(text: string): string {
+  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
