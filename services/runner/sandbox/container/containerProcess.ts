@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Socket } from 'node:net'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
-import { run } from '#platform/childProcess.ts'
+import { run as runProgram } from '#platform/childProcess.ts'
 import type { Scratch } from '../../scratch.ts'
 import { EngineFault, type ContainerEngine } from './engine.ts'
 import { opening, type Answer, type Word } from './init.ts'
@@ -55,129 +55,163 @@ const frozenMs = 8_000
 const heardMs = 2_000
 const failedToStart = 125
 
-/** Begins to make it. What goes wrong on the way is told on its standard error. */
+/** Begins to make it. A failure is told on its standard error. */
 export function startContainer(parts: ContainerParts, start: ContainerStart): StartedContainer {
-  const stdin = start.stdin === 'pipe' ? new PassThrough() : null
-  const stdout = new PassThrough()
-  const stderr = new PassThrough()
-  // Whoever writes to a sandbox that is gone sees it in how it ended.
+  const container: Container = {
+    ...parts,
+    start,
+    stdin: start.stdin === 'pipe' ? new PassThrough() : null,
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    answers: hearAnswers(),
+    words: [],
+    line: undefined,
+    id: undefined,
+    isOver: false,
+    forcing: undefined,
+  }
+  const { stdin, stdout, stderr, answers } = container
+  // A write to a sandbox that is gone fails; its exit tells the reason.
   stdin?.on('error', () => undefined)
-  const words: Word[] = []
-  const answers = hearAnswers()
-  let line: FileHandle | undefined
-  let id: string | undefined
-  let isOver = false
-  let forcing: NodeJS.Timeout | undefined
-
-  const say = (word: Word): void => {
-    if (isOver) return
-    words.push(word)
-    // A line that nobody reads is full some time: the engine ends that sandbox.
-    line?.write(`${word}\n`).catch(() => undefined)
-  }
-  const force = (): void => {
-    if (id !== undefined && !isOver) parts.engine.remove(id).catch(() => undefined)
-  }
-
-  const begin = async (folder: string, input: Socket): Promise<void> => {
-    await answers.of('open')
-    // From here on there are others inside.
-    await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
-    input.write(opening(start.env))
-    if (stdin) stdin.pipe(input)
-    else input.end()
-  }
-
-  const live = async (folder: string): Promise<number> => {
-    const made = await Promise.all([
-      openLine(join(folder, 'line'), parts.path),
-      makePipe(join(folder, 'answers'), parts.path),
-      ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
-        const file = join(folder, `file-${index}`)
-        await writeFile(file, content, { mode: 0o644 })
-        return { source: parts.there(file), target, readOnly: true }
-      }),
-    ])
-    const [opened, , ...files] = made
-    line = opened
-    answers.listen(openSync(join(folder, 'answers'), bothWays))
-    await chmod(join(folder, 'answers'), 0o222)
-    // What was asked before there was a line.
-    for (const word of words.splice(0)) say(word)
-    const lineMount = { source: parts.there(join(folder, 'line')), target: lineInside, readOnly: true }
-    const answersMount = {
-      source: parts.there(join(folder, 'answers')),
-      target: answersInside,
-      readOnly: true,
-    }
-    const mounts = [...start.plan.mounts, ...files, lineMount, answersMount]
-    const { engine } = parts
-    const body = containerBody({ ...start.plan, mounts, line: lineInside, answers: answersInside })
-    id = await engine.create(body)
-    const [input, complaints, exit] = await Promise.all([
-      engine.attach(id, ['stdin', 'stdout']),
-      engine.attach(id, ['stderr']),
-      engine.awaitExit(id),
-    ])
-    const unwatch = await engine.onOutOfMemory(id, start.onOutOfMemory)
-    try {
-      await engine.start(id)
-      void begin(folder, input)
-      void pour(input, new Map([[1, stdout]]))
-      void pour(complaints, new Map([[2, stderr]]))
-      return await exit.code
-    } finally {
-      unwatch()
-    }
-  }
-
-  const exited = (async () => {
-    const folder = await parts.scratch.make()
-    try {
-      return await live(folder)
-    } catch (fault) {
-      const why = fault instanceof EngineFault ? fault.message : String(fault)
-      // Of a sandbox that ran the engine has ended the output with it.
-      if (!stderr.writableEnded) stderr.end(`The sandbox cannot be made: ${why}\n`)
-      if (!stdout.writableEnded) stdout.end()
-      if (id !== undefined) await parts.engine.remove(id).catch(() => undefined)
-      return failedToStart
-    } finally {
-      isOver = true
-      clearTimeout(forcing)
-      stdin?.destroy()
-      // The end of the line: whatever became of the engine, the sandbox ends with it.
-      await line?.close()
-      answers.close()
-      await rm(folder, { recursive: true, force: true })
-    }
-  })()
-
+  const exited = runToEnd(container)
   return {
     stdin,
     stdout,
     stderr,
     exited,
-    interrupt: () => say('interrupt'),
-    end() {
-      if (words.includes('end')) return
-      say('end')
-      forcing = setTimeout(force, heardMs)
-    },
+    interrupt: () => say(container, 'interrupt'),
+    end: () => end(container),
     settled: Promise.race([answers.of('settled'), exited.then(() => undefined)]),
-    async freeze() {
-      say('freeze')
-      const answered = Promise.race([
-        answers.of('frozen').then(() => true),
-        answers.of('lost').then(() => false),
-        exited.then(() => false),
-      ])
-      const late = new AbortController()
-      const tooLate = delay(frozenMs, false, { signal: late.signal }).catch(() => false)
-      return Promise.race([answered, tooLate]).finally(() => late.abort())
-    },
-    thaw: () => say('thaw'),
+    freeze: () => freeze(container, exited),
+    thaw: () => say(container, 'thaw'),
   }
+}
+
+/** A container that is made or runs. */
+interface Container extends ContainerParts {
+  readonly start: ContainerStart
+  readonly stdin: PassThrough | null
+  readonly stdout: PassThrough
+  readonly stderr: PassThrough
+  readonly answers: ReturnType<typeof hearAnswers>
+  /** What its first process was told, or is to be told once there is a line to it. */
+  readonly words: Word[]
+  line: FileHandle | undefined
+  id: string | undefined
+  isOver: boolean
+  forcing: NodeJS.Timeout | undefined
+}
+
+/** Makes it, runs it, and cleans up after it; the code of the command. */
+async function runToEnd(container: Container): Promise<number> {
+  const { scratch, engine, stdin, stdout, stderr, answers } = container
+  const folder = await scratch.make()
+  try {
+    const id = await make(container, folder)
+    return await run(container, folder, id)
+  } catch (fault) {
+    const why = fault instanceof EngineFault ? fault.message : String(fault)
+    // If the sandbox ran, the engine has ended its output.
+    if (!stderr.writableEnded) stderr.end(`The sandbox cannot be made: ${why}\n`)
+    if (!stdout.writableEnded) stdout.end()
+    if (container.id !== undefined) await engine.remove(container.id).catch(() => undefined)
+    return failedToStart
+  } finally {
+    container.isOver = true
+    clearTimeout(container.forcing)
+    stdin?.destroy()
+    // The sandbox ends when its line ends, whatever became of the engine.
+    await container.line?.close()
+    answers.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Makes the pipes and files that it mounts, and the container itself; its id. */
+async function make(container: Container, folder: string): Promise<string> {
+  const { start, answers, engine, there, path } = container
+  const [line, , ...files] = await Promise.all([
+    openLine(join(folder, 'line'), path),
+    makePipe(join(folder, 'answers'), path),
+    ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
+      const file = join(folder, `file-${index}`)
+      await writeFile(file, content, { mode: 0o644 })
+      return { source: there(file), target, readOnly: true }
+    }),
+  ])
+  container.line = line
+  answers.listen(openSync(join(folder, 'answers'), bothWays))
+  await chmod(join(folder, 'answers'), 0o222)
+  // What was asked before there was a line.
+  for (const word of container.words.splice(0)) say(container, word)
+  const mounts = [
+    ...start.plan.mounts,
+    ...files,
+    { source: there(join(folder, 'line')), target: lineInside, readOnly: true },
+    { source: there(join(folder, 'answers')), target: answersInside, readOnly: true },
+  ]
+  const body = containerBody({ ...start.plan, mounts, line: lineInside, answers: answersInside })
+  container.id = await engine.create(body)
+  return container.id
+}
+
+/** Starts a container that was made, with its input and output joined to ours; resolves with its code when it has ended. */
+async function run(container: Container, folder: string, id: string): Promise<number> {
+  const { engine, start, stdout, stderr } = container
+  const [input, complaints, exit] = await Promise.all([
+    engine.attach(id, ['stdin', 'stdout']),
+    engine.attach(id, ['stderr']),
+    engine.awaitExit(id),
+  ])
+  const unwatch = await engine.onOutOfMemory(id, start.onOutOfMemory)
+  try {
+    await engine.start(id)
+    void begin(container, folder, input)
+    void pour(input, new Map([[1, stdout]]))
+    void pour(complaints, new Map([[2, stderr]]))
+    return await exit.code
+  } finally {
+    unwatch()
+  }
+}
+
+/** Gives the first process its environment and the input, once it has opened its pipes. */
+async function begin({ start, stdin, answers }: Container, folder: string, input: Socket): Promise<void> {
+  await answers.of('open')
+  // The agent's processes start next: they must not open the pipes.
+  await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
+  input.write(opening(start.env))
+  if (stdin) stdin.pipe(input)
+  else input.end()
+}
+
+function say(container: Container, word: Word): void {
+  if (container.isOver) return
+  container.words.push(word)
+  // A line that nobody reads fills up in the end: then the engine ends that sandbox.
+  container.line?.write(`${word}\n`).catch(() => undefined)
+}
+
+function end(container: Container): void {
+  if (container.words.includes('end')) return
+  say(container, 'end')
+  container.forcing = setTimeout(() => {
+    const { id, isOver, engine } = container
+    if (id !== undefined && !isOver) engine.remove(id).catch(() => undefined)
+  }, heardMs)
+}
+
+async function freeze(container: Container, exited: Promise<number>): Promise<boolean> {
+  const { answers } = container
+  say(container, 'freeze')
+  const answered = Promise.race([
+    answers.of('frozen').then(() => true),
+    answers.of('lost').then(() => false),
+    exited.then(() => false),
+  ])
+  const late = new AbortController()
+  const tooLate = delay(frozenMs, false, { signal: late.signal }).catch(() => false)
+  return Promise.race([answered, tooLate]).finally(() => late.abort())
 }
 
 /** What the first process of a container says, each answer once to whoever waits for it. */
@@ -226,7 +260,7 @@ async function openLine(path: string, searchPath: string): Promise<FileHandle> {
 const bothWays = constants.O_RDWR | constants.O_NONBLOCK
 
 async function makePipe(path: string, searchPath: string): Promise<void> {
-  const made = await run('mkfifo', ['-m', '600', path], {
+  const made = await runProgram('mkfifo', ['-m', '600', path], {
     env: { PATH: searchPath },
     timeoutMs: 5_000,
     maxOutputBytes: 1_000,

@@ -1,4 +1,4 @@
-/** The bar of the signed-in product: where to go, how live the page is, who is signed in. */
+/** The top bar of the signed-in pages: navigation, connection, account. */
 import { Menu, Search } from 'lucide-react'
 import { useState } from 'react'
 import { Link, NavLink, useLocation } from 'react-router-dom'
@@ -26,7 +26,6 @@ export function TopBar({ user }: TopBarProps) {
   const [menuOn, setMenuOn] = useState<string | null>(null)
   const menuOpen = menuOn === pathname
   const logout = useLogout()
-  const { run } = useActions()
   return (
     <header className="flex h-12 flex-none items-center gap-1 border-b border-line bg-panel pr-1 pl-4 md:pr-4">
       <a
@@ -69,41 +68,55 @@ export function TopBar({ user }: TopBarProps) {
           onClick={() => setMenuOn(pathname)}
         />
       </span>
-      <Sheet open={menuOpen} onClose={() => setMenuOn(null)} label={texts.nav.menu}>
-        <nav aria-label={texts.nav.label} className="flex flex-col gap-1">
-          <Links />
-        </nav>
-        <button
-          type="button"
-          onClick={() => {
-            setMenuOn(null)
-            run('palette')
-          }}
-          className="mt-1 inline-flex h-11 items-center gap-2.5 rounded-control px-2.5 text-body font-medium text-muted hover:bg-raised hover:text-text"
-        >
-          <Search />
-          {texts.find}
-        </button>
-        <div className="mt-auto flex items-center gap-2 border-t border-line-soft pt-3">
-          <Link
-            to="/settings"
-            aria-label={`${displayName(user)}, ${texts.nav.settings}`}
-            onClick={() => setMenuOn(null)}
-            className="flex h-11 min-w-0 flex-1 items-center gap-2 rounded-control px-2.5 font-medium hover:bg-raised"
-          >
-            <Avatar name={displayName(user)} src={user.avatar} />
-            <span className="min-w-0 truncate">{displayName(user)}</span>
-          </Link>
-          <Button kind="ghost" size="touch" onClick={logout}>
-            {texts.logout}
-          </Button>
-        </div>
-      </Sheet>
+      <MenuSheet user={user} open={menuOpen} onClose={() => setMenuOn(null)} />
     </header>
   )
 }
 
-/** The way to the palette: a field by its looks where there is room for one, else an icon; on a phone it is in the menu. */
+interface MenuSheetProps extends TopBarProps {
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+/** The menu of a phone. */
+function MenuSheet({ user, open, onClose }: MenuSheetProps) {
+  const logout = useLogout()
+  const { run } = useActions()
+  return (
+    <Sheet open={open} onClose={onClose} label={texts.nav.menu}>
+      <nav aria-label={texts.nav.label} className="flex flex-col gap-1">
+        <Links />
+      </nav>
+      <button
+        type="button"
+        onClick={() => {
+          onClose()
+          run('palette')
+        }}
+        className="mt-1 inline-flex h-11 items-center gap-2.5 rounded-control px-2.5 text-body font-medium text-muted hover:bg-raised hover:text-text"
+      >
+        <Search />
+        {texts.find}
+      </button>
+      <div className="mt-auto flex items-center gap-2 border-t border-line-soft pt-3">
+        <Link
+          to="/settings"
+          aria-label={`${displayName(user)}, ${texts.nav.settings}`}
+          onClick={onClose}
+          className="flex h-11 min-w-0 flex-1 items-center gap-2 rounded-control px-2.5 font-medium hover:bg-raised"
+        >
+          <Avatar name={displayName(user)} src={user.avatar} />
+          <span className="min-w-0 truncate">{displayName(user)}</span>
+        </Link>
+        <Button kind="ghost" size="touch" onClick={logout}>
+          {texts.logout}
+        </Button>
+      </div>
+    </Sheet>
+  )
+}
+
+/** Opens the palette: looks like a field where there is room for one, else an icon; on a phone it is in the menu. */
 function Find() {
   const { run } = useActions()
   const keys = shortcutOf('palette')

@@ -1,11 +1,11 @@
-/** The agent's commands, a line of help each, over the page beside the box in which one is written. The keys of the box walk them. */
+/** The agent's commands with a line of help each, beside the field in which one is written. The field passes its keys on. */
 import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, type Ref } from 'react'
 import type { AgentName } from '#domain/agents.ts'
 import { slashCommandsOf, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
 import { slashTexts } from './slashTexts.ts'
 
-/** What the box asks of each key. */
+/** What the field asks of each key. */
 export interface SlashKeys {
   /** Whether the key was for the list. */
   take(event: KeyboardEvent): boolean
@@ -77,30 +77,14 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
         className="min-h-0 flex-1 overflow-y-auto p-1"
       >
         {shown.map((command, index) => (
-          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the box in which it is written has the keys
-          <div
+          <Option
             key={command.name}
             id={`${id}-${command.name}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={command === active}
-            ref={command === active ? intoView : undefined}
-            // The box keeps the focus.
-            onPointerDown={(event) => event.preventDefault()}
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => choose(command)}
-            onPointerMove={() => setWalked({ text, at: index })}
-            className={classes(
-              'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
-              command === active && 'bg-raised',
-            )}
-          >
-            <span className="font-mono text-code md:w-56 md:flex-none">
-              /{command.name}
-              {command.argument !== null && <span className="text-muted"> {command.argument}</span>}
-            </span>
-            <span className="text-meta text-muted">{command.help}</span>
-          </div>
+            command={command}
+            active={command === active}
+            onChoose={() => choose(command)}
+            onPoint={() => setWalked({ text, at: index })}
+          />
         ))}
       </div>
       {/* Also one that is sent to the turn that runs: the agent takes it as the next. */}
@@ -109,6 +93,42 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
           {slashTexts.whileWorking}
         </p>
       )}
+    </div>
+  )
+}
+
+interface OptionProps {
+  readonly id: string
+  readonly command: SlashCommand
+  readonly active: boolean
+  readonly onChoose: () => void
+  readonly onPoint: () => void
+}
+
+function Option({ id, command, active, onChoose, onPoint }: OptionProps) {
+  return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field in which it is written has the keys
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={active}
+      ref={active ? intoView : undefined}
+      // The field keeps the focus.
+      onPointerDown={(event) => event.preventDefault()}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onChoose}
+      onPointerMove={onPoint}
+      className={classes(
+        'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
+        active && 'bg-raised',
+      )}
+    >
+      <span className="font-mono text-code md:w-56 md:flex-none">
+        /{command.name}
+        {command.argument !== null && <span className="text-muted"> {command.argument}</span>}
+      </span>
+      <span className="text-meta text-muted">{command.help}</span>
     </div>
   )
 }

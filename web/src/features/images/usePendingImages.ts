@@ -1,4 +1,4 @@
-/** The images that are attached to what is being written: they are uploaded at once, and what they hold is given back. */
+/** The images attached to a message that is being written: they are uploaded at once, and released when they are removed or sent. */
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
@@ -13,7 +13,7 @@ import { texts } from './texts.ts'
 export interface PendingImages {
   readonly images: readonly PendingImage[]
   readonly most: number
-  /** Why something was not taken of the last that was given: a sentence for each reason. */
+  /** Why files of the last selection were refused: a sentence for each reason. */
   readonly refused: readonly string[]
   readonly uploading: boolean
   readonly add: (files: readonly File[]) => void
@@ -21,28 +21,84 @@ export interface PendingImages {
   readonly remove: (id: string) => void
   /** What can be sent now, in the order it was attached. */
   readonly completed: () => readonly ShownImage[]
-  /** Comes when nothing is under way any more; whether all of it arrived. */
+  /** Resolves when no upload is under way: whether all succeeded. */
   readonly settled: () => Promise<boolean>
-  /** Gives everything back: it was sent. */
+  /** Releases all: they were sent. */
   readonly clear: () => void
 }
 
-/** An upload under way, that can be broken off. */
+/** An upload under way; it can be aborted. */
 type Uploading = ReturnType<ReturnType<typeof imagesApi.endpoints.uploadImage.initiate>>
 
 export function usePendingImages(most: number = imagesAtMost.full): PendingImages {
+  const { images, imagesNow, apply, upload, drop, settled } = useUploads()
+  const [refused, setRefused] = useState<readonly string[]>([])
+  const clear = useCallback(() => {
+    setRefused([])
+    drop(imagesNow().map(({ id }) => id))
+  }, [imagesNow, drop])
+  useEffect(() => clear, [clear])
+  const add = useCallback(
+    (files: readonly File[]) => {
+      if (files.length === 0) return
+      const { taken, refusals } = choose(files, imagesNow().length, most)
+      setRefused(refusals)
+      const added = taken.map((file): PendingImage => ({
+        id: newId(),
+        file,
+        preview: URL.createObjectURL(file),
+        upload: { kind: 'uploading', progress: 0 },
+      }))
+      apply({ type: 'attached', images: added })
+      for (const image of added) void upload(image)
+    },
+    [apply, imagesNow, most, upload],
+  )
+  const retry = useCallback(
+    (id: string) => {
+      const image = imagesNow().find((one) => one.id === id)
+      if (image?.upload.kind === 'error') void upload(image)
+    },
+    [imagesNow, upload],
+  )
+  const remove = useCallback(
+    (id: string) => {
+      setRefused([])
+      drop([id])
+    },
+    [drop],
+  )
+  const completed = useCallback(() => completedOf(imagesNow()), [imagesNow])
+  // The same object until something changes: what depends on it is rendered no more often.
+  return useMemo(
+    () => ({
+      images,
+      most,
+      refused,
+      uploading: someAre(images, 'uploading'),
+      add,
+      retry,
+      remove,
+      completed,
+      settled,
+      clear,
+    }),
+    [images, most, refused, add, retry, remove, completed, settled, clear],
+  )
+}
+
+/** The images and their uploads. The callbacks stay the same. */
+function useUploads() {
   const dispatch = useDispatch<ThunkDispatch<unknown, unknown, UnknownAction>>()
   const [images, change] = useReducer(pendingAfter, [])
-  const [refused, setRefused] = useState<readonly string[]>([])
   const under = useRef(new Map<string, Uploading>())
-  // What is to be given back when the page goes, and how many there are before the next drawing.
+  // The images as they are before the next render; also what is released when the page goes.
   const held = useRef<readonly PendingImage[]>([])
 
   const apply = useCallback((event: Parameters<typeof pendingAfter>[1]) => {
     held.current = pendingAfter(held.current, event)
     change(event)
   }, [])
-
   const upload = useCallback(
     async ({ id, file }: PendingImage) => {
       apply({ type: 'changed', id, upload: { kind: 'uploading', progress: 0 } })
@@ -66,7 +122,6 @@ export function usePendingImages(most: number = imagesAtMost.full): PendingImage
     },
     [apply, dispatch],
   )
-
   const drop = useCallback(
     (ids: readonly string[]) => {
       for (const id of ids) {
@@ -79,64 +134,12 @@ export function usePendingImages(most: number = imagesAtMost.full): PendingImage
     },
     [apply],
   )
-  const clear = useCallback(() => {
-    setRefused([])
-    drop(held.current.map(({ id }) => id))
-  }, [drop])
-  useEffect(() => clear, [clear])
-
-  const add = useCallback(
-    (files: readonly File[]) => {
-      if (files.length === 0) return
-      const { taken, refusals } = choose(files, held.current.length, most)
-      setRefused(refusals)
-      const added = taken.map((file): PendingImage => ({
-        id: newId(),
-        file,
-        preview: URL.createObjectURL(file),
-        upload: { kind: 'uploading', progress: 0 },
-      }))
-      apply({ type: 'attached', images: added })
-      for (const image of added) void upload(image)
-    },
-    [apply, most, upload],
-  )
-  const retry = useCallback(
-    (id: string) => {
-      const image = held.current.find((one) => one.id === id)
-      if (image?.upload.kind === 'error') void upload(image)
-    },
-    [upload],
-  )
-  const remove = useCallback(
-    (id: string) => {
-      setRefused([])
-      drop([id])
-    },
-    [drop],
-  )
-  const completed = useCallback(() => completedOf(held.current), [])
   const settled = useCallback(async () => {
     while (under.current.size > 0) await Promise.all(under.current.values())
-    // What is known of them is known to whoever waits here: the answer comes first.
     return !someAre(held.current, 'error')
   }, [])
-  // The same object until something changes: what is drawn with it is drawn no oftener.
-  return useMemo(
-    () => ({
-      images,
-      most,
-      refused,
-      uploading: someAre(images, 'uploading'),
-      add,
-      retry,
-      remove,
-      completed,
-      settled,
-      clear,
-    }),
-    [images, most, refused, add, retry, remove, completed, settled, clear],
-  )
+  const imagesNow = useCallback(() => held.current, [])
+  return { images, imagesNow, apply, upload, drop, settled }
 }
 
 function shown({ id, url, name, size, type }: ShownImage): ShownImage {

@@ -1,4 +1,4 @@
-/** The two steps before the product: who you are, and with whom you work. */
+/** Onboarding in two steps: name and email address, then team size and role. */
 import { useEffect, useState, type FormEvent } from 'react'
 import { Navigate, useNavigate } from 'react-router-dom'
 import type { completeOnboarding, User } from '#domain/api/auth.schema.ts'
@@ -26,27 +26,10 @@ export function Onboarding() {
 }
 
 function Steps({ user }: { readonly user: User }) {
-  const navigate = useNavigate()
   const logout = useLogout()
-  const [complete, { isLoading, error }] = useCompleteOnboardingMutation()
-  const [step, setStep] = useState<1 | 2>(1)
-  const [fullName, setFullName] = useState(user.fullName || user.name)
-  const [email, setEmail] = useState(user.email ?? '')
-  const [companySize, setCompanySize] = useState<Answers['companySize'] | null>(null)
-  const [role, setRole] = useState<Answers['role'] | null>(null)
-  const named = fullName.trim() !== ''
-
-  const onSubmit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (!named) return
-    if (step === 1) return setStep(2)
-    if (companySize === null || role === null) return
-    const address = user.email === null && email.trim() !== '' ? { email: email.trim() } : {}
-    const answer = await complete({ fullName: fullName.trim(), ...address, companySize, role })
-    if (answer.error === undefined) void navigate('/dashboard', { replace: true })
-  }
-
-  // What is done, and not where one is.
+  const form = useOnboardingForm(user)
+  const { step } = form
+  // What is done, not which step this is.
   const percent = (step - 1) * 50
   return (
     <main
@@ -67,92 +50,131 @@ function Steps({ user }: { readonly user: User }) {
         </div>
         <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
         <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
-        <form onSubmit={(event) => void onSubmit(event)} className="flex flex-1 flex-col md:flex-none">
-          {/* As high in both steps: the buttons stay where they are. On a phone they are at its foot. */}
+        <form onSubmit={(event) => void form.submit(event)} className="flex flex-1 flex-col md:flex-none">
+          {/* As high in both steps, so that the buttons stay in place. On a phone they are at the bottom. */}
           <div className="grid content-start gap-5 md:min-h-66">
-            {step === 1 ? (
-              <>
-                <Field
-                  large
-                  label={texts.fullName}
-                  autoComplete="name"
-                  required
-                  maxLength={200}
-                  value={fullName}
-                  onChange={(event) => setFullName(event.target.value)}
-                />
-                <Field
-                  large
-                  label={texts.email}
-                  type="email"
-                  autoComplete="email"
-                  readOnly={user.email !== null}
-                  help={user.email === null ? undefined : texts.fetched}
-                  value={email}
-                  onChange={(event) => setEmail(event.target.value)}
-                />
-              </>
-            ) : (
-              <>
-                <Choice
-                  label={texts.companySize}
-                  options={companySizes}
-                  chosen={companySize}
-                  onChoose={setCompanySize}
-                />
-                <Choice label={texts.role} options={roles} chosen={role} onChoose={setRole} />
-              </>
-            )}
+            {step === 1 ? <AboutYou user={user} form={form} /> : <AboutTeam form={form} />}
           </div>
           <div className="mt-auto pt-8 md:mt-0 md:pt-3">
-            {/* Beside what was pressed: on a phone the top is out of sight. */}
-            {error !== undefined && (
+            {/* Beside the button: on a phone the top is out of sight. */}
+            {form.error !== undefined && (
               <Note kind="error" className="mb-4">
-                {reasonOf(error, texts.failed)}
+                {reasonOf(form.error, texts.failed)}
               </Note>
             )}
-            <div className="flex items-center justify-between">
-              {step === 1 ? (
-                <span />
-              ) : (
-                <Button
-                  kind="ghost"
-                  size="large"
-                  className="-ml-4"
-                  onClick={() => setStep(1)}
-                  disabled={isLoading}
-                >
-                  {texts.back}
-                </Button>
-              )}
-              {step === 1 ? (
-                <Button
-                  key="continue"
-                  kind="primary"
-                  size="large"
-                  type="submit"
-                  className="min-w-40"
-                  disabled={!named}
-                >
-                  {texts.continue}
-                </Button>
-              ) : (
-                <Button
-                  key="complete"
-                  kind="primary"
-                  size="large"
-                  type="submit"
-                  className="min-w-40"
-                  busy={isLoading}
-                  disabled={!named || companySize === null || role === null}
-                >
-                  {texts.complete}
-                </Button>
-              )}
-            </div>
+            <Buttons form={form} />
           </div>
         </form>
       </div>
     </main>
+  )
+}
+
+type Form = ReturnType<typeof useOnboardingForm>
+
+interface FormProps {
+  readonly form: Form
+}
+
+function useOnboardingForm(user: User) {
+  const navigate = useNavigate()
+  const [complete, { isLoading, error }] = useCompleteOnboardingMutation()
+  const [step, setStep] = useState<1 | 2>(1)
+  const [fullName, setFullName] = useState(user.fullName || user.name)
+  const [email, setEmail] = useState(user.email ?? '')
+  const [companySize, setCompanySize] = useState<Answers['companySize'] | null>(null)
+  const [role, setRole] = useState<Answers['role'] | null>(null)
+  const named = fullName.trim() !== ''
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!named) return
+    if (step === 1) return setStep(2)
+    if (companySize === null || role === null) return
+    const address = user.email === null && email.trim() !== '' ? { email: email.trim() } : {}
+    const answer = await complete({ fullName: fullName.trim(), ...address, companySize, role })
+    if (answer.error === undefined) void navigate('/dashboard', { replace: true })
+  }
+  return {
+    step,
+    setStep,
+    fullName,
+    setFullName,
+    email,
+    setEmail,
+    companySize,
+    setCompanySize,
+    role,
+    setRole,
+    named,
+    chosen: companySize !== null && role !== null,
+    submit,
+    isLoading,
+    error,
+  }
+}
+
+function AboutYou({ user, form }: FormProps & { readonly user: User }) {
+  return (
+    <>
+      <Field
+        large
+        label={texts.fullName}
+        autoComplete="name"
+        required
+        maxLength={200}
+        value={form.fullName}
+        onChange={(event) => form.setFullName(event.target.value)}
+      />
+      <Field
+        large
+        label={texts.email}
+        type="email"
+        autoComplete="email"
+        readOnly={user.email !== null}
+        help={user.email === null ? undefined : texts.fetched}
+        value={form.email}
+        onChange={(event) => form.setEmail(event.target.value)}
+      />
+    </>
+  )
+}
+
+function AboutTeam({ form }: FormProps) {
+  return (
+    <>
+      <Choice
+        label={texts.companySize}
+        options={companySizes}
+        chosen={form.companySize}
+        onChoose={form.setCompanySize}
+      />
+      <Choice label={texts.role} options={roles} chosen={form.role} onChoose={form.setRole} />
+    </>
+  )
+}
+
+function Buttons({ form: { step, setStep, named, chosen, isLoading } }: FormProps) {
+  return (
+    <div className="flex items-center justify-between">
+      {step === 1 ? (
+        <span />
+      ) : (
+        <Button kind="ghost" size="large" className="-ml-4" onClick={() => setStep(1)} disabled={isLoading}>
+          {texts.back}
+        </Button>
+      )}
+      <Button
+        key={step}
+        kind="primary"
+        size="large"
+        type="submit"
+        className="min-w-40"
+        busy={isLoading}
+        disabled={!named || (step === 2 && !chosen)}
+      >
+        {step === 1 ? texts.continue : texts.complete}
+      </Button>
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 /**
- * Everything by a few letters: tasks, projects, and what can be done now. The field keeps the focus, the arrow keys walk, Enter
+ * The command palette: finds tasks, projects and actions by a few letters. The field keeps the focus, the arrow keys move, Enter
  * opens, with Ctrl or Cmd in a new tab.
  */
 import { Search, X } from 'lucide-react'
@@ -21,54 +21,32 @@ import { texts } from './texts.ts'
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const id = useId()
   const modal = useModal(true, onClose)
-  const navigate = useNavigate()
-  const { run } = useActions()
-  const offered = useOffered()
   const { tasks, more } = usePaletteTasks()
   const { data: projects } = useProjectsQuery()
+  const offered = useOffered()
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
   const groups = hitsOf({ query, tasks, projects: projects?.projects ?? [], offered })
   const hits = groups.flatMap((group) => group.hits)
   const active = hits[Math.min(at, hits.length - 1)]
-
-  const open = (hit: Hit, inNewTab: boolean) => {
-    // First: closing gives the focus back to where it was, and what is done may take it elsewhere.
+  const close = () => {
     modal.current?.close()
     onClose()
-    if (hit.kind === 'action') run(hit.id)
-    else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')
-    else if (hit.kind === 'new-task') {
-      changeElsewhere(selectedProjectId, hit.project.id)
-      void navigate('/dashboard', { state: newTaskState() })
-    } else if (inNewTab) window.open(hit.to, '_blank', 'noopener')
-    else void navigate(hit.to)
   }
+  const open = useOpenHit(close)
   const onKeyDown = (event: KeyboardEvent) => {
     // The keys that choose a composed character are not for the list.
     if (event.nativeEvent.isComposing) return
-    const last = hits.length - 1
-    const here = Math.min(at, last)
-    const next = {
-      ArrowDown: here >= last ? 0 : here + 1,
-      ArrowUp: here <= 0 ? last : here - 1,
-      PageDown: Math.min(here + 8, last),
-      PageUp: Math.max(here - 8, 0),
-      Home: 0,
-      End: last,
-    }[event.key]
-    if (next !== undefined) {
-      event.preventDefault()
-      setAt(Math.max(0, next))
-    } else if (event.key === 'Enter') {
-      event.preventDefault()
-      if (active !== undefined) open(active, event.ctrlKey || event.metaKey)
-    } else if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) {
+    const next = indexAfter(event.key, Math.min(at, hits.length - 1), hits.length - 1)
+    const mod = event.ctrlKey || event.metaKey
+    if (next !== undefined) setAt(Math.max(0, next))
+    else if (event.key === 'Enter') {
+      if (active !== undefined) open(active, mod)
+    } else if (event.key.toLowerCase() === 'k' && mod) {
       // The key that opens it closes it.
-      event.preventDefault()
-      modal.current?.close()
-      onClose()
-    }
+      close()
+    } else return
+    event.preventDefault()
   }
 
   return (
@@ -116,38 +94,87 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           </p>
         </div>
       ) : (
-        <div
-          id={`${id}-list`}
-          role="listbox"
-          aria-label={texts.results}
-          className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
-        >
-          {groups.map(({ name, hits: ofGroup }) => (
-            <div
-              key={name}
-              role="group"
-              aria-label={name}
-              className="border-t border-line-soft p-1.5 first:border-t-0"
-            >
-              <div aria-hidden="true" className="px-2.5 pt-1.5 pb-1 text-meta font-medium text-muted">
-                {name}
-              </div>
-              {ofGroup.map((hit) => (
-                <HitRow
-                  key={hit.key}
-                  id={`${id}-${hit.key}`}
-                  hit={hit}
-                  active={hit === active}
-                  onPoint={() => setAt(hits.indexOf(hit))}
-                  onOpen={(inNewTab) => open(hit, inNewTab)}
-                />
-              ))}
-            </div>
-          ))}
-        </div>
+        <Hits
+          id={id}
+          groups={groups}
+          active={active}
+          onPoint={(hit) => setAt(hits.indexOf(hit))}
+          onOpen={open}
+        />
       )}
       <Foot />
     </dialog>
+  )
+}
+
+/** Does what a hit stands for. */
+function useOpenHit(close: () => void) {
+  const navigate = useNavigate()
+  const { run } = useActions()
+  return (hit: Hit, inNewTab: boolean) => {
+    // First: closing returns the focus to where it was, and an action may move it elsewhere.
+    close()
+    if (hit.kind === 'action') run(hit.id)
+    else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')
+    else if (hit.kind === 'new-task') {
+      changeElsewhere(selectedProjectId, hit.project.id)
+      void navigate('/dashboard', { state: newTaskState() })
+    } else if (inNewTab) window.open(hit.to, '_blank', 'noopener')
+    else void navigate(hit.to)
+  }
+}
+
+/** Where a key moves to from `here`; `undefined` for any other key. */
+function indexAfter(key: string, here: number, last: number): number | undefined {
+  return {
+    ArrowDown: here >= last ? 0 : here + 1,
+    ArrowUp: here <= 0 ? last : here - 1,
+    PageDown: Math.min(here + 8, last),
+    PageUp: Math.max(here - 8, 0),
+    Home: 0,
+    End: last,
+  }[key]
+}
+
+interface HitsProps {
+  readonly id: string
+  readonly groups: ReturnType<typeof hitsOf>
+  readonly active: Hit | undefined
+  readonly onPoint: (hit: Hit) => void
+  readonly onOpen: (hit: Hit, inNewTab: boolean) => void
+}
+
+function Hits({ id, groups, active, onPoint, onOpen }: HitsProps) {
+  return (
+    <div
+      id={`${id}-list`}
+      role="listbox"
+      aria-label={texts.results}
+      className="min-h-0 flex-1 overflow-y-auto overscroll-contain"
+    >
+      {groups.map(({ name, hits }) => (
+        <div
+          key={name}
+          role="group"
+          aria-label={name}
+          className="border-t border-line-soft p-1.5 first:border-t-0"
+        >
+          <div aria-hidden="true" className="px-2.5 pt-1.5 pb-1 text-meta font-medium text-muted">
+            {name}
+          </div>
+          {hits.map((hit) => (
+            <HitRow
+              key={hit.key}
+              id={`${id}-${hit.key}`}
+              hit={hit}
+              active={hit === active}
+              onPoint={() => onPoint(hit)}
+              onOpen={(inNewTab) => onOpen(hit, inNewTab)}
+            />
+          ))}
+        </div>
+      ))}
+    </div>
   )
 }
 

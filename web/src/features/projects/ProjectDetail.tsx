@@ -1,4 +1,4 @@
-/** One project: what it is, how its tasks fare, and the tasks themselves. */
+/** One project: its description, its figures and its tasks. */
 import { Lock } from 'lucide-react'
 import { useNavigate, useParams } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
@@ -35,7 +35,6 @@ export function ProjectDetail() {
   const { data, error, refetch, isFetching } = useProjectQuery(projectId)
   const tasks = useProjectTasksQuery(projectId)
   const running = useRunning(projectId, data?.project, tasks.data?.tasks)
-  const others = tasks.data?.tasks.filter(({ id }) => !running.some((task) => task.id === id)) ?? []
   const deleted = useIsDeleted(projectId)
   usePageTitle(data?.project.name)
   if (deleted) {
@@ -82,6 +81,30 @@ export function ProjectDetail() {
       {running.length > 0 && (
         <Running count={Math.max(project.stats.runningTasks, running.length)} tasks={running} />
       )}
+      <OtherTasks project={project} tasks={tasks} running={running} />
+    </Page>
+  )
+}
+
+interface OtherTasksProps {
+  readonly project: Project
+  readonly tasks: ReturnType<typeof useProjectTasksQuery>
+  readonly running: readonly Task[]
+}
+
+/** The tasks that do not run, with a button for more. */
+function OtherTasks({ project, tasks, running }: OtherTasksProps) {
+  const others = tasks.data?.tasks.filter(({ id }) => !running.some((task) => task.id === id)) ?? []
+  const isEmpty = others.length === 0 && running.length === 0
+  if (tasks.data === undefined && tasks.error === undefined) {
+    return (
+      <Panel>
+        <TasksLoading />
+      </Panel>
+    )
+  }
+  return (
+    <>
       {tasks.error !== undefined && (
         <Note
           kind="error"
@@ -95,36 +118,26 @@ export function ProjectDetail() {
           {reasonOf(tasks.error, taskTexts.notFetched)}
         </Note>
       )}
-      {tasks.data === undefined
-        ? tasks.error === undefined && (
-            <Panel>
-              <TasksLoading />
-            </Panel>
-          )
-        : (others.length > 0 || running.length === 0 || tasks.hasMore) && (
-            <Panel>
-              {others.length === 0 && running.length === 0 ? (
-                <NoTask project={project} />
-              ) : (
-                <Rows tasks={others} />
-              )}
-              {tasks.hasMore && (
-                <div className="border-t border-line-soft p-2">
-                  <Button
-                    kind="ghost"
-                    size="touch"
-                    busy={tasks.isShowingMore}
-                    busyLabel={texts.detail.showingMore}
-                    onClick={() => void tasks.showMore()}
-                    className="w-full"
-                  >
-                    {texts.detail.showMore}
-                  </Button>
-                </div>
-              )}
-            </Panel>
+      {tasks.data !== undefined && (isEmpty || others.length > 0 || tasks.hasMore) && (
+        <Panel>
+          {isEmpty ? <NoTask project={project} /> : <Rows tasks={others} />}
+          {tasks.hasMore && (
+            <div className="border-t border-line-soft p-2">
+              <Button
+                kind="ghost"
+                size="touch"
+                busy={tasks.isShowingMore}
+                busyLabel={texts.detail.showingMore}
+                onClick={() => void tasks.showMore()}
+                className="w-full"
+              >
+                {texts.detail.showMore}
+              </Button>
+            </div>
           )}
-    </Page>
+        </Panel>
+      )}
+    </>
   )
 }
 
@@ -159,7 +172,7 @@ function figures({ stats }: Project) {
   ]
 }
 
-/** Those that run now have a panel of their own, also where the list has not come to them. */
+/** Running tasks have a panel of their own, even if the list has not reached them. */
 function useRunning(projectId: string, project: Project | undefined, listed: readonly Task[] = []) {
   const found = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
   return (found ?? listed).filter(({ status }) => status === 'running')

@@ -1,4 +1,4 @@
-/** The project list: search, three figures, a card a project. */
+/** The project list: search, three figures, a card for each project. */
 import { Plus, Search } from 'lucide-react'
 import { useState } from 'react'
 import type { Project } from '#domain/api/projects.schema.ts'
@@ -31,30 +31,7 @@ export function Projects() {
     <Page
       title={texts.list.title}
       width="wide"
-      actions={
-        <>
-          <Field
-            label={texts.list.search}
-            labelHidden
-            type="search"
-            icon={<Search />}
-            placeholder={texts.list.search}
-            value={search}
-            onChange={(event) => setSearch(event.target.value)}
-            className="w-full md:w-66"
-          />
-          {/* Where there is none, the one below is the button to press. */}
-          <ButtonLink
-            className="max-md:w-full"
-            to="/projects/new"
-            kind={projects?.length === 0 ? 'plain' : 'primary'}
-            size="touch"
-            icon={<Plus />}
-          >
-            {texts.list.create}
-          </ButtonLink>
-        </>
-      }
+      actions={<Actions search={search} onSearch={setSearch} isEmpty={projects?.length === 0} />}
     >
       <Panel className="mb-6">
         <Stats
@@ -82,7 +59,7 @@ export function Projects() {
       {shown === undefined ? (
         error === undefined && <Loading />
       ) : shown.length > 0 ? (
-        // What is searched for begins at its beginning.
+        // A new search starts at the top.
         <Cards key={search} projects={shown} />
       ) : search.trim() === '' ? (
         <NoProject />
@@ -103,12 +80,45 @@ export function Projects() {
   )
 }
 
+interface ActionsProps {
+  readonly search: string
+  readonly onSearch: (search: string) => void
+  readonly isEmpty: boolean
+}
+
+function Actions({ search, onSearch, isEmpty }: ActionsProps) {
+  return (
+    <>
+      <Field
+        label={texts.list.search}
+        labelHidden
+        type="search"
+        icon={<Search />}
+        placeholder={texts.list.search}
+        value={search}
+        onChange={(event) => onSearch(event.target.value)}
+        className="w-full md:w-66"
+      />
+      {/* An empty list has its own primary button. */}
+      <ButtonLink
+        className="max-md:w-full"
+        to="/projects/new"
+        kind={isEmpty ? 'plain' : 'primary'}
+        size="touch"
+        icon={<Plus />}
+      >
+        {texts.list.create}
+      </ButtonLink>
+    </>
+  )
+}
+
 function matches(project: Project, search: string): boolean {
   const wanted = search.trim().toLowerCase()
   return project.name.toLowerCase().includes(wanted) || project.description.toLowerCase().includes(wanted)
 }
 
-/** Cards that are drawn at first, and more each time: nobody reads thousands, and search finds them. */
+/** Cards that are shown at first, and more each time: nobody reads thousands, and search finds them. */
 const cardsShown = 60
 
 function Cards({ projects }: { readonly projects: readonly Project[] }) {

@@ -23,8 +23,11 @@ const perPage = limits.repositoriesPage
 /** Projects that are asked for at once. */
 const projectsPerPage = 1_000
 
-export const projectsApi = api.injectEndpoints({
-  endpoints: (build) => ({
+type Builder = Parameters<Parameters<typeof api.injectEndpoints>[0]['endpoints']>[0]
+
+/** Reads projects. */
+function projectQueries(build: Builder) {
+  return {
     projects: build.query<AnswerOf<typeof listProjects>, void>({
       queryFn: async (_, _api, _extra, ask) => {
         const projects: AnswerOf<typeof listProjects>['projects'] = []
@@ -59,6 +62,12 @@ export const projectsApi = api.injectEndpoints({
           fallback: texts.branchesNotFetched,
         }),
     }),
+  }
+}
+
+/** Changes projects. */
+function projectChanges(build: Builder) {
+  return {
     createProject: build.mutation<AnswerOf<typeof createProject>, BodyInputOf<typeof createProject>>({
       query: (body) =>
         requestOf<typeof createProject>(projectRoutes.createProject, { body, fallback: texts.notCreated }),
@@ -106,6 +115,12 @@ export const projectsApi = api.injectEndpoints({
         }),
       invalidatesTags: (_answer, _error, id) => ['Projects', { type: 'Project', id }],
     }),
+  }
+}
+
+/** The repositories of the code host. */
+function repositories(build: Builder) {
+  return {
     repositories: build.query<AnswerOf<typeof listRepositories>, void>({
       queryFn: async (_, _api, _extra, ask) => {
         const repositories: AnswerOf<typeof listRepositories>['repositories'] = []
@@ -134,7 +149,11 @@ export const projectsApi = api.injectEndpoints({
         invalidatesTags: ['GitHub'],
       },
     ),
-  }),
+  }
+}
+
+export const projectsApi = api.injectEndpoints({
+  endpoints: (build) => ({ ...projectQueries(build), ...projectChanges(build), ...repositories(build) }),
 })
 
 /** The projects of the person, but those that were just deleted. */

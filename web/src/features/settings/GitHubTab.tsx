@@ -1,4 +1,4 @@
-/** The account at the code host: connecting it, what it reaches, letting it go. */
+/** The account at the code host: connect it, see what it can access, disconnect it. */
 import { Building2, CircleCheck, ExternalLink, Info } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
@@ -81,7 +81,6 @@ function Connected({ handle }: { readonly handle: string | null }) {
   }
   const missing = error === undefined ? undefined : null
   const login = account.data?.user.login ?? handle
-  const urls = account.data?.appUrls
   return (
     <>
       <Panel label={texts.connected}>
@@ -107,7 +106,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
           ]}
         />
       </Panel>
-      {/* The notification goes by itself; what is missing stays. */}
+      {/* The notification goes away by itself; this note stays. */}
       {error !== undefined && (
         <Note
           kind="warning"
@@ -125,29 +124,40 @@ function Connected({ handle }: { readonly handle: string | null }) {
           {texts.partMissing}
         </Note>
       )}
-      <section className="mt-8">
-        <h2 className="font-semibold">{texts.access}</h2>
-        <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>
-        {urls !== undefined && (
-          <div className="flex flex-wrap gap-2">
-            <ButtonLink to={urls.install} size="touch" outside icon={<Building2 />}>
-              {texts.install}
-            </ButtonLink>
-            <ButtonLink to={urls.manage} size="touch" outside icon={<ExternalLink />}>
-              {texts.manage}
-            </ButtonLink>
-          </div>
-        )}
-        <ul className="mt-5 border-t border-line-soft pt-3">
-          {texts.help.map((sentence) => (
-            <li key={sentence} className="flex gap-2.5 py-1.25 text-ui text-muted">
-              <Info className="mt-0.75 size-3.5" />
-              {sentence}
-            </li>
-          ))}
-        </ul>
-      </section>
+      <Access urls={account.data?.appUrls} />
     </>
+  )
+}
+
+interface AccessProps {
+  readonly urls: { readonly install: string; readonly manage: string } | undefined
+}
+
+/** Which repositories the app can reach, and how to change that. */
+function Access({ urls }: AccessProps) {
+  return (
+    <section className="mt-8">
+      <h2 className="font-semibold">{texts.access}</h2>
+      <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>
+      {urls !== undefined && (
+        <div className="flex flex-wrap gap-2">
+          <ButtonLink to={urls.install} size="touch" outside icon={<Building2 />}>
+            {texts.install}
+          </ButtonLink>
+          <ButtonLink to={urls.manage} size="touch" outside icon={<ExternalLink />}>
+            {texts.manage}
+          </ButtonLink>
+        </div>
+      )}
+      <ul className="mt-5 border-t border-line-soft pt-3">
+        {texts.help.map((sentence) => (
+          <li key={sentence} className="flex gap-2.5 py-1.25 text-ui text-muted">
+            <Info className="mt-0.75 size-3.5" />
+            {sentence}
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

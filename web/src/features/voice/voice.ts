@@ -1,12 +1,12 @@
-/** One voice recording after another: does what the machine says, with the recogniser, the microphone and the clock. */
+/** Voice recording: performs the effects of the state machine with the recogniser, the microphone and timers. */
 import type { Level } from './microphoneLevel.ts'
 import { idle, voiceAfter, type VoiceEffect, type VoiceEvent, type VoiceState } from './voiceMachine.ts'
 import type { Recognise, Recogniser } from './recogniser.ts'
 import { texts } from './texts.ts'
 
-/** A recogniser is begun anew after so many milliseconds (section 9). */
+/** A recogniser is restarted after so many milliseconds (section 9). */
 const renewalMs = 50_000
-/** A recogniser that was asked to end has ended after so many milliseconds. */
+/** A recogniser that was asked to finish counts as ended after so many milliseconds. */
 const endMs = 3_000
 
 interface Collaborators {
@@ -16,7 +16,7 @@ interface Collaborators {
   readonly now: () => number
 }
 
-/** Who is given what was heard, and told how it went. */
+/** Receives what was heard, and messages for the person. */
 export interface VoiceListener {
   /** Words that are final. */
   readonly onWords: (words: string) => void
@@ -34,7 +34,7 @@ export interface Voice {
   /** The same object until something changes. */
   read(): VoiceView
   subscribe(listener: () => void): () => void
-  /** From now on words are for this listener. */
+  /** From now on words go to this listener. */
   speakTo(listener: VoiceListener): void
   toggle(): void
   stop(): void
@@ -44,109 +44,121 @@ export interface Voice {
 
 const nothing: VoiceView = { state: idle, since: null, level: null }
 
-export function createVoice({ recognise, openMicrophoneLevel, now }: Collaborators): Voice {
-  let view = nothing
-  let listener: VoiceListener = { onWords: () => undefined, onSaid: () => undefined }
-  let recogniser: Recogniser | null = null
-  let renewal: ReturnType<typeof setTimeout> | undefined
-  let ending: ReturnType<typeof setTimeout> | undefined
-  const viewers = new Set<() => void>()
-
-  function change(next: VoiceView): void {
-    view = next
-    for (const changed of viewers) changed()
+export function createVoice(collaborators: Collaborators): Voice {
+  const recording: Recording = {
+    ...collaborators,
+    view: nothing,
+    listener: { onWords: () => undefined, onSaid: () => undefined },
+    recogniser: null,
+    renewal: undefined,
+    ending: undefined,
+    viewers: new Set(),
   }
-
-  function happen(event: VoiceEvent): void {
-    const { state, effects } = voiceAfter(view.state, event)
-    const recording = state.kind === 'recording'
-    if (event.type === 'began' && recording) {
-      clearTimeout(renewal)
-      renewal = setTimeout(() => happen({ type: 'renewalDue' }), renewalMs)
-    }
-    change({
-      state,
-      since: recording ? (view.since ?? now()) : null,
-      level: recording ? (view.level ?? openMicrophoneLevel()) : view.level,
-    })
-    for (const effect of effects) perform(effect)
-  }
-
-  function perform(effect: VoiceEffect): void {
-    switch (effect.do) {
-      case 'listen':
-        return listen()
-      case 'finish':
-        clearTimeout(ending)
-        ending = setTimeout(() => ended(recogniser), endMs)
-        return recogniser?.finish()
-      case 'write':
-        return listener.onWords(effect.words)
-      case 'release':
-        return release()
-      case 'say':
-        return listener.onSaid(effect.kind, effect.text)
-    }
-  }
-
-  function listen(): void {
-    clearTimeout(ending)
-    recogniser?.drop()
-    recogniser = null
-    if (recognise === null) return
-    // A recogniser that was dropped says nothing more.
-    let mine: Recogniser | null = null
-    const heardOf = (event: VoiceEvent) => {
-      if (mine === null || mine === recogniser) happen(event)
-    }
-    try {
-      mine = recognise({
-        onBegan: () => heardOf({ type: 'began' }),
-        onHeard: (words, interim) => heardOf({ type: 'heard', words, interim }),
-        onFailed: (code) => heardOf({ type: 'failed', code }),
-        onEnded: () => ended(mine),
-      })
-      recogniser = mine
-    } catch (fault) {
-      happen({ type: 'failed', code: fault instanceof Error ? fault.name : 'unknown' })
-    }
-  }
-
-  function ended(which: Recogniser | null): void {
-    if (which !== recogniser) return
-    clearTimeout(ending)
-    clearTimeout(renewal)
-    happen({ type: 'ended' })
-  }
-
-  function release(): void {
-    clearTimeout(ending)
-    clearTimeout(renewal)
-    recogniser?.drop()
-    recogniser = null
-    view.level?.close()
-    change(nothing)
-  }
-
   return {
-    read: () => view,
+    read: () => recording.view,
     subscribe(changed) {
-      viewers.add(changed)
-      return () => viewers.delete(changed)
+      recording.viewers.add(changed)
+      return () => recording.viewers.delete(changed)
     },
     speakTo(next) {
-      listener = next
+      recording.listener = next
     },
     toggle() {
-      if (recognise === null) return listener.onSaid('error', texts.unsupported)
-      happen({ type: 'toggled' })
+      if (recording.recognise === null) return recording.listener.onSaid('error', texts.unsupported)
+      happen(recording, { type: 'toggled' })
     },
-    stop: () => happen({ type: 'stopped' }),
+    stop: () => happen(recording, { type: 'stopped' }),
     dispose() {
-      const { state } = view
+      const { state } = recording.view
       if (state.kind === 'idle') return
-      if ('interim' in state && state.interim.trim() !== '') listener.onWords(state.interim)
-      release()
+      if ('interim' in state && state.interim.trim() !== '') recording.listener.onWords(state.interim)
+      release(recording)
     },
   }
+}
+
+interface Recording extends Collaborators {
+  view: VoiceView
+  listener: VoiceListener
+  recogniser: Recogniser | null
+  renewal: ReturnType<typeof setTimeout> | undefined
+  ending: ReturnType<typeof setTimeout> | undefined
+  readonly viewers: Set<() => void>
+}
+
+function change(recording: Recording, next: VoiceView): void {
+  recording.view = next
+  for (const changed of recording.viewers) changed()
+}
+
+function happen(recording: Recording, event: VoiceEvent): void {
+  const { view } = recording
+  const { state, effects } = voiceAfter(view.state, event)
+  const isRecording = state.kind === 'recording'
+  if (event.type === 'began' && isRecording) {
+    clearTimeout(recording.renewal)
+    recording.renewal = setTimeout(() => happen(recording, { type: 'renewalDue' }), renewalMs)
+  }
+  change(recording, {
+    state,
+    since: isRecording ? (view.since ?? recording.now()) : null,
+    level: isRecording ? (view.level ?? recording.openMicrophoneLevel()) : view.level,
+  })
+  for (const effect of effects) perform(recording, effect)
+}
+
+function perform(recording: Recording, effect: VoiceEffect): void {
+  switch (effect.do) {
+    case 'listen':
+      return listen(recording)
+    case 'finish':
+      clearTimeout(recording.ending)
+      recording.ending = setTimeout(() => ended(recording, recording.recogniser), endMs)
+      return recording.recogniser?.finish()
+    case 'write':
+      return recording.listener.onWords(effect.words)
+    case 'release':
+      return release(recording)
+    case 'say':
+      return recording.listener.onSaid(effect.kind, effect.text)
+  }
+}
+
+function listen(recording: Recording): void {
+  clearTimeout(recording.ending)
+  recording.recogniser?.drop()
+  recording.recogniser = null
+  if (recording.recognise === null) return
+  // Events of a recogniser that was dropped are ignored.
+  let mine: Recogniser | null = null
+  const heardOf = (event: VoiceEvent) => {
+    if (mine === null || mine === recording.recogniser) happen(recording, event)
+  }
+  try {
+    mine = recording.recognise({
+      onBegan: () => heardOf({ type: 'began' }),
+      onHeard: (words, interim) => heardOf({ type: 'heard', words, interim }),
+      onFailed: (code) => heardOf({ type: 'failed', code }),
+      onEnded: () => ended(recording, mine),
+    })
+    recording.recogniser = mine
+  } catch (fault) {
+    happen(recording, { type: 'failed', code: fault instanceof Error ? fault.name : 'unknown' })
+  }
+}
+
+function ended(recording: Recording, which: Recogniser | null): void {
+  if (which !== recording.recogniser) return
+  clearTimeout(recording.ending)
+  clearTimeout(recording.renewal)
+  happen(recording, { type: 'ended' })
+}
+
+function release(recording: Recording): void {
+  clearTimeout(recording.ending)
+  clearTimeout(recording.renewal)
+  recording.recogniser?.drop()
+  recording.recogniser = null
+  recording.view.level?.close()
+  change(recording, nothing)
 }

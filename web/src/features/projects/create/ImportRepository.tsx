@@ -1,4 +1,4 @@
-/** Choosing a repository: radio rows under a search field, the count, and the button at the foot. */
+/** Choosing a repository to import: a search field, the count, radio rows, and the button at the bottom. */
 import { Lock, Search } from 'lucide-react'
 import { type FormEvent, useId, useState } from 'react'
 import { useDispatch } from 'react-redux'
@@ -18,11 +18,11 @@ import { useCreatedProject } from './useCreatedProject.ts'
 export function ImportRepository() {
   const dispatch = useDispatch()
   const onCreated = useCreatedProject()
-  const { data, error, refetch, isFetching } = useRepositoriesQuery()
+  const listing = useRepositoriesQuery()
+  const { data, error } = listing
   const [create, { isLoading, error: refused }] = useCreateProjectMutation()
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
-  const notConnected = error !== undefined && 'code' in error && error.code === 'github_not_connected'
   const all = data?.repositories
   const shown = all?.filter((repository) => matches(repository, search))
 
@@ -57,52 +57,19 @@ export function ImportRepository() {
             {all !== undefined && shown !== undefined && counted(shown.length, all.length, search)}
           </p>
           <Panel className="overflow-hidden">
-            {shown === undefined || all === undefined ? (
+            {shown === undefined ? (
               <Loading />
             ) : shown.length === 0 ? (
-              <Empty
-                title={texts.create.noneFound}
-                action={
-                  all.length === 0 ? (
-                    <ButtonLink to="/settings?tab=github" size="touch">
-                      {texts.create.access}
-                    </ButtonLink>
-                  ) : (
-                    <Button size="touch" onClick={() => setSearch('')}>
-                      {texts.create.clearSearch}
-                    </Button>
-                  )
-                }
-              >
-                {all.length === 0 ? texts.create.noneAtAllWhy : texts.create.noneFoundWhy}
-              </Empty>
+              <NoRepository hasOthers={all?.length !== 0} onClear={() => setSearch('')} />
             ) : (
               <Repositories repositories={shown} chosen={chosen} onChoose={setChosen} />
             )}
           </Panel>
         </>
       ) : (
-        <Note
-          kind="error"
-          className="mt-3"
-          action={
-            notConnected ? (
-              <ButtonLink to="/settings?tab=github" size="small">
-                {texts.create.connect}
-              </ButtonLink>
-            ) : (
-              <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-                {texts.tryAgain}
-              </Button>
-            )
-          }
-        >
-          <b className="font-medium">{texts.repositoriesNotFetched}</b>
-          <br />
-          {notConnected ? error.message : texts.repositoriesNotFetchedWhy}
-        </Note>
+        <NotListed listing={listing} />
       )}
-      {/* Where there is none to import, the ways on are above. */}
+      {/* Without a repository to import, the panel above says what to do. */}
       {error === undefined && all?.length !== 0 && (
         <div className="sticky bottom-0 mt-4 bg-bg py-3">
           {refused !== undefined && (
@@ -118,6 +85,59 @@ export function ImportRepository() {
         </div>
       )}
     </form>
+  )
+}
+
+interface NoRepositoryProps {
+  /** There are repositories, but none matches the search. */
+  readonly hasOthers: boolean
+  readonly onClear: () => void
+}
+
+function NoRepository({ hasOthers, onClear }: NoRepositoryProps) {
+  return (
+    <Empty
+      title={texts.create.noneFound}
+      action={
+        hasOthers ? (
+          <Button size="touch" onClick={onClear}>
+            {texts.create.clearSearch}
+          </Button>
+        ) : (
+          <ButtonLink to="/settings?tab=github" size="touch">
+            {texts.create.access}
+          </ButtonLink>
+        )
+      }
+    >
+      {hasOthers ? texts.create.noneFoundWhy : texts.create.noneAtAllWhy}
+    </Empty>
+  )
+}
+
+function NotListed({ listing }: { readonly listing: ReturnType<typeof useRepositoriesQuery> }) {
+  const { error, isFetching, refetch } = listing
+  const isConnected = !(error !== undefined && 'code' in error && error.code === 'github_not_connected')
+  return (
+    <Note
+      kind="error"
+      className="mt-3"
+      action={
+        isConnected ? (
+          <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+            {texts.tryAgain}
+          </Button>
+        ) : (
+          <ButtonLink to="/settings?tab=github" size="small">
+            {texts.create.connect}
+          </ButtonLink>
+        )
+      }
+    >
+      <b className="font-medium">{texts.repositoriesNotFetched}</b>
+      <br />
+      {isConnected ? texts.repositoriesNotFetchedWhy : error.message}
+    </Note>
   )
 }
 
