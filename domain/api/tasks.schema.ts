@@ -70,6 +70,22 @@ export const Task = z.object({
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
+  /** The turn of another task that this one was created from, with that task's title at the time. */
+  forkedFrom: z
+    .object({
+      taskId: z.string(),
+      executionId: z.string(),
+      title: z.string(),
+      /** Whether the agent resumes the conversation, or is given it as text. */
+      resumes: z.boolean(),
+    })
+    .optional(),
+  /** Tasks that were created from turns of this one. */
+  forks: z.array(z.object({ taskId: z.string(), executionId: z.string(), title: z.string() })).optional(),
+  /** Turns and commands that were undone, by their executions. */
+  undone: z.array(z.string()).optional(),
+  /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */
+  lastUndo: z.object({ id: z.string(), executionId: z.string() }).optional(),
   /** Part of the history cannot be read: from which event of its stream on, and why. Missing where all of it can. */
   unreadable: z.object({ revision: z.number(), reason: z.enum(unreadableReasons) }).optional(),
   /** Why the last turn failed. */

@@ -3,6 +3,7 @@ import type { Proposal } from './proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { Snapshot } from './restorePoints.ts'
+import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type { ExecutionKind, MessageImage, ProgressEvent, TerminalHead, WorkspaceChanged } from './events.ts'
 
 /** One attempt of one execution: a report that names another is refused. */
@@ -164,6 +165,12 @@ export type TaskCommand =
     }
   /** Goes back to what the task was before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
+  /** The snapshot that the turn before an undo has not left. */
+  | {
+      readonly type: 'RecordSnapshot'
+      readonly undoId: string
+      readonly snapshot: EventOf<typeof WorkspaceSnapshotTaken>
+    }
   /** The files are as the undo, or the turn that the task was created from, wants them. */
   | {
       readonly type: 'RecordRestore'

@@ -78,6 +78,11 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
   },
   RecordFork: { type: 'RecordFork', taskId: taskId(2), executionId: executionId(1), title: 'Another task' },
   UndoTurn: { type: 'UndoTurn', undoId: executionId(3), executionId: executionId(1) },
+  RecordSnapshot: {
+    type: 'RecordSnapshot',
+    undoId: executionId(3),
+    snapshot: past.snapshotTaken(1),
+  },
   RecordRestore: { type: 'RecordRestore', executionId: executionId(3), keptPaths: [], changes: null },
 }
 
@@ -241,6 +246,16 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: ['TurnsUndone'],
     failed: ['TurnsUndone'],
     cancelled: ['TurnsUndone'],
+  },
+  // Nothing was undone.
+  RecordSnapshot: {
+    ...gone,
+    queued: [],
+    running: [],
+    cancelling: [],
+    completed: [],
+    failed: [],
+    cancelled: [],
   },
   RecordRestore: {
     ...gone,

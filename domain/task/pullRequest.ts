@@ -19,6 +19,8 @@ export function requestPullRequest(
 ): Decision<TaskEvent> {
   const { requestId, draft, autoUpdate, tree = null } = command
   if (state.workspace !== 'ready') return refuse('not_initialized')
+  if (state.pendingRestore !== null)
+    return refuse('changes_moved', 'The files are being restored. Try again in a moment.')
   if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []

@@ -28,7 +28,7 @@ import {
   type TerminalHead,
 } from './events.ts'
 import { origin, recordFork } from './fork.ts'
-import { recordRestore, undoTurn } from './undo.ts'
+import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
 import { automaticUpdate, recordChanges, requestPullRequest, settlePullRequest } from './pullRequest.ts'
 import { refusalOfCommand } from './slashCommands.ts'
 import {
@@ -85,6 +85,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return recordFork(state, command)
     case 'UndoTurn':
       return undoTurn(state, command)
+    case 'RecordSnapshot':
+      return recordSnapshot(state, command)
     case 'RecordRestore':
       return recordRestore(state, command)
   }

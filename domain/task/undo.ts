@@ -28,6 +28,11 @@ export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decis
   return [TurnsUndone.of({ undoId, executionId, undone, redone })]
 }
 
+/** Records the snapshot of a turn that ended without one, before an undo restores other files. */
+export function recordSnapshot(state: LiveTask, command: CommandOf<'RecordSnapshot'>): Decision<TaskEvent> {
+  return state.pendingRestore?.executionId === command.undoId ? [command.snapshot] : []
+}
+
 /** Records that the files are as the task says. A restore that another undo has replaced is ignored. */
 export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore'>): Decision<TaskEvent> {
   const { executionId, keptPaths, changes } = command

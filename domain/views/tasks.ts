@@ -139,7 +139,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'PullRequestFailed':
       return { ...seen, pullRequestPending: false }
     default:
-      return seen
+      return { ...seen, ...forkedOrUndone(task, event) }
   }
 }
 
@@ -190,8 +190,9 @@ function upTo(task: TaskDocument, event: Pick<AnyRecorded, 'revision' | 'at'>): 
 
 function executionRequested(task: TaskDocument, event: Event<'ExecutionRequested'>): TaskDocument {
   const { executionId, kind } = event.data
+  const { lastUndo: _over, ...before } = upTo(task, event)
   return {
-    ...upTo(task, event),
+    ...before,
     status: 'queued',
     statusBefore: task.status === 'queued' || task.status === 'running' ? 'pending' : task.status,
     progress: 0,
@@ -250,6 +251,29 @@ function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestReque
     ...(event.content && isReworded
       ? { pullRequestWords: { title: event.content.title, body: event.content.body } }
       : {}),
+  }
+}
+
+/** Fields that only tasks have that were forked or undone: those of others stay as they always were. */
+function forkedOrUndone(
+  task: TaskDocument,
+  event: AnyRecorded,
+): Pick<TaskDocument, 'forkedFrom' | 'forks' | 'undone' | 'lastUndo'> {
+  switch (event.type) {
+    case 'TaskCreatedFromTurn': {
+      const { taskId, executionId, session } = event.data
+      const title = event.content?.title ?? ''
+      return { forkedFrom: { taskId, executionId, title, resumes: session?.agent === task.agent } }
+    }
+    case 'TaskForked':
+      return { forks: [...(task.forks ?? []), { ...event.data, title: event.content?.title ?? '' }] }
+    case 'TurnsUndone': {
+      const { undoId, executionId, undone, redone } = event.data
+      const before = (task.undone ?? []).filter((id) => !redone.includes(id))
+      return { undone: [...before, ...undone], lastUndo: { id: undoId, executionId } }
+    }
+    default:
+      return {}
   }
 }
 

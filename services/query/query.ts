@@ -8,6 +8,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
+import { undoRoutes } from './routes/undo.ts'
 import type { QueryServices } from './services.ts'
 
 export const queryRoutes = [
@@ -15,6 +16,7 @@ export const queryRoutes = [
   ...projectRoutes,
   ...projectSettingsRoutes,
   ...taskRoutes,
+  ...undoRoutes,
   ...chatRoutes,
   ...historyRoutes,
   ...githubRoutes,

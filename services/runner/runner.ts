@@ -14,6 +14,7 @@ import { openEgress } from './egress/egress.ts'
 import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
+import { restoreIdleTasks } from './execution/restoreIdleTasks.ts'
 import type { ExecutionDeps } from './execution/run.ts'
 import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
 import { redactionOf } from './redaction/redaction.ts'
@@ -59,6 +60,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     notices: [...scriptedNotices(agents), ...(opened.notice === null ? [] : [opened.notice])],
   })
   const removal = startRemoval(deps, base.runs)
+  const stopRestoring = restoreIdleTasks(deps)
   const work = openWorker<WorkDeps>({
     deps: { ...deps, emit: engines.emit },
     runs: base.runs,
@@ -77,6 +79,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       const stopped = stopWorking()
       base.runs.stopAll('stopping')
       await stopped
+      await stopRestoring()
       await deps.prewarm.close()
       await base.closeThreads()
       await opened.close()

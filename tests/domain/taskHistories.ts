@@ -18,6 +18,7 @@ import {
   type TaskEvent,
 } from '#domain/task/events.ts'
 import type { AgentName } from '#domain/agents.ts'
+import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import { executionId, messageId, projectId, taskId, userId } from './ids.ts'
 
 type History = readonly TaskEvent[]
@@ -49,6 +50,18 @@ export const requested = (
   }: { message?: number; kind?: ExecutionKind; agent?: AgentName } = {},
 ) =>
   ExecutionRequested.of({ executionId: executionId(n), reason, messageId: messageId(message), kind, agent })
+
+/** The snapshot at the end of execution `n`. */
+export const snapshotTaken = (n: number) =>
+  WorkspaceSnapshotTaken.of(
+    {
+      executionId: executionId(n),
+      bundle: { hash: `${n}`.padStart(64, '0'), size: 100 + n },
+      session: { agent: 'claude', blob: { hash: `${n}`.padStart(64, 'a'), size: 200 + n } },
+      leftOut: 0,
+    },
+    { work: `${n}`.padStart(40, 'b'), leftOutPaths: [], missing: null },
+  )
 
 export const started = (n: number, attempt = 1, message = n) =>
   ExecutionStarted.of({

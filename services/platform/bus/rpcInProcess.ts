@@ -8,6 +8,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
   const knowing: Knowing = {
     changes: new Set(),
     lines: new Set(),
+    undoPreview: new Set(),
     prepare: new Set(),
     hosts: new Set(),
     seal: new Set(),

@@ -2,6 +2,7 @@
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
 import { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
+import { faultCodes } from '#domain/kernel/errors.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
@@ -38,6 +39,20 @@ const schemas: Schemas = {
       to: z.number().int(),
     }),
     answered: z.object({ lines: z.array(z.string()), total: z.number().int() }),
+  },
+  undoPreview: {
+    asked: z.object({ taskId: z.string(), executionId: z.string() }),
+    answered: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('preview'),
+        files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
+        total: z.number().int(),
+        kept: z.array(z.string()),
+        undone: z.array(z.string()),
+        redone: z.array(z.string()),
+      }),
+      z.object({ kind: z.literal('refused'), code: z.enum(faultCodes), sentence: z.string() }),
+    ]),
   },
   prepare: {
     asked: z.object({

@@ -3,6 +3,7 @@
  * `tests/contracts/rpc.spec.ts`.
  */
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
+import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 
@@ -35,6 +36,24 @@ export interface Questions {
       readonly to: number
     }
     readonly answered: { readonly lines: readonly string[]; readonly total: number }
+  }
+  /** Which files an undo would change, asked of the runner that has the task's workspace. */
+  readonly undoPreview: {
+    readonly asked: { readonly taskId: string; readonly executionId: string }
+    readonly answered:
+      | {
+          readonly kind: 'preview'
+          /** At most 1,000 of them. */
+          readonly files: readonly {
+            readonly path: string
+            readonly change: 'added' | 'modified' | 'deleted'
+          }[]
+          readonly total: number
+          readonly kept: readonly string[]
+          readonly undone: readonly string[]
+          readonly redone: readonly string[]
+        }
+      | { readonly kind: 'refused'; readonly code: FaultCode; readonly sentence: string }
   }
   /** Whether a runner prepares for a task that may be created with this id. The caller has checked whose project it is. */
   readonly prepare: {

@@ -2,7 +2,9 @@
 import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { AgentName } from '#domain/agents.ts'
+import { countingAt } from '#domain/task/restorePoints.ts'
 import type { Execution, LiveTask } from '#domain/task/state.ts'
+import { joinTranscripts, transcriptOf } from '#domain/task/transcript.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
@@ -62,7 +64,7 @@ export async function runClaimed(
   const { projectId } = subject.document
   const model = modelFor(subject.document, execution.agent)
   const early =
-    execution.kind === 'turn'
+    execution.kind === 'turn' && task.pendingRestore === null
       ? deps.prewarm.earlySandbox({ projectId, agent: execution.agent, model, session })
       : undefined
   try {
@@ -146,7 +148,7 @@ async function runInWorkspace(
   try {
     const unready = await setUpWorkspace(deps, { run, workspace, envs })
     if (unready) return unready
-    return await runMessage(deps, { run, execution, envs, secrets, subject })
+    return await runMessage(deps, { run, task, execution, envs, secrets, subject })
   } finally {
     unwatchDisk()
     stopHearing()
@@ -167,8 +169,10 @@ async function runMessage(
     envs,
     secrets,
     subject: { document, message, images, prepared, early },
+    task,
   }: {
     readonly run: Run
+    readonly task: LiveTask
     readonly execution: Execution
     readonly envs: SandboxEnvs
     readonly secrets: readonly string[]
@@ -189,7 +193,9 @@ async function runMessage(
     workspace,
     agent: execution.agent,
     message:
-      session === null ? withTranscript(message.message, await earlier(deps, message)) : message.message,
+      session === null
+        ? withTranscript(message.message, await conversationBefore(deps, task, message))
+        : message.message,
     images,
     session,
     model: modelFor(document, execution.agent),
@@ -225,23 +231,39 @@ async function recordResults(
     logged('the changes could not be read', changes.record()),
     logged(
       'the work could not be saved',
-      recordSnapshot(deps, { task, workspace, treeGit, agent, executionId, reporter }),
+      recordSnapshot(deps, {
+        task,
+        workspace,
+        treeGit,
+        agent,
+        executionId,
+        report: (snapshot) => reporter.report(snapshot),
+      }),
     ),
   ])
 }
 
-/** Messages of the task before this one, the latest hundred, oldest first. */
-async function earlier(
+/**
+ * The conversation before this message as text: of the turn that the task was created from, then the latest hundred messages, without those of
+ * turns that were undone.
+ */
+async function conversationBefore(
   { documents }: RecordingDeps,
+  { origin, restorePoints: { points, at } }: LiveTask,
   { task, order }: MessageDocument,
-): Promise<readonly MessageDocument[]> {
+): Promise<string> {
   const found = await documents.find(chatView, {
     where: { task },
     sort: { field: 'order', direction: 'descending' },
     limit: 100,
     after: { value: order, id: '' },
   })
-  return [...found].reverse()
+  const counting = new Set(countingAt(points, at).map(({ executionId }) => executionId))
+  const known = new Set(points.map(({ executionId }) => executionId))
+  const isUndone = ({ executionId }: MessageDocument) =>
+    executionId !== null && known.has(executionId) && !counting.has(executionId)
+  const said = found.filter((message) => !isUndone(message)).reverse()
+  return joinTranscripts(origin?.transcript ?? '', transcriptOf(said))
 }
 
 /** A model that was chosen for one agent means nothing to another. */

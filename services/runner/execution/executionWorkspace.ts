@@ -6,10 +6,11 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import { removeWorkspace } from '../workspace/workspace.ts'
-import type { Failed } from './failure.ts'
+import { failed, type Failed } from './failure.ts'
 import { prepare, prepareWarmWorkspace, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { restoreSavedWork } from './recording/savedWork.ts'
+import { restoreSavedWork, type RestoredWork } from './recording/savedWork.ts'
+import { recordRestored, restoreTask } from './restore.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps } from './run.ts'
@@ -44,7 +45,10 @@ export async function executionWorkspace(
 ): Promise<ExecutionWorkspace | Failed> {
   const { document, fence, kind, reporter, stop, session } = subject
   const { executionId } = fence
-  const warm = kind === 'turn' ? await warmWorkspaceOf(deps, document) : undefined
+  // An agent that waits remembers what was undone.
+  if (subject.task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
+  const isAsItShallBe = kind === 'turn' && subject.task.pendingRestore === null
+  const warm = isAsItShallBe ? await warmWorkspaceOf(deps, document) : undefined
   if (warm) {
     const ready = await prepareWarmWorkspace(deps, {
       task: document,
@@ -67,23 +71,73 @@ async function makeOrRestore(
   const { executionId } = fence
   const { signal } = stop
   const preparing = { task: document, user, executionId, reporter, output: booting.stdout, early, signal }
+  const remake = async () => {
+    await early?.close()
+    await removeWorkspace(deps.root, task.taskId, deps.path)
+    return prepare(deps, preparing)
+  }
   try {
-    const ready = await prepare(deps, preparing)
+    let ready = await prepare(deps, preparing)
     if (ready.kind === 'failed') return ready
-    // A task that had no workspace yet has nothing to restore.
-    if (!ready.isNew || document.workspace !== 'ready') return { ...ready, session }
+    // Files that were only restored in part are no beginning.
+    if (!ready.isNew && task.pendingRestore?.reason === 'fork') ready = await remake()
+    if (ready.kind === 'failed') return ready
+    if (task.pendingRestore !== null && !ready.isNew) return await restoreExisting(deps, task, ready, session)
+    // A task that had no workspace yet has nothing to restore, unless it began from a turn of another.
+    if (!ready.isNew || (document.workspace !== 'ready' && task.pendingRestore === null))
+      return { ...ready, session }
     const work = await restoreSavedWork(deps, task, ready.workspace)
+    if (task.pendingRestore !== null) return await restoredAnew(deps, { task, ready, work, session, remake })
     await booting.stderr.write(`${work.kind === 'restored' ? restored : lost}\n`)
     if (work.kind === 'restored') return { ...ready, session: work.session === null ? null : session }
     if (work.kind === 'nothing_saved') return { ...ready, session: null }
     deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
-    await early?.close()
-    await removeWorkspace(deps.root, task.taskId, deps.path)
-    const anew = await prepare(deps, preparing)
+    const anew = await remake()
     return anew.kind === 'failed' ? anew : { ...anew, session: null }
   } finally {
     await booting.end()
   }
+}
+
+/** A workspace that exists, brought to what an undo wants. */
+async function restoreExisting(
+  deps: ExecutionDeps,
+  task: LiveTask,
+  ready: ReadyWorkspace,
+  session: string | null,
+): Promise<ExecutionWorkspace | Failed> {
+  const done = await restoreTask(deps, task, ready.workspace)
+  if (done.kind === 'failed') return done
+  await recordRestored(deps, task, done.kept, null)
+  return { ...ready, session: done.resumes ? session : null }
+}
+
+/** A new workspace into which the snapshot was restored that a fork or an undo wants. The files of another moment would not be what was asked for. */
+async function restoredAnew(
+  deps: ExecutionDeps,
+  {
+    task,
+    ready,
+    work,
+    session,
+    remake,
+  }: {
+    readonly task: LiveTask
+    readonly ready: ReadyWorkspace
+    readonly work: RestoredWork
+    readonly session: string | null
+    readonly remake: () => Promise<unknown>
+  },
+): Promise<ExecutionWorkspace | Failed> {
+  if (work.kind === 'spoiled') {
+    await remake()
+    return failed('restore_failed', work.why)
+  }
+  if (work.kind === 'nothing_saved' && task.saved !== null)
+    return failed('restore_failed', 'The saved files of that turn are gone.')
+  await recordRestored(deps, task, [], null)
+  const resumes = work.kind === 'restored' && work.session !== null
+  return { ...ready, session: resumes ? session : null }
 }
 
 /** The workspace with a warm agent of this task, or the one that was prepared before the task. */

@@ -4,13 +4,14 @@ import { hasWorkspace } from '../workspace/workspace.ts'
 import { changesAgainst, type ChangesDeps } from './changesAgainstBase.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
+import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
 
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
 const mostAtOnce = 4
 
 /** Answers until the returned function is called. The caller has checked whose task or project it is. `home`: that of the runner's user. */
 export function answerQuestions(
-  deps: ChangesDeps & LinesDeps & HostsDeps,
+  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps,
   { rpc, home }: { readonly rpc: Rpc; readonly home: string | undefined },
 ): () => void {
   const stops = [
@@ -21,6 +22,10 @@ export function answerQuestions(
     rpc.answer(
       'lines',
       ofOwnWorkspace(deps, (asked: Asked<'lines'>) => linesOf(deps, asked)),
+    ),
+    rpc.answer(
+      'undoPreview',
+      ofOwnWorkspace(deps, (asked: Asked<'undoPreview'>) => undoPreview(deps, asked)),
     ),
     rpc.answer('hosts', (asked) => suggestedHosts(deps, asked, home)),
   ]

@@ -1,4 +1,5 @@
 /** Snapshots of a task's files and of its agent's session: saved as blobs after each turn, and restored into workspaces. */
+import type { EventOf } from '#domain/kernel/event.schema.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Snapshot } from '#domain/task/restorePoints.ts'
@@ -8,10 +9,9 @@ import { mostListedPaths } from '#domain/task/undo.ts'
 import { agents } from '../../agents/registry.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
 import { commitOf, gitOrThrow, type Git } from '../../workspace/git/git.ts'
-import { packFolders, unpackFolders } from '../../workspace/saved/archive.ts'
+import { packFolders, removeFolders, unpackFolders } from '../../workspace/saved/archive.ts'
 import { openBundle, restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import type { Reporter } from './reporter.ts'
 
 const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 
@@ -29,14 +29,14 @@ export async function recordSnapshot(
     treeGit,
     agent,
     executionId,
-    reporter,
+    report,
   }: {
     readonly task: LiveTask
     readonly workspace: Workspace
     readonly treeGit: Git
     readonly agent: AgentName
     readonly executionId: string
-    readonly reporter: Reporter
+    readonly report: (snapshot: EventOf<typeof WorkspaceSnapshotTaken>) => Promise<void>
   },
 ): Promise<void> {
   const { blobs, git, logger } = deps
@@ -47,14 +47,12 @@ export async function recordSnapshot(
   if (work.kind === 'too_large') {
     logger.warn({ taskId }, work.message)
     const missing = { work: null, leftOutPaths: [], missing: work.message }
-    return reporter.report(
-      WorkspaceSnapshotTaken.of({ executionId, bundle: null, session, leftOut: 0 }, missing),
-    )
+    return report(WorkspaceSnapshotTaken.of({ executionId, bundle: null, session, leftOut: 0 }, missing))
   }
   const bundle =
     work.kind === 'saved' ? await blobs.put(scopeOf(taskId), work.bundle) : (saved?.bundle ?? null)
   const { leftOut } = work
-  await reporter.report(
+  await report(
     WorkspaceSnapshotTaken.of(
       { executionId, bundle, session, leftOut: leftOut.length },
       { work: work.work, leftOutPaths: leftOut.slice(0, mostListedPaths), missing: null },
@@ -87,7 +85,7 @@ export type RestoredWork =
 /** Restores what was saved last into a workspace that was just made. */
 export async function restoreSavedWork(
   deps: Deps,
-  { taskId, saved }: Pick<LiveTask, 'taskId' | 'saved'>,
+  { taskId, saved, origin }: Pick<LiveTask, 'taskId' | 'saved' | 'origin'>,
   workspace: Workspace,
 ): Promise<RestoredWork> {
   const { blobs, git, path } = deps
@@ -96,19 +94,27 @@ export async function restoreSavedWork(
   if (!bundle) return { kind: 'nothing_saved' }
   const restored = await restoreWork({ git, path, workspace, bundle })
   if (restored.kind !== 'restored') return { kind: 'spoiled', why: restored.message }
-  return { kind: 'restored', session: await restoreSession(deps, saved, workspace) }
+  return { kind: 'restored', session: await restoreSession(deps, { saved, origin }, workspace) }
 }
 
-/** Puts the agent's session back as it was; answers whose it is, or `null` where there is none to resume. Not while the agent runs. */
+/**
+ * Makes the agent's sessions those of the snapshot; answers whose they are, or `null` where there is none to resume. Not while the agent
+ * runs.
+ */
 export async function restoreSession(
-  { blobs }: Pick<Deps, 'blobs'>,
-  { session }: Pick<Snapshot, 'session'>,
+  { blobs, path }: Pick<Deps, 'blobs' | 'path'>,
+  { saved, origin }: Pick<LiveTask, 'saved' | 'origin'>,
   workspace: Workspace,
 ): Promise<AgentName | null> {
-  const archive = session && (await blobs.get(scopeOf(workspace.taskId), session.blob))
+  const { taskId, homeDir, owner } = workspace
+  const session = saved?.session ?? null
+  const archive = session && (await blobs.get(scopeOf(taskId), session.blob))
   if (!session || !archive) return null
   const folders = agents[session.agent]?.sessionFolders ?? []
-  const unpacked = await unpackFolders(workspace.homeDir, folders, archive, workspace.owner)
+  await removeFolders(homeDir, folders, path)
+  // Without a sandbox an agent names the folder of a session by the workspace's path, which has the id of the task.
+  const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
+  const unpacked = await unpackFolders(homeDir, folders, archive, owner, { renamed })
   return unpacked.kind === 'unpacked' ? session.agent : null
 }
 

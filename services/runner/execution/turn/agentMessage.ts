@@ -1,7 +1,6 @@
 /** What an agent is given with a message: its images, and the conversation so far where the agent has no session. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
-import type { MessageDocument } from '#domain/views/chat.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { openDecoder } from '#platform/images/decoder.ts'
 import type { AgentImage } from '../../agents/port.ts'
@@ -48,18 +47,8 @@ async function resized(bytes: Uint8Array): Promise<AgentImage> {
   return { mediaType: 'image/webp', base64: written.toString('base64') }
 }
 
-/** How many characters of the conversation are passed on; the latest are kept. */
-const longestTranscript = 20_000
-
-/** The message with the conversation before it, oldest first; the message alone when there was none. */
-export function withTranscript(message: string, earlier: readonly MessageDocument[]): string {
-  const said = earlier
-    .filter(({ messageType }) => messageType === 'user' || messageType === 'response')
-    .map(
-      ({ messageType, agent, message: text }) =>
-        `${messageType === 'user' ? 'Person' : (agent ?? 'Agent')}: ${text ?? ''}`,
-    )
-    .join('\n\n')
-  if (said === '') return message
-  return `Earlier in this task:\n\n${said.slice(-longestTranscript)}\n\nThe message to work on now:\n\n${message}`
+/** The message with the conversation before it; the message alone when there was none. */
+export function withTranscript(message: string, transcript: string): string {
+  if (transcript === '') return message
+  return `Earlier in this task:\n\n${transcript}\n\nThe message to work on now:\n\n${message}`
 }

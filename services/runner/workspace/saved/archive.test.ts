@@ -103,7 +103,9 @@ describe("folders of an agent's home", () => {
     const small = await packFolders(home, folders, { ...defaultArchiveLimits, bytes: 1_500 })
     expect(small.leftOut).toEqual(['.claude/projects/2', '.claude/projects/3'])
     const bomb = gzipSync(Buffer.alloc(3_000_000))
-    expect(await unpackFolders(other, folders, bomb, undefined, { files: 1, bytes: 1_000 })).toMatchObject({
+    expect(
+      await unpackFolders(other, folders, bomb, undefined, { limits: { files: 1, bytes: 1_000 } }),
+    ).toMatchObject({
       kind: 'unreadable',
     })
   })

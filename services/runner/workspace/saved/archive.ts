@@ -4,7 +4,7 @@ import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { readPlain } from '../agentFiles.ts'
+import { readPlain, removeFolder } from '../agentFiles.ts'
 import { packTar, readTar, type TarFile } from './tar.ts'
 import type { SandboxUser } from '../workspace.ts'
 
@@ -53,6 +53,12 @@ export async function packFolders(
   return { archive, files: packed.length, leftOut }
 }
 
+export interface UnpackOptions {
+  readonly limits?: ArchiveLimits
+  /** The path at which a file of the archive is written. */
+  readonly renamed?: (path: string) => string
+}
+
 export type UnpackResult =
   | { readonly kind: 'unpacked'; readonly files: number }
   /** Not an archive of `packFolders`; nothing was written. */
@@ -69,9 +75,10 @@ export async function unpackFolders(
   folders: readonly string[],
   archive: Uint8Array,
   owner?: SandboxUser,
-  limits = defaultArchiveLimits,
+  { limits = defaultArchiveLimits, renamed = (path: string) => path }: UnpackOptions = {},
 ): Promise<UnpackResult> {
-  const files = await readArchive(archive, limits)
+  const packed = await readArchive(archive, limits)
+  const files = packed?.map((file) => ({ ...file, path: renamed(file.path) })) ?? null
   if (files === null) return { kind: 'unreadable', message: 'The archive is damaged.' }
   const isInside = ({ path }: TarFile) =>
     isPlainPath(path) && folders.some((folder) => path.startsWith(`${folder}/`))
@@ -82,6 +89,19 @@ export async function unpackFolders(
     if (!(await writePlain(home, path, content, owner)))
       return { kind: 'in_the_way', message: `The home has something else at ${JSON.stringify(path)}.` }
   return { kind: 'unpacked', files: files.length }
+}
+
+/**
+ * Removes folders of a home, so that what is unpacked afterwards is all that they have. What is reached through a link stays. Nothing may run in the
+ * home.
+ */
+export async function removeFolders(home: string, folders: readonly string[], path: string): Promise<void> {
+  for (const folder of folders) {
+    const names = folder.split('/')
+    const parents = names.map((_, index) => join(home, ...names.slice(0, index + 1)))
+    const found = await Promise.all(parents.map((parent) => lstat(parent).catch(() => undefined)))
+    if (found.every((entry) => entry?.isDirectory() === true)) await removeFolder(join(home, folder), path)
+  }
 }
 
 async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<readonly TarFile[] | null> {

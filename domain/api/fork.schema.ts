@@ -1,0 +1,70 @@
+/** A new task from a turn of another, and turns undone. */
+import { z } from 'zod'
+import { ExecutionId, TaskId } from '../kernel/ids.schema.ts'
+import { AgentName } from '../task/events.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { modelName, Text } from './fields.schema.ts'
+import { forkRoutes } from './fork.ts'
+import { limits } from './limits.ts'
+import { Task } from './tasks.schema.ts'
+
+const params = z.object({ taskId: TaskId })
+
+export const forkTask = defineWrite(forkRoutes.forkTask, {
+  summary:
+    'Creates a task from a turn of this one: with the files and the conversation as they were at its end, on a branch of its own. This task stays as it is.',
+  params,
+  body: z.object({
+    id: TaskId.optional(),
+    /** The turn, or the command, at whose end the new task begins. */
+    executionId: ExecutionId,
+    /** The first message; without one, the task waits for it. */
+    message: Text.max(limits.descriptionLength).optional(),
+    /** Left out, it is this task's title. */
+    title: Text.max(limits.descriptionLength).optional(),
+    /** Left out, it is the agent of that turn. Another agent gets the conversation as text. */
+    agent: AgentName.optional(),
+    codexModel: modelName.nullable().optional(),
+  }),
+  status: 201,
+  answer: { task: Task },
+  faults: ['not_found', 'already_exists', 'agent_unavailable', 'no_snapshot'],
+})
+
+export const undoTurn = defineWrite(forkRoutes.undoTurn, {
+  summary:
+    'Goes back to what the task was before a turn: its files, and what its agent remembers. The turn and all later ones stay in the history. An undo can be undone.',
+  params,
+  body: z.object({
+    /** A turn, a command, or the id of an earlier undo. */
+    executionId: ExecutionId,
+  }),
+  answer: {
+    task: Task,
+    /** The undo: name it to undo it. */
+    undoId: z.string(),
+    /** Whether the files are restored by now. Otherwise they are when the next message runs. */
+    restored: z.boolean(),
+  },
+  faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],
+})
+
+export const previewUndo = defineRead(forkRoutes.previewUndo, {
+  summary: 'Which files an undo would change. Files that git ignores are never changed.',
+  params,
+  query: { executionId: ExecutionId },
+  answer: {
+    /** At most 1,000. */
+    files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
+    /** How many there are. */
+    total: z.number(),
+    /** Files of the snapshot that would stay as they are now, since git ignores them by now. */
+    kept: z.array(z.string()),
+    /** Turns and commands that would no longer count, and those that would count again. */
+    undone: z.array(z.string()),
+    redone: z.array(z.string()),
+    /** Where no runner has the files now, they cannot be compared. */
+    compared: z.boolean(),
+  },
+  faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],
+})

@@ -1,0 +1,192 @@
+/** New tasks from turns, and turns undone. */
+import { v5 as uuidv5 } from 'uuid'
+import { forkTask, undoTurn } from '#domain/api/fork.schema.ts'
+import { titleOf } from '#domain/api/tasks.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
+import { projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import type { TurnOrigin } from '#domain/task/commands.ts'
+import { snapshotOfTurn } from '#domain/task/fork.ts'
+import { countingAt, type RestorePoints, type Snapshot } from '#domain/task/restorePoints.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task } from '#domain/task/task.ts'
+import { joinTranscripts, transcriptOf } from '#domain/task/transcript.ts'
+import { chatView, type MessageDocument } from '#domain/views/chat.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
+import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Asked, Route } from '#platform/http/route.ts'
+import type { Person } from '#platform/http/guards.ts'
+import { requireStartable } from '../preconditions.ts'
+import {
+  answerTask,
+  executeOnTask,
+  ownTask,
+  route,
+  taskAfter,
+  written,
+  type CommandServices,
+} from '../services.ts'
+
+/** A restore takes well under a second; the answer says when it is not done. */
+const restoredWithinMs = 10_000
+
+export const forkRoutes: readonly Route<CommandServices>[] = [
+  route(forkTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const taskId = body.id ?? uuidv5('task', asked.commandId)
+    const forked = await forkedFrom(services, { sourceId: params.taskId, taskId, body, asked })
+    const executed = await executeOnTask(services, taskId, asked, forked.command)
+    const { title } = forked.command
+    await executeOnTask(services, params.taskId, asked, {
+      type: 'RecordFork',
+      taskId,
+      executionId: body.executionId,
+      title,
+    })
+    return answerTask(services, taskId, executed)
+  }),
+  route(undoTurn, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+    const { taskId } = params
+    const undoId = uuidv5('undo', asked.commandId)
+    const { executionId } = body
+    const undo = { type: 'UndoTurn', undoId, executionId } as const
+    const executed = await executeOnTask(services, taskId, asked, undo)
+    const isPending = executed.state.kind === 'task' && executed.state.pendingRestore?.executionId === undoId
+    const done = isPending
+      ? await awaitEvent(services, {
+          stream: taskStream(taskId),
+          from: executed.head.revision,
+          withinMs: restoredWithinMs,
+          match: (event): event is Restored => isRestored(event) && event.data.executionId === undoId,
+        })
+      : undefined
+    if (!done) return { ...(await answerTask(services, taskId, executed)), undoId, restored: !isPending }
+    const placed = await written(done.position, services)
+    const head = { revision: done.revision, hash: done.meta.hash }
+    return { task: await taskAfter(services, taskId, head), undoId, restored: true, ...placed }
+  }),
+]
+
+type Restored = Extract<AnyRecorded, { type: 'WorkspaceRestored' }>
+const isRestored = (event: AnyRecorded): event is Restored => event.type === 'WorkspaceRestored'
+
+type Fork = Pick<Asked<typeof forkTask>, 'body'> & {
+  readonly sourceId: string
+  readonly taskId: string
+  readonly asked: Person & { readonly commandId: string }
+}
+
+/** The command that creates the new task, with the snapshot copied under its key. */
+async function forkedFrom(services: CommandServices, { sourceId, taskId, body, asked }: Fork) {
+  const { user, commandId } = asked
+  const { state: source } = await services.commands.load(task, taskStream(sourceId))
+  if (source.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
+  const { state: its } = await services.commands.load(project, projectStream(source.projectId))
+  if (its.kind !== 'project') throw new Fault('not_found', 'The project of this task was deleted.')
+  const snapshot = snapshotOfTurn(source, body.executionId)
+  if ('refused' in snapshot) throw new Fault(snapshot.refused, snapshot.sentence, 'executionId')
+  const document = await services.documents.get(tasksView, sourceId)
+  if (!document) throw new Fault('not_found', 'There is no such task.')
+  const agent = body.agent ?? snapshot.session?.agent ?? source.agent
+  const { branch } = document
+  await requireStartable({ taskId, ownerId: user.id, projectId: source.projectId, branch, agent }, services)
+  const description = (body.message ?? '').trim()
+  const title = titleOf(body.title?.trim() || source.title || description)
+  return {
+    command: {
+      type: 'CreateTask',
+      taskId,
+      ownerId: user.id,
+      projectId: source.projectId,
+      agent,
+      codexModel: body.codexModel ?? modelFor(document, agent),
+      title,
+      description,
+      branch,
+      messageId: uuidv5('message', commandId),
+      executionId: uuidv5('execution', commandId),
+      images: [],
+      from: await originOf(services, { source, taskId, executionId: body.executionId, snapshot, commandId }),
+    },
+  } as const
+}
+
+/** A model that was chosen for one agent means nothing to another. */
+const modelFor = ({ modelAgent, codexModel }: TaskDocument, agent: string): string | null =>
+  modelAgent === agent ? codexModel : null
+
+interface Origin {
+  readonly source: LiveTask
+  readonly taskId: string
+  readonly executionId: string
+  readonly snapshot: Snapshot
+  readonly commandId: string
+}
+
+/** A repeat of a command that took effect needs no copies: it is answered by what it did. */
+async function originOf(
+  services: CommandServices,
+  { source, taskId, executionId, snapshot, commandId }: Origin,
+): Promise<TurnOrigin> {
+  const { title } = source
+  const from = { taskId: source.taskId, executionId, title }
+  if (await services.commands.hasTakenEffect(task, taskStream(taskId), commandId))
+    return { ...from, transcript: '', snapshot }
+  const copy = copier(services, source.taskId, taskId)
+  const { session } = snapshot
+  return {
+    ...from,
+    transcript: await transcriptUpTo(services, source, executionId),
+    snapshot: {
+      ...snapshot,
+      bundle: await copy(snapshot.bundle),
+      session: session && { ...session, blob: await copy(session.blob) },
+    },
+  }
+}
+
+/** Copies what is sealed under the key of one task under that of another. What nothing names in the end is swept. */
+function copier({ blobs }: CommandServices, from: string, to: string) {
+  return async (ref: BlobRef): Promise<BlobRef> => {
+    const bytes = await blobs.get(scopeOfStream(taskStream(from)), ref)
+    if (!bytes) throw new Fault('no_snapshot', 'The saved files of this turn are gone.', 'executionId')
+    return blobs.put(scopeOfStream(taskStream(to)), bytes)
+  }
+}
+
+const transcriptMessages = 100
+const page = 200
+
+/** The conversation up to the end of a turn as text: its latest messages, without turns that had been undone. */
+async function transcriptUpTo(
+  { documents }: CommandServices,
+  source: LiveTask,
+  executionId: string,
+): Promise<string> {
+  const counting = countingIn(source.restorePoints, executionId)
+  const said: MessageDocument[] = []
+  for (let after: { value: string; id: string } | undefined; said.length < transcriptMessages;) {
+    const found = await documents.find(chatView, {
+      where: { task: source.taskId },
+      sort: { field: 'order', direction: 'descending' },
+      limit: page,
+      ...(after && { after }),
+    })
+    said.push(...found.filter((message) => counting.has(message.executionId ?? '')))
+    const last = found.at(-1)
+    if (!last || found.length < page) break
+    after = { value: last.order, id: last.id }
+  }
+  return joinTranscripts(
+    source.origin?.transcript ?? '',
+    transcriptOf(said.slice(0, transcriptMessages).reverse()),
+  )
+}
+
+/** The executions that counted at the end of one. */
+function countingIn({ points }: RestorePoints, executionId: string): ReadonlySet<string> {
+  const at = points.findLastIndex((point) => point.executionId === executionId)
+  return new Set(countingAt(points, at).map((point) => point.executionId))
+}

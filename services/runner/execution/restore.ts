@@ -1,0 +1,96 @@
+/** Restores the files and the agent's session that an undo, or the turn a task was created from, wants. */
+import { randomUUID } from 'node:crypto'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { WorkspaceChanged } from '#domain/task/events.ts'
+import type { EventOf } from '#domain/kernel/event.schema.ts'
+import { pointOf } from '#domain/task/restorePoints.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { commitOf, emptyTree, type Git } from '../workspace/git/git.ts'
+import { restoreInPlace } from '../workspace/saved/restoreInPlace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { failed, type Failed } from './failure.ts'
+import { fetchSnapshot, recordSnapshot, restoreSession, snapshotRef } from './recording/savedWork.ts'
+
+type Deps = Pick<RecordingDeps, 'blobs' | 'logger' | 'commands'> &
+  Pick<WorkspaceDeps, 'git' | 'path' | 'sandbox'>
+
+export interface Restored {
+  readonly kind: 'restored'
+  /** Files that stay as they are, since git ignores them. */
+  readonly kept: readonly string[]
+  /** Whether the agent can resume the session of that time. */
+  readonly resumes: boolean
+}
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+/** Git that may read what an agent wrote. */
+export function treeGitFor({ git, sandbox }: Pick<Deps, 'git' | 'sandbox'>, workspace: Workspace): Git {
+  return 'missing' in sandbox ? git : sandbox.gitFor(workspace)
+}
+
+/**
+ * Brings an existing workspace to the snapshot that the task wants. What it has now is in the snapshot of the turn before; where that has none, it
+ * is taken first. Nothing may run in the workspace. An interrupted restore is repeated.
+ */
+export async function restoreTask(
+  deps: Deps,
+  task: LiveTask,
+  workspace: Workspace,
+): Promise<Restored | Failed> {
+  const { saved } = task
+  const treeGit = treeGitFor(deps, workspace)
+  const missing = saved && (await fetchSnapshot(deps, saved, workspace))
+  if (missing) return failed('restore_failed', missing)
+  await keepWhatIsThere(deps, task, workspace, treeGit)
+  const target = saved?.work ?? workspace.startCommit ?? (await emptyTree(deps.git, workspace.privateGitDir))
+  const { git, path } = deps
+  const restored = await restoreInPlace({ git, treeGit, path, workspace, target })
+  if (restored.kind === 'too_large') return failed('restore_failed', restored.message)
+  const session = await restoreSession(deps, task, workspace)
+  return { kind: 'restored', kept: restored.kept, resumes: session !== null }
+}
+
+/** Takes the snapshot that the undone turn has not left, so that the undo can be undone. One attempt only: the next would find restored files. */
+async function keepWhatIsThere(
+  deps: Deps,
+  task: LiveTask,
+  workspace: Workspace,
+  treeGit: Git,
+): Promise<void> {
+  const { pendingRestore, restorePoints } = task
+  const undo = pendingRestore && pointOf(restorePoints.points, pendingRestore.executionId)
+  const before = undo && undo.before !== null ? restorePoints.points[undo.before] : undefined
+  if (!pendingRestore || !before || before.snapshot !== null) return
+  const { executionId } = before
+  if ((await commitOf(deps.git, workspace.privateGitDir, snapshotRef(executionId))) !== null) return
+  await recordSnapshot(deps, {
+    task,
+    workspace,
+    treeGit,
+    agent: task.session?.agent ?? task.agent,
+    executionId,
+    report: async (snapshot) => {
+      const command = { type: 'RecordSnapshot', undoId: pendingRestore.executionId, snapshot } as const
+      await deps.commands.execute(decider, taskStream(task.taskId), command, {
+        actor,
+        commandId: randomUUID(),
+      })
+    },
+  })
+}
+
+/** Records that the files are restored, with the changes that they make now. */
+export async function recordRestored(
+  { commands }: Pick<Deps, 'commands'>,
+  { taskId, pendingRestore }: LiveTask,
+  keptPaths: readonly string[],
+  changes: EventOf<typeof WorkspaceChanged> | null,
+): Promise<void> {
+  if (pendingRestore === null) return
+  const { executionId } = pendingRestore
+  const command = { type: 'RecordRestore', executionId, keptPaths, changes } as const
+  await commands.execute(decider, taskStream(taskId), command, { actor, commandId: randomUUID() })
+}

@@ -1,0 +1,95 @@
+/** Restores the files of a task as soon as an undo is recorded. What is missed here is restored when the task runs next. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseStream, taskStream } from '#domain/kernel/streams.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { ownSecrets, settingsOf, valuesOf } from './projectSecrets.ts'
+import { changesEvent, redactChanges } from './recording/changesReport.ts'
+import { reachRepository } from './repositoryAccess.ts'
+import { recordRestored, restoreTask, treeGitFor } from './restore.ts'
+import type { ExecutionDeps } from './run.ts'
+import { readChanges } from '../workspace/changes/changes.ts'
+import { isTaskFolderName } from '../workspace/names.ts'
+import { findWorkspace, hasWorkspace, type Workspace } from '../workspace/workspace.ts'
+
+/** Watches until the returned function is called, which waits for what is being restored. */
+export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
+  const working = new Set<Promise<void>>()
+  const begin = (taskId: string): void => {
+    const work = restoreIdleTask(deps, taskId)
+      .catch((fault: unknown) => deps.logger.warn({ err: fault, taskId }, 'failed to restore files'))
+      .finally(() => working.delete(work))
+    working.add(work)
+  }
+  const unsubscribe = deps.bus.subscribe('appended', ({ type, stream }) => {
+    const of = type === 'TurnsUndone' ? parseStream(stream) : undefined
+    if (of?.kind === 'task') begin(of.id)
+  })
+  // An earlier process may have been killed before it was done.
+  void interrupted(deps).then(
+    (taskIds) => taskIds.forEach(begin),
+    () => undefined,
+  )
+  return async () => {
+    unsubscribe()
+    await Promise.all(working)
+  }
+}
+
+async function interrupted({ root, commands }: ExecutionDeps): Promise<readonly string[]> {
+  const names = (await readdir(join(root, 'tasks')).catch(() => [])).filter(isTaskFolderName)
+  const found: string[] = []
+  for (const taskId of names) {
+    const { state } = await commands.load(decider, taskStream(taskId))
+    if (state.kind === 'task' && state.pendingRestore?.reason === 'undo') found.push(taskId)
+  }
+  return found
+}
+
+async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<void> {
+  if (!(await hasWorkspace(deps.root, taskId))) return
+  await deps.locks.hold(taskId, async () => {
+    const { state } = await deps.commands.load(decider, taskStream(taskId))
+    if (state.kind !== 'task' || state.pendingRestore?.reason !== 'undo') return
+    if (state.phase.status === 'running') return
+    const document = await deps.documents.get(tasksView, taskId)
+    if (!document) return
+    const reached = await reachRepository(deps, document)
+    if (reached.kind === 'failed') return
+    const { repository, access } = reached
+    const mirror = await deps.mirrors.find({ ...repository, url: access.url })
+    const workspace = mirror && (await findWorkspace({ root: deps.root, taskId, mirror }))
+    if (!workspace) return
+    // It remembers the turns that were undone.
+    await deps.prewarm.agents.drop(taskId)
+    const restored = await restoreTask(deps, state, workspace)
+    if (restored.kind === 'failed') return deps.logger.warn({ taskId }, restored.reason)
+    // Without its session the agent needs the conversation as text, which the next run sees to.
+    if (state.session !== null && !restored.resumes) return
+    const secrets = valuesOf([
+      ...(await settingsOf(deps, state.projectId)).secrets,
+      ...ownSecrets(deps, access),
+    ])
+    await recordRestored(deps, state, restored.kept, await changesOf(deps, state, workspace, secrets))
+  })
+}
+
+async function changesOf(
+  deps: ExecutionDeps,
+  { taskId, pendingRestore }: LiveTask,
+  workspace: Workspace,
+  secrets: readonly string[],
+) {
+  const { baseBranch } = workspace
+  const treeGit = treeGitFor(deps, workspace)
+  const changes = await readChanges({ git: deps.git, treeGit, workspace, baseBranch, from: 'tree' })
+  if (changes.kind === 'base_not_found' || pendingRestore === null) return null
+  const { executionId } = pendingRestore
+  return changesEvent(
+    deps.blobs,
+    { taskId, executionId },
+    await redactChanges(changes, deps.redaction(secrets)),
+  )
+}

@@ -1,0 +1,64 @@
+/** Which files an undo would change. */
+import { isRefusal } from '#domain/kernel/decider.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { fetchSnapshot } from '../execution/recording/savedWork.ts'
+import { reachRepository } from '../execution/repositoryAccess.ts'
+import { treeGitFor } from '../execution/restore.ts'
+import { emptyTree } from '../workspace/git/git.ts'
+import { previewRestore } from '../workspace/saved/restoreInPlace.ts'
+import { readWorkspace, type Workspace } from '../workspace/workspace.ts'
+
+export type UndoPreviewDeps = WorkspaceDeps & Pick<RecordingDeps, 'blobs' | 'commands'>
+
+const mostFiles = 1_000
+const anyUndo = '00000000-0000-0000-0000-000000000000'
+
+/** The task as the undo would leave it, and the files that differ from those that are there. */
+export async function undoPreview(
+  deps: UndoPreviewDeps,
+  { taskId, executionId }: Asked<'undoPreview'>,
+): Promise<Answered<'undoPreview'> | undefined> {
+  const { state } = await deps.commands.load(decider, taskStream(taskId))
+  const decision = decider.decide({ type: 'UndoTurn', undoId: anyUndo, executionId }, state)
+  if (isRefusal(decision)) return { kind: 'refused', code: decision.refused, sentence: decision.sentence }
+  const [event] = decision
+  if (state.kind !== 'task' || event?.type !== 'TurnsUndone') return undefined
+  const workspace = await workspaceOf(deps, taskId)
+  if (!workspace) return undefined
+  const after = savedAfter(state, executionId)
+  if (after && (await fetchSnapshot(deps, after, workspace)) !== null) return undefined
+  const target = after?.work ?? workspace.startCommit ?? (await emptyTree(deps.git, workspace.privateGitDir))
+  const treeGit = treeGitFor(deps, workspace)
+  const restored = await previewRestore({ git: deps.git, treeGit, workspace, target })
+  if (restored.kind !== 'restored')
+    return { kind: 'refused', code: 'no_snapshot', sentence: restored.message }
+  const { files, kept } = restored
+  const { undone, redone } = event.data
+  return {
+    kind: 'preview',
+    files: files.slice(0, mostFiles),
+    total: files.length,
+    kept: kept.slice(0, mostFiles),
+    undone,
+    redone,
+  }
+}
+
+function savedAfter({ restorePoints: { points }, origin }: LiveTask, executionId: string) {
+  const before = points.findLast((point) => point.executionId === executionId)?.before ?? null
+  return before === null ? (origin?.snapshot ?? null) : (points[before]?.snapshot ?? null)
+}
+
+async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promise<Workspace | undefined> {
+  const task = await deps.documents.get(tasksView, taskId)
+  const reached = task && (await reachRepository(deps, task))
+  if (reached?.kind !== 'reached') return undefined
+  const { repository, access } = reached
+  const mirror = await deps.mirrors.find({ ...repository, url: access.url })
+  return mirror && readWorkspace({ root: deps.root, taskId, mirror })
+}
