@@ -30,7 +30,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
 CMD ["node", "dist/server/main.js"]
 
 FROM ${NODE_IMAGE} AS runner
-# Debian packages that agents are to find in their box besides these: compilers, interpreters.
+# Debian packages that agents are to find in their sandbox besides these: compilers, interpreters.
 ARG AGENT_PACKAGES=
 RUN apt-get update \
   && apt-get install -y --no-install-recommends bubblewrap ca-certificates git ripgrep ${AGENT_PACKAGES} \

@@ -7,10 +7,10 @@ const workers = availableParallelism() + 1
 /** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
 const patience = 20_000
 
-/** Tests of what runs outside of Node: git, boxes, the agents' programs, and engines' servers. They say little of the version of Node. */
+/** Tests of what runs outside of Node: git, sandboxes, the agents' programs, and engines' servers. They say little of the version of Node. */
 const outside = [
   'services/runner/{workspace,sandbox}/**/*.test.ts',
-  'services/runner/egress/egressProxy*.test.ts',
+  'services/runner/egress/sandboxEgress*.test.ts',
   'services/runner/agents/{claude,codex}/cli.test.ts',
   'tests/contracts/codeHost*.spec.ts',
   'tests/contracts/*.{nats,mongodb,eventStoreDb}.spec.ts',

@@ -69,7 +69,7 @@ test('blobs are named by facts alone: what lies sealed says nothing to whoever c
 })
 const hashPattern = '"pattern":"^[0-9a-f]{64}$"'
 
-describe('a fact that a program in the box made up is at most 200 characters', () => {
+describe('a fact that a program in the sandbox made up is at most 200 characters', () => {
   test.each([
     ['AgentStarted', 'version'],
     ['AgentStarted', 'sessionId'],

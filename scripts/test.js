@@ -25,7 +25,7 @@ const minute = 60_000
 const programs = { git: 'git', chromium: 'chromium', 'nats-server': 'nats-server', bwrap: 'bubblewrap' }
 
 const unitAndContracts = ['unit-domain', 'unit', 'contracts']
-/** They run in a browser's place, or run git, boxes, agents' programs and engines' servers: long, and the same on every Node. */
+/** They run in a browser's place, or run git, sandboxes, agents' programs and engines' servers: long, and the same on every Node. */
 const outside = ['unit-web', 'outside']
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { boxUnderTest } from './product/boxUnderTest.ts'
+import { sandboxUnderTest } from './product/sandboxUnderTest.ts'
 import { within } from './product/live.ts'
 import { onboard, personWith, signIn, type Person } from './product/person.ts'
 import { processesOf } from './product/processes.ts'
@@ -89,7 +89,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
         CODEHOST_PORT: String(ports.codeHost),
         DATA_DIR: dataDir,
         ...modelEnvironment(model),
-        ...boxUnderTest.env,
+        ...sandboxUnderTest.env,
         ...env,
       },
       args: repoArguments(repos),

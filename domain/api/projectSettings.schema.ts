@@ -25,7 +25,7 @@ const Variable = z.object({ name: EnvironmentName, value: Value })
 
 /**
  * `host`, `*.suffix`, or either with a port; an address in numbers counts as a host. `owner/name` is a repository of the local code host, of
- * which boxes read no others but the project's own.
+ * which sandboxes read no others but the project's own.
  */
 export const AllowedHost = z
   .string()

@@ -33,7 +33,7 @@ export const AgentState = z.object({
   /** Why it cannot run and what to do about it, in a sentence; `null` when it can. */
   missing: z.string().nullable(),
   /** Whether its key is passed into its sandbox, where everything that runs there can read it. */
-  keyInBox: z.boolean(),
+  keyInSandbox: z.boolean(),
   /** Its known models, by the names they are requested with; it may have others. */
   models: z.array(AgentModel),
 })

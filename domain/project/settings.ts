@@ -84,7 +84,7 @@ const reservedPrefixes = [
   'FLIGHTDECK_',
 ]
 
-/** Whether a variable of this name would change how the box, git or an agent works. */
+/** Whether a variable of this name would change how the sandbox, git or an agent works. */
 export function isReservedName(name: string): boolean {
   const upper = name.toUpperCase()
   return (

@@ -26,13 +26,13 @@ const models = [
 
 /** One agent that can run, and one that cannot. */
 export const agentStates: readonly AgentState[] = [
-  { name: 'claude', installed: true, version: '2.1.329', missing: null, keyInBox: false, models },
+  { name: 'claude', installed: true, version: '2.1.329', missing: null, keyInSandbox: false, models },
   {
     name: 'cursor',
     installed: false,
     version: null,
     missing: 'It is not installed.',
-    keyInBox: true,
+    keyInSandbox: true,
     models: [],
   },
 ]

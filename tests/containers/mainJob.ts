@@ -1,4 +1,4 @@
-/** The main job at a product that runs in containers: sign in, import, run, watch, run a command in the box, compare, publish. */
+/** The main job at a product that runs in containers: sign in, import, run, watch, run a command in the sandbox, compare, publish. */
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
@@ -25,7 +25,7 @@ export function mainJob(visited: () => Visited): void {
   let live: Live
   let taskId = ''
 
-  test('a person signs in, and the server tells that its model is scripted and nothing of a missing box', async () => {
+  test('a person signs in, and the server tells that its model is scripted and nothing of a missing sandbox', async () => {
     ada = await visited().signIn()
     const { notices } = await ada.ask(getNotices)
     expect(notices).toEqual([expect.stringContaining('scripted model')])
@@ -52,7 +52,7 @@ export function mainJob(visited: () => Visited): void {
     expect(output.slice(-heard.length)).toEqual(asRead(heard))
   })
 
-  test('a command runs in the box: as nobody of the container, without its program, its secrets and its processes', async () => {
+  test('a command runs in the sandbox: as nobody of the container, without its program, its secrets and its processes', async () => {
     const command =
       'id -u; pwd; ls /app/dist /run/secrets /data; ls -d /proc/[0-9]* | wc -l; touch /usr/bin/x; echo $MASTER_KEY_FILE.'
     await ada.ask(executeTask, { params: { taskId }, body: { command } })

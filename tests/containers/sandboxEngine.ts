@@ -10,7 +10,7 @@ import { docker } from './images.ts'
 
 export type SandboxEngine = TestEngine | { readonly missing: string }
 
-const image = 'flightdeck-local/box'
+const image = 'flightdeck-local/sandbox'
 /** What an agent is to find, and what the suites look around with. */
 const packages = 'ca-certificates curl git procps ripgrep'
 

@@ -1,4 +1,4 @@
-/** The ways out of a box: through the model's service, and to other repositories of the local code host. A project's settings open them. */
+/** The ways out of a sandbox: through the model's service, and to other repositories of the local code host. A project's settings open them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
@@ -64,7 +64,7 @@ test('finding 14: what an agent has its model’s side fetch is refused with a s
   const { served, answers } = askedSince(0)
   expect(served).toEqual([])
   for (const tool of ['web_fetch_20250910', 'web_search_20250305'])
-    expect(answers).toContain(`tools: ${tool}: this runs a tool from outside the box`)
+    expect(answers).toContain(`tools: ${tool}: this runs a tool from outside the sandbox`)
   expect(answers).toContain("The project's network settings can allow it.")
   expect(await saidBy(ada, taskId)).toContain('That is all I could do.')
 })

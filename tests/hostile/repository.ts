@@ -14,7 +14,7 @@ export const instructions = {
 } as const
 
 export interface Outside {
-  /** Where a mark means that something ran outside of the box. */
+  /** Where a mark means that something ran outside of the sandbox. */
   readonly marks: string
   /** A folder of the host's with a secret in it. */
   readonly outside: string

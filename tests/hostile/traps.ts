@@ -1,4 +1,4 @@
-/** Traps that git or `claude` run when they trust a repository. Each leaves a mark of its own where only what runs outside of the box can write. */
+/** Traps that git or `claude` run when they trust a repository. Each leaves a mark of its own where only what runs outside of the sandbox can write. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 

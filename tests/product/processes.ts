@@ -8,7 +8,7 @@ export interface Found {
 }
 
 /**
- * Processes that have the folder in their arguments, environment, working directory or mounts. A box is seen by its mounts, also when
+ * Processes that have the folder in their arguments, environment, working directory or mounts. A sandbox is seen by its mounts, also when
  * its parent is gone; what waits to be reaped is not alive. `folder` is a path, or its end when that alone tells it from others.
  */
 export async function processesOf(folder: string): Promise<readonly Found[]> {

@@ -14,9 +14,9 @@ import { startGitServer, type TestGitServer } from './gitServer.ts'
 import { makeScene, testGit, testPath, type Scene } from './workspaceScene.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 import { ruleOf, ruleOfUrl, type Rule } from '../../services/runner/egress/allowList.ts'
-import type { Refusal } from '../../services/runner/egress/proxy.ts'
+import type { Refusal } from '../../services/runner/egress/proxyServer.ts'
 import type { Begins } from '../../services/runner/egress/relay.ts'
-import { openEgressProxy } from '../../services/runner/egress/egressProxy.ts'
+import { openSandboxEgress } from '../../services/runner/egress/sandboxEgress.ts'
 
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 30_000 }
 
@@ -59,7 +59,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
     env: Readonly<Record<string, string>> = {},
   ) {
     if (!sandbox) throw new Error('there is no sandbox')
-    const way = await openEgressProxy({
+    const way = await openSandboxEgress({
       sandbox,
       owner: workspace.owner,
       rules,

@@ -206,7 +206,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
   })
 }
 
-/** Git that is in a box itself. */
+/** Git that is in a sandbox itself. */
 export function describeSandboxedGit(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
   describe.skipIf(!gitFor)(`git ${way}`, { timeout: 20_000 }, () => {
     test(

@@ -33,7 +33,7 @@ export interface TestEngine {
 
 /** By bubblewrap, or by the engine. With `REQUIRE_SANDBOX=1` in the environment, a machine without sandboxes is a failure. */
 export async function findTestSandbox(engine?: TestEngine, groups?: ControlGroups): Promise<TestSandbox> {
-  const root = await mkdtemp(join(tmpdir(), 'flightdeck-box-'))
+  const root = await mkdtemp(join(tmpdir(), 'flightdeck-sandbox-'))
   try {
     const asked = { path: testPath, root, gitProgram: 'git', ...(groups && { groups }) }
     const found = engine ? await detectOn(engine, asked) : await detectHere(asked)

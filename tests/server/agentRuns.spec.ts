@@ -294,7 +294,7 @@ test('every agent is there, each with its version and what people should know of
         installed: true,
         version: expect.stringMatching(/^\d+\.\d+/),
         missing: null,
-        keyInBox: false,
+        keyInSandbox: false,
         models: expect.arrayContaining([{ name: 'opus', label: 'Opus' }]),
       },
       {
@@ -302,7 +302,7 @@ test('every agent is there, each with its version and what people should know of
         installed: true,
         version: '2026.01.28-lookalike',
         missing: null,
-        keyInBox: true,
+        keyInSandbox: true,
         models: expect.arrayContaining([{ name: 'auto', label: 'Auto' }]),
       },
       {
@@ -310,7 +310,7 @@ test('every agent is there, each with its version and what people should know of
         installed: codex.found,
         version: codex.found ? codex.version : null,
         missing: codex.found ? null : codex.reason,
-        keyInBox: false,
+        keyInSandbox: false,
         models: expect.arrayContaining([{ name: 'gpt-5', label: 'GPT-5' }]),
       },
     ],

@@ -1,4 +1,4 @@
-/** A repository and an agent that mean ill, in the whole product: the real `claude`, a real box, real git. Nothing that they plant runs outside of the box, leads out of the tree, or breaks what people see. */
+/** A repository and an agent that mean ill, in the whole product: the real `claude`, a real sandbox, real git. Nothing that they plant runs outside of the sandbox, leads out of the tree, or breaks what people see. */
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import {
 } from '#domain/api/tasks.schema.ts'
 import { locateClaude } from '../../services/runner/agents/claude/locate.ts'
 import { git, gitDone } from '../contracts/codeHost.fixture.ts'
-import { filesWith, memoryWith, toldInProc } from '../hostile/boxContents.ts'
+import { filesWith, memoryWith, toldInProc } from '../hostile/sandboxContents.ts'
 import { startCanary, type Canary } from '../hostile/canary.ts'
 import { hostileRepository, instructions, optionBranch } from '../hostile/repository.ts'
 import {
@@ -80,8 +80,8 @@ let taskId = ''
 const diffs: GitDiff[] = []
 /** What the agent's probes printed. */
 let probed = ''
-/** What was within the reach of the box, while an agent was at work in it. */
-const inBox: { pid: number; told: Buffer; keyInFiles: readonly string[]; files: number }[] = []
+/** What was within the reach of the sandbox, while an agent was at work in it. */
+const inSandbox: { pid: number; told: Buffer; keyInFiles: readonly string[]; files: number }[] = []
 const memories: { found: boolean; read: number }[] = []
 
 const params = () => ({ taskId })
@@ -92,7 +92,7 @@ beforeAll(async () => {
   note('the code host', 'the local code host, not GitHub')
   folder = await ownFolder()
   ;[marks, outside, wire] = [join(folder, 'marks'), join(folder, 'outside'), join(folder, 'wire')]
-  // Open to everybody: what keeps a box from them is not who may read a file.
+  // Open to everybody: what keeps a sandbox from them is not who may read a file.
   for (const made of [marks, outside, wire]) await mkdir(made, { mode: 0o777 })
   for (const name of ['secret.txt', 'greet.js']) await writeFile(join(outside, name), `${secret}\n`)
   canary = await startCanary()
@@ -118,7 +118,7 @@ beforeAll(async () => {
   projectId = await ada.project('engine')
   taskId = (await ada.task(projectId, 'Take over')).id
   await gate.reached
-  await lookIntoTheBox()
+  await lookIntoTheSandbox()
   gate.release()
   await ada.taskOnce(taskId, hasEnded)
 }, 90_000)
@@ -151,19 +151,19 @@ function takeOver(): readonly string[] {
   ]
 }
 
-/** Reads, from outside, what is in reach of each process in the box. */
-async function lookIntoTheBox(): Promise<void> {
+/** Reads, from outside, what is in reach of each process in the sandbox. */
+async function lookIntoTheSandbox(): Promise<void> {
   const [server] = await product.processes()
   for (const { pid, command } of await product.processes()) {
-    // Of bubblewrap itself the box sees nothing.
+    // Of bubblewrap itself the sandbox sees nothing.
     if (pid === server?.pid || command.includes('bwrap')) continue
     const { found, read } = await filesWith(pid, holdsKey)
-    inBox.push({ pid, told: await toldInProc(pid), keyInFiles: found, files: read })
+    inSandbox.push({ pid, told: await toldInProc(pid), keyInFiles: found, files: read })
     memories.push(await memoryWith(pid, holdsKey))
   }
 }
 
-const runInBox = async (command: string): Promise<void> => {
+const runInSandbox = async (command: string): Promise<void> => {
   const { task } = await ada.ask(executeTask, { params: params(), body: { command } })
   await ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === task.execution?.turn)
 }
@@ -239,7 +239,7 @@ describe('a pull request of an agent that was taken over', () => {
   })
 
   test('has the links as links, the names as they are, and the files as no filter would have them', async () => {
-    await runInBox('rm large.bin')
+    await runInSandbox('rm large.bin')
     await readDiff()
     await ada.ask(createPullRequest, { params: params() })
     const at = join(folder, 'clone')
@@ -266,7 +266,7 @@ describe('a pull request of an agent that was taken over', () => {
       'git config core.worktree /home/agent',
       'echo again >> text.bait',
     ]
-    await runInBox(swap.join('\n'))
+    await runInSandbox(swap.join('\n'))
     const { changedFiles, commitComparison } = await readDiff()
     expect(changedFiles.find(({ fileName }) => fileName === 'text.bait')?.diff).toContain('+again')
     expect(commitComparison.ahead).toBe(1)
@@ -278,7 +278,7 @@ describe('a pull request of an agent that was taken over', () => {
 describe('what others pushed', () => {
   test('is not written through a link that an agent put in its way', async () => {
     const { workingBranch } = await ada.taskOnce(taskId, () => true)
-    await runInBox(`echo way >> .gitignore; ln -s ${outside} way; echo more >> text.bait`)
+    await runInSandbox(`echo way >> .gitignore; ln -s ${outside} way; echo more >> text.bait`)
     const clone = join(folder, 'elsewhere')
     const pushing = { dataDir: product.dataDir, clone, branch: workingBranch ?? '' }
     await pushElsewhere(pushing, {
@@ -292,7 +292,7 @@ describe('what others pushed', () => {
     expect((await readdir(outside)).toSorted()).toEqual(['greet.js', 'secret.txt'])
     expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe(`${secret}\n`)
     // Without the link it comes in.
-    await runInBox('rm way')
+    await runInSandbox('rm way')
     await ada.ask(createPullRequest, { params: params() })
     const tree = join(product.dataDir, 'runner/tasks', taskId, 'tree')
     expect(await readFile(join(tree, 'way/new.txt'), 'utf8')).toBe('overwritten\n')
@@ -300,7 +300,7 @@ describe('what others pushed', () => {
   })
 })
 
-describe('of what was planted, nothing ran outside of the box', () => {
+describe('of what was planted, nothing ran outside of the sandbox', () => {
   const ranBefore: string[] = []
   let planted = ''
   let trusted = ''
@@ -343,7 +343,7 @@ describe('of what was planted, nothing ran outside of the box', () => {
   })
 
   test('not what `.claude` and `.mcp.json` name, which a `claude` that trusts the folder runs, and shows its key to', async () => {
-    // In the box it would have left its mark in the tree.
+    // In the sandbox it would have left its mark in the tree.
     const inTree = await readdir(join(product.dataDir, 'runner/tasks', taskId, 'tree'))
     expect(inTree.filter((name) => name.startsWith('ran-'))).toEqual([])
     expect(canary.heard).toEqual([])
@@ -392,25 +392,25 @@ describe('an agent that was taken over', () => {
     const probe = [
       `cat ${outside}/secret.txt leak.txt src/greet.js`,
       `cat ${product.dataDir}/master.key ${product.dataDir}/events.sqlite; ls ${product.dataDir} ${bare()}`,
-      `touch ${join(marks, 'from-the-box')}`,
+      `touch ${join(marks, 'from-the-sandbox')}`,
       'cat /etc/shadow; ls -a /root',
       'echo pids: $(ls /proc | grep -c "^[0-9]")',
-      `curl -s -m 3 ${canary.url}/from-the-box || bash -c 'exec 3<>/dev/tcp/127.0.0.1/${new URL(canary.url).port}'`,
+      `curl -s -m 3 ${canary.url}/from-the-sandbox || bash -c 'exec 3<>/dev/tcp/127.0.0.1/${new URL(canary.url).port}'`,
     ]
-    await runInBox(probe.join('\n'))
+    await runInSandbox(probe.join('\n'))
     probed = await printed()
     expect(probed).not.toContain(secret)
     expect(probed).not.toContain('root:')
     expect(probed).toMatch(/cat: leak.txt: No such file or directory/)
     expect(Number(/pids: (\d+)/.exec(probed)?.[1])).toBeLessThan(12)
     expect(await left()).toEqual([])
-    expect(canary.heard.filter((line) => line.includes('from-the-box'))).toEqual([])
+    expect(canary.heard.filter((line) => line.includes('from-the-sandbox'))).toEqual([])
   })
 })
 
-describe('an agent’s home that is a link out of the box', () => {
+describe('an agent’s home that is a link out of the sandbox', () => {
   test('makes way for one of its own, and the next turn goes well', async () => {
-    await runInBox(`rm -rf ~/.claude && ln -s ${outside} ~/.claude`)
+    await runInSandbox(`rm -rf ~/.claude && ln -s ${outside} ~/.claude`)
     // No agent waits from before.
     await product.terminate()
     await product.restart()
@@ -439,15 +439,15 @@ describe('a branch that would be an option', () => {
 })
 
 describe('the key of the model', () => {
-  test('was in no environment, no argument and no file of the box', () => {
-    expect(inBox.length).toBeGreaterThan(0)
-    for (const { told, keyInFiles, files } of inBox) {
+  test('was in no environment, no argument and no file of the sandbox', () => {
+    expect(inSandbox.length).toBeGreaterThan(0)
+    for (const { told, keyInFiles, files } of inSandbox) {
       expect(holdsKey(told)).toBe(false)
       expect(keyInFiles).toEqual([])
       expect(files).toBeGreaterThan(20)
     }
     // It was really looked at: the agent has a token of its own there.
-    expect(inBox.filter(({ told }) => told.includes('ANTHROPIC_API_KEY=')).length).toBeGreaterThan(0)
+    expect(inSandbox.filter(({ told }) => told.includes('ANTHROPIC_API_KEY=')).length).toBeGreaterThan(0)
   })
 
   test('was in the memory of none of its processes', (context) => {
@@ -471,7 +471,7 @@ describe('the key of the model', () => {
     for (const holds of [holdsKey, holdsToken]) expect(holds(toProduct)).toBe(false)
     const toModel = Buffer.from(JSON.stringify(api.requests))
     expect(holdsToken(toModel)).toBe(false)
-    for (const { told } of inBox) expect(holdsToken(told)).toBe(false)
+    for (const { told } of inSandbox) expect(holdsToken(told)).toBe(false)
     const said = Buffer.from(product.logs.stdout + product.logs.stderr + (await printed()))
     for (const holds of [holdsKey, holdsToken]) expect(holds(said)).toBe(false)
 

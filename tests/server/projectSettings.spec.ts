@@ -127,7 +127,7 @@ describe('the settings', () => {
     expect((await settings()).secrets).toEqual(named.slice(1))
   })
 
-  test('refuse what would change the box, with the field', async () => {
+  test('refuse what would change the sandbox, with the field', async () => {
     const params = { projectId: scene.projectId }
     const refused = (body: object) => scene.ada.refused(updateProjectSettings, { params, body })
     expect(await refused({ variables: [{ name: 'LD_PRELOAD', value: 'x' }] })).toMatchObject({

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 
 const source = fileURLToPath(new URL('cursorAgent/', import.meta.url))
 
-/** Gives the path of the program, which runs in a box and without one. */
+/** Gives the path of the program, which runs in a sandbox and without one. */
 export async function installCursorAgent(folder: string): Promise<string> {
   const place = join(folder, 'cursor-agent')
   await mkdir(place)
-  // A box's own user has to get in.
+  // A sandbox's own user has to get in.
   await chmod(place, 0o755)
   for (const file of ['cursor-agent', 'index.js', 'package.json'])
     await copyFile(join(source, file), join(place, file))

@@ -8,7 +8,7 @@ import { entryFaults, portFaults, priceFaults, servicesOf, sharingFaults } from 
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
-/** What a box may lack without stopping a real model, by the operator's word. */
+/** What a sandbox may lack without stopping a real model, by the operator's word. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
 export type CodeHostConfig =
@@ -63,8 +63,8 @@ export interface Config {
   /** `auto`: bubblewrap, else a container engine that is there. */
   readonly sandbox: 'auto' | 'bubblewrap' | 'container' | 'none'
   readonly containers: ContainersConfig
-  readonly weakerBox: readonly AllowedShortcoming[]
-  /** Whether a project's boxes may reach addresses of this machine and of private networks that the project lists in numbers. */
+  readonly weakerSandbox: readonly AllowedShortcoming[]
+  /** Whether a project's sandboxes may reach addresses of this machine and of private networks that the project lists in numbers. */
   readonly privateEgress: boolean
   /** Who may sign in. */
   readonly allowed: AllowList
@@ -141,7 +141,7 @@ export interface RunLimits {
   /** Nothing heard of an agent for so long means that nothing will be. */
   readonly silentMs: number
   readonly longestMs: number
-  /** How long an agent waits in its box for the next message of its task; 0: not at all. */
+  /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */
   readonly idleMs: number
 }
 
@@ -207,7 +207,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       buildArguments: proxiesOf(env),
       shared: values.CONTAINER_PATHS,
     },
-    weakerBox: values.ALLOW_WEAKER_BOX,
+    weakerSandbox: values.ALLOW_WEAKER_SANDBOX,
     privateEgress: values.PRIVATE_EGRESS,
     allowed: allowListOf(values),
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),

@@ -123,7 +123,7 @@ export const prices = z
       pricesError,
     ),
   )
-/** What a box may lack of what boxes promise, where an operator allows it by name. */
+/** What a sandbox may lack of what sandboxes promise, where an operator allows it by name. */
 export const allowedShortcomings = ['seccomp', 'user_namespaces'] as const
 export const shortcomings = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim() || [])

@@ -91,7 +91,7 @@ export const variables = {
       .default('auto'),
     'the sandbox agents run in: auto (bubblewrap, else a container engine), bubblewrap, container, or none at your own risk',
   ],
-  ALLOW_WEAKER_BOX: [
+  ALLOW_WEAKER_SANDBOX: [
     shortcomings.default([]),
     'what a sandbox may lack without stopping a real model, with commas: seccomp, user_namespaces',
   ],
@@ -109,7 +109,7 @@ export const variables = {
   ],
   PRIVATE_EGRESS: [
     onOrOff.default(false),
-    '1 lets projects list addresses of this machine and of private networks for their boxes',
+    '1 lets projects list addresses of this machine and of private networks for their sandboxes',
   ],
   TRUST_PROXY: [
     count.default(0),
@@ -175,7 +175,7 @@ export const variables = {
   ],
   IDLE_AGENT_SECONDS: [
     count.default(300),
-    'an agent waits so long in its box for the next message; 0: it ends with its turn (300)',
+    'an agent waits so long in its sandbox for the next message; 0: it ends with its turn (300)',
   ],
   WARM_AGENTS: [
     count.optional(),

@@ -21,10 +21,10 @@ const claude: AgentState = {
   installed: true,
   version: '2',
   missing: null,
-  keyInBox: false,
+  keyInSandbox: false,
   models: [opus],
 }
-const cursor: AgentState = { ...claude, name: 'cursor', version: '3', keyInBox: true, models: [] }
+const cursor: AgentState = { ...claude, name: 'cursor', version: '3', keyInSandbox: true, models: [] }
 const keyless = { ...cursor, missing: 'It has no key.' }
 const absent = { ...cursor, installed: false, version: null, missing: 'It is not installed.' }
 const speaks = (runnerId: string, ...states: AgentState[]) =>

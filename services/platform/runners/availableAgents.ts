@@ -59,5 +59,5 @@ function bestOf(states: readonly AgentState[]): AgentState | undefined {
 
 function unknown(name: AgentName): AgentState {
   const missing = 'No connected runner can run it.'
-  return { name, installed: false, version: null, missing, keyInBox: false, models: [] }
+  return { name, installed: false, version: null, missing, keyInSandbox: false, models: [] }
 }

@@ -26,28 +26,28 @@ test('nothing is said before a runner could have spoken, and then that there is 
 })
 
 test('what a runner says is told at once, and takes the place of what it said before', () => {
-  speaks('a', 'The model is scripted.', 'There is no box.')
-  expect(notices.read()).toEqual(['The model is scripted.', 'There is no box.'])
-  speaks('a', 'There is no box.')
-  expect(notices.read()).toEqual(['There is no box.'])
+  speaks('a', 'The model is scripted.', 'There is no sandbox.')
+  expect(notices.read()).toEqual(['The model is scripted.', 'There is no sandbox.'])
+  speaks('a', 'There is no sandbox.')
+  expect(notices.read()).toEqual(['There is no sandbox.'])
   speaks('a')
   expect(notices.read()).toEqual([])
 })
 
 test('what several say is told once', () => {
   speaks('a', 'The model is scripted.')
-  speaks('b', 'There is no box.', 'The model is scripted.')
-  expect(notices.read()).toEqual(['The model is scripted.', 'There is no box.'])
+  speaks('b', 'There is no sandbox.', 'The model is scripted.')
+  expect(notices.read()).toEqual(['The model is scripted.', 'There is no sandbox.'])
 })
 
 test('a runner that is silent for more than five seconds is there no more, and the others are', () => {
   speaks('a', 'The model is scripted.')
   now += 3_000
-  speaks('b', 'There is no box.')
+  speaks('b', 'There is no sandbox.')
   now += 2_000
-  expect(notices.read()).toEqual(['The model is scripted.', 'There is no box.'])
+  expect(notices.read()).toEqual(['The model is scripted.', 'There is no sandbox.'])
   now += 1
-  expect(notices.read()).toEqual(['There is no box.'])
+  expect(notices.read()).toEqual(['There is no sandbox.'])
   now += 3_000
   expect(notices.read()).toEqual([nobody])
 })
@@ -58,12 +58,12 @@ test('a runner that has nothing to say is there all the same, and one that comes
   expect(notices.read()).toEqual([])
   now += 5_001
   expect(notices.read()).toEqual([nobody])
-  speaks('a', 'There is no box.')
-  expect(notices.read()).toEqual(['There is no box.'])
+  speaks('a', 'There is no sandbox.')
+  expect(notices.read()).toEqual(['There is no sandbox.'])
 })
 
 test('once it is stopped nothing is heard any more', () => {
   notices.stop()
-  speaks('a', 'There is no box.')
+  speaks('a', 'There is no sandbox.')
   expect(notices.read()).toEqual([])
 })

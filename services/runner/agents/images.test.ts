@@ -15,7 +15,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }))
 const gif = { mediaType: 'image/gif', base64: 'R0lGODlh' } as const
 const png = { mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const
 
-test('an agent that reads images from files finds them in its home, under the paths that its box shows', async () => {
+test('an agent that reads images from files finds them in its home, under the paths that its sandbox shows', async () => {
   const message = { text: 'What is it?', images: [gif, png] }
   const said = await messageFor(cursor, message, { dir, seenAs: '/home/agent' })
   const named = [...said.matchAll(/^- (\/home\/agent\/images\/[0-9a-f]{16}\.(?:gif|png))$/gm)]

@@ -5,7 +5,7 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { writeHome } from './home.ts'
 import type { Agent, AgentImage } from './port.ts'
 
-/** The agent's home: where it is on this machine, where the box shows it, and whose it is. */
+/** The agent's home: where it is on this machine, where the sandbox shows it, and whose it is. */
 export interface AgentHome {
   readonly dir: string
   readonly seenAs: string

@@ -91,7 +91,7 @@ export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): 
 /** What is to be told of an agent, by its program and what answers it. */
 export function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
   const { access, models } = agents[name]
-  const known = { name, keyInBox: access.kind === 'key', models: [...models] }
+  const known = { name, keyInSandbox: access.kind === 'key', models: [...models] }
   if (!located.found) return { ...known, installed: false, version: null, missing: located.reason }
   const missing = backend.kind === 'missing' ? backend.why : null
   return { ...known, installed: true, version: located.version, missing }

@@ -10,7 +10,7 @@ export interface Found {
   readonly found: true
   readonly path: string
   readonly version: string
-  /** What a box must show for it to run: the file itself, or the folder that it lies in with its parts. */
+  /** What a sandbox must show for it to run: the file itself, or the folder that it lies in with its parts. */
   readonly shown: string
 }
 
@@ -99,11 +99,11 @@ async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLo
   }
 }
 
-const folderInBox = '/opt/agent'
+const folderInSandbox = '/opt/agent'
 
 /** The program alone, or with the parts that lie beside it: what else there is on the host is none of the agent's business. */
 export function programBind({ path, shown }: Found): Bind {
-  return { source: shown, target: shown === path ? `${folderInBox}/agent` : folderInBox }
+  return { source: shown, target: shown === path ? `${folderInSandbox}/agent` : folderInSandbox }
 }
 
 /** The program's path, where what is bound for it is seen at `seen`. */

@@ -130,7 +130,7 @@ interface BrokerAccess {
 }
 
 export interface LaunchRequest {
-  /** The CLI's path as the box sees it. */
+  /** The CLI's path as the sandbox sees it. */
   readonly binary: string
   /** The id of a new session is a proposal: what the agent made of it is in its `session` event. */
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
@@ -181,7 +181,7 @@ export type Agent = {
   readonly usage: 'told' | 'metered'
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean
-  /** The files of its home; `present` are those of the repository's `instructionFiles` that are there, `workspace` where the box has it. */
+  /** The files of its home; `present` are those of the repository's `instructionFiles` that are there, `workspace` where the sandbox has it. */
   home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]
@@ -207,7 +207,7 @@ export type Agent = {
   | {
       /** It reads images from files: see `messageFor` in images.ts. */
       readonly images: 'files'
-      /** A person's message, for standard input, with the paths of its images as the box sees them. */
+      /** A person's message, for standard input, with the paths of its images as the sandbox sees them. */
       userMessage(text: string, imagePaths: readonly string[]): string
     }
 )

@@ -1,6 +1,6 @@
 /** What the runner has of egress, once: what each agent needs by itself, and who is told of what was not reached. */
 import type { AgentName } from '#domain/agents.ts'
-import type { Refusal } from './proxy.ts'
+import type { Refusal } from './proxyServer.ts'
 
 export interface Egress {
   /** Hosts that the sandbox of an agent may reach, beside what the project allows. */

@@ -6,7 +6,7 @@
 /** Where the relay listens in a sandbox; its loopback is its own. */
 export const relayPort = 31_280
 
-/** Where an agent in a box reaches the key broker, when it cannot speak over a unix socket. */
+/** Where an agent in a sandbox reaches the key broker, when it cannot speak over a unix socket. */
 export const modelPort = 31_281
 
 /**

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentDeps } from '../deps.ts'
 import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
-import { openEgressProxy } from '../egress/egressProxy.ts'
+import { openSandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Begins } from '../egress/relay.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -125,7 +125,7 @@ function sandboxEnv(
     modelFetches,
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)
-      const proxy = await openEgressProxy({
+      const proxy = await openSandboxEgress({
         sandbox,
         owner,
         rules,

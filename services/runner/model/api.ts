@@ -48,7 +48,7 @@ export const refused = (sentence: string): Checked => ({ kind: 'refused', senten
 
 /** Why something is refused that no project can allow. */
 export const outside = (field: string, does: string): string =>
-  `${field}: this ${does} from outside the box, past the hosts that the project allows, and is not passed on.`
+  `${field}: this ${does} from outside the sandbox, past the hosts that the project allows, and is not passed on.`
 
 /** Why something is refused that a project can allow. */
 export const fetches = (field: string, does: string): string =>

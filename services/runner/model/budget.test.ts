@@ -121,7 +121,7 @@ describe('the budget of a day', () => {
     expect(await inLog()).toHaveLength(3)
   })
 
-  test('takes whatever a program in a box told it had used', async () => {
+  test('takes whatever a program in a sandbox told it had used', async () => {
     const { run } = runner(thousand)
     const told = run(1)
     told.spend({ ...usage(-5_000, 'x'.repeat(1_000)), outputTokens: 0.5, cacheReadTokens: 1e300 })

@@ -102,7 +102,7 @@ function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
   return { tokens: spent.tokens + totalTokens(use), dollars: spent.dollars + costOf(use, prices) }
 }
 
-/** As the log takes it, whatever somebody in a box told: what it does not take would hold up all that follows. */
+/** As the log takes it, whatever somebody in a sandbox told: what it does not take would hold up all that follows. */
 function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   return {
     executionId,

@@ -23,7 +23,7 @@ const claude: BusMessages['runner']['agents'][number] = {
   installed: true,
   version: '1',
   missing: null,
-  keyInBox: false,
+  keyInSandbox: false,
   models: [],
 }
 let agents: BusMessages['runner']['agents'] = []

@@ -110,13 +110,13 @@ function asAllowed(
   { sandbox, shortcomings }: { readonly sandbox: Sandbox; readonly shortcomings: readonly Shortcoming[] },
 ): Omit<OpenedSandbox, 'memory' | 'close'> {
   const sentences = shortcomings.map((shortcoming) => shortcoming.says)
-  const wanting = notAllowed(shortcomings, config.weakerBox)
+  const wanting = notAllowed(shortcomings, config.weakerSandbox)
   if (wanting.length === 0) return { sandbox, notice: null, shortcomings: sentences }
   const lacking = shortcomings.filter(({ name }) => name !== null && wanting.includes(name))
   const why = `The sandbox for agents is weaker here than it should be. ${lacking.map((each) => each.says).join(' ')}`
   if (!hasRealModel(config))
     return { sandbox, notice: `${why} Until then only the scripted model runs.`, shortcomings: sentences }
-  const missing = `${why} ALLOW_WEAKER_BOX=${[...config.weakerBox, ...wanting].join(',')} runs agents in it, at your own risk.`
+  const missing = `${why} ALLOW_WEAKER_SANDBOX=${[...config.weakerSandbox, ...wanting].join(',')} runs agents in it, at your own risk.`
   return { sandbox: { missing }, notice: why, shortcomings: sentences }
 }
 

@@ -22,7 +22,7 @@ export type Detected<Kind extends Sandbox = Sandbox> =
   | { readonly kind: 'fails'; readonly why: string }
 
 export interface Shortcoming {
-  /** The name by which an operator allows it in `ALLOW_WEAKER_BOX`; `null` for one that is only reported. */
+  /** The name by which an operator allows it in `ALLOW_WEAKER_SANDBOX`; `null` for one that is only reported. */
   readonly name: AllowedShortcoming | null
   /** What is missing, why, and what would fix it: a sentence or two for the operator. */
   readonly says: string
@@ -116,7 +116,7 @@ export async function withTrialWorkspace<T>(
   root: string,
   use: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  const dir = await mkdtemp(join(root, '.box-trial-'))
+  const dir = await mkdtemp(join(root, '.sandbox-trial-'))
   try {
     const owner = process.getuid?.() === 0 ? await trialUser() : undefined
     const workspace: Workspace = {

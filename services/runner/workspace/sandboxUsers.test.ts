@@ -6,7 +6,7 @@ import { openSandboxUsers, trialUser } from './sandboxUsers.ts'
 
 let root = ''
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'box-users-'))
+  root = await mkdtemp(join(tmpdir(), 'sandbox-users-'))
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 
@@ -17,7 +17,7 @@ const home = async (taskId: string, uid: number) => {
 }
 const taskIds = (count: number) => Array.from({ length: count }, (_, n) => `task-${n}`)
 
-describe('the user of a box', () => {
+describe('the user of a sandbox', () => {
   test('finding 16: is of one task alone, of five thousand, and no account of the host', async () => {
     const users = openSandboxUsers(root)
     const ids = (await Promise.all(taskIds(5_000).map((taskId) => users.userOf(taskId)))).map(

@@ -19,7 +19,7 @@ const printing = `for n in $(seq ${printed}); do date +@%s%3N@; sleep 0.1; done`
 export const manyRuns: Row = {
   name: 'many-runs',
   onlyByName: true,
-  remark: `Each run is a command in a box of its own that prints ${printed} lines, one every 100 ms.`,
+  remark: `Each run is a command in a sandbox of its own that prints ${printed} lines, one every 100 ms.`,
   async measure(scene) {
     const product = await startProduct({
       dataDir: join(scene.folder, 'data'),

@@ -1,21 +1,21 @@
-/** The red-team suite with its boxes in containers: every file of it as it is, but the one that weakens bubblewrap. */
+/** The red-team suite with its sandboxes in containers: every file of it as it is, but the one that weakens bubblewrap. */
 import { readdirSync } from 'node:fs'
 import { describe } from 'vitest'
 import { sandboxEngine, sandboxVariables } from '../../containers/sandboxEngine.ts'
-import { boxUnderTest } from '../../product/boxUnderTest.ts'
+import { sandboxUnderTest } from '../../product/sandboxUnderTest.ts'
 
 const found = await sandboxEngine()
 const missing = 'missing' in found ? found.missing : undefined
 // Before the suites are loaded, which start their products.
-if (!('missing' in found)) boxUnderTest.env = sandboxVariables(found)
+if (!('missing' in found)) sandboxUnderTest.env = sandboxVariables(found)
 
 const names = readdirSync(new URL('../../hostile', import.meta.url)).flatMap((file) => {
   const name = /^(.+)\.spec\.ts$/.exec(file)?.[1]
-  return name === undefined || name === 'weakerBox' ? [] : [name]
+  return name === undefined || name === 'weakerSandbox' ? [] : [name]
 })
 
 describe.skipIf(missing !== undefined).each(names)(
-  `%s, with boxes in containers${missing === undefined ? '' : ` (${missing})`}`,
+  `%s, with sandboxes in containers${missing === undefined ? '' : ` (${missing})`}`,
   async (name) => {
     await import(`../../hostile/${name}.spec.ts`)
   },

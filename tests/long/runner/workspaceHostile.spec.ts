@@ -5,5 +5,5 @@ import { testGit } from '../../runner/workspaceScene.ts'
 const { sandbox, note } = await findTestSandbox()
 
 describeHostileTree('on the host', () => testGit)
-describeHostileTree(`in a box${note}`, sandbox?.gitFor)
-describeSandboxedGit(`in a box${note}`, sandbox?.gitFor)
+describeHostileTree(`in a sandbox${note}`, sandbox?.gitFor)
+describeSandboxedGit(`in a sandbox${note}`, sandbox?.gitFor)

@@ -215,7 +215,7 @@ describe('the configuration', () => {
     expect(ended.map(({ code }) => code)).toEqual([1, 1, 1])
   })
 
-  test('that names an engine for boxes which is not there is told so, and where to name another', async () => {
+  test('that names an engine for sandboxes which is not there is told so, and where to name another', async () => {
     const change = { SANDBOX: 'container', CONTAINER_HOST: `unix://${join(folder, 'no-engine.sock')}` }
     const { code, stdout } = await cannotStart(
       change,

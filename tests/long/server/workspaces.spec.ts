@@ -67,7 +67,7 @@ test('a task whose first branch the code host does not take fails with the reaso
   expect(await readdir(join(product.dataDir, 'runner', 'tasks'))).not.toContain(id)
 })
 
-test('a task whose repository can no longer be reached fails, and leaves neither a workspace nor a box', async () => {
+test('a task whose repository can no longer be reached fails, and leaves neither a workspace nor a sandbox', async () => {
   const { ada, product } = scene
   const hosted = join(product.dataDir, 'codehost', 'repositories')
   const before = await readdir(hosted)
@@ -77,13 +77,13 @@ test('a task whose repository can no longer be reached fails, and leaves neither
   const first = await ada.task(projectId, 'Begin')
   expect(await ada.taskOnce(first.id, hasEnded)).toMatchObject({ status: 'completed' })
 
-  const boxes = async () =>
+  const sandboxes = async () =>
     (await product.processes()).filter(({ command }) => /bwrap|stream-json/.test(command))
-  const waiting = await boxes()
+  const waiting = await sandboxes()
   await rename(join(hosted, made), join(hosted, `${made}.gone`))
   const { id } = await ada.task(projectId, 'Begin again')
   expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'failed' })
-  await expect.poll(boxes).toEqual(waiting)
+  await expect.poll(sandboxes).toEqual(waiting)
   expect(await readdir(join(product.dataDir, 'runner', 'tasks'))).not.toContain(id)
   await rename(join(hosted, `${made}.gone`), join(hosted, made))
 })

@@ -42,7 +42,7 @@ export const claude = {
         'stream-json',
         '--verbose',
         '--include-partial-messages',
-        // The box is what holds the agent; asking a person before each step would stop it for ever.
+        // The sandbox is what holds the agent; asking a person before each step would stop it for ever.
         '--dangerously-skip-permissions',
         // A repository's own settings can name another API address and hooks to run: only ours are read.
         '--setting-sources',

@@ -30,12 +30,12 @@ const patience = 30_000
 const realKey = 'sk-ant-the-real-key-that-must-stay-outside'
 const path = '/usr/local/bin:/usr/bin:/bin'
 
-/** As root the CLI will not skip permissions, so it gets a user of its own; where that user cannot reach it, it is told it is boxed. */
+/** As root the CLI will not skip permissions, so it gets a user of its own; where that user cannot reach it, it is told it is sandboxed. */
 const isRoot = process.getuid?.() === 0
 const other = { uid: 27_182, gid: 27_182 }
 let binary = ''
 let user: typeof other | undefined
-let boxed: Record<string, string> = {}
+let sandboxed: Record<string, string> = {}
 
 let folder = ''
 let workspace = ''
@@ -51,7 +51,7 @@ beforeAll(async () => {
     execFileSync(binary, ['--version'], { ...other, env: { HOME: '/nonexistent' }, timeout: patience })
     user = other
   } catch {
-    boxed = { IS_SANDBOX: '1' }
+    sandboxed = { IS_SANDBOX: '1' }
   }
 }, patience)
 
@@ -100,7 +100,7 @@ interface Running {
   finish(): Promise<number | null>
 }
 
-/** Starts the CLI as the runner would, but for the box. */
+/** Starts the CLI as the runner would, but for the sandbox. */
 async function startClaude(
   broker: { readonly socketPath: string; readonly runToken: string; readonly scripted: boolean },
   resume?: string,
@@ -124,7 +124,7 @@ async function startClaude(
       TMPDIR: home,
       CLAUDE_CODE_TMPDIR: home,
       LANG: 'C.UTF-8',
-      ...boxed,
+      ...sandboxed,
       ...launch.env,
       ...env,
     },

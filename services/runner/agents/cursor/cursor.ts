@@ -44,12 +44,12 @@ export const cursor = {
         '--output-format',
         'stream-json',
         '--stream-partial-output',
-        // The box is what holds the agent; asking a person before each step would stop it for ever.
+        // The sandbox is what holds the agent; asking a person before each step would stop it for ever.
         '--force',
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
         ...(model !== null && takesModel('cursor', model) ? ['--model', model] : []),
       ],
-      // Without this its node takes no notice of the proxy that is the box's way out.
+      // Without this its node takes no notice of the proxy that is the sandbox's way out.
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
     }
   },

@@ -20,7 +20,7 @@ const Request = z.looseObject({
   messages: z.array(z.looseObject({ content: z.unknown() })).nullish(),
 })
 
-/** Tools that the agent runs itself, in its box; all others with a type run on the model's side. */
+/** Tools that the agent runs itself, in its sandbox; all others with a type run on the model's side. */
 const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
 /** Tools of the model's side that fetch from the network, and do nothing else. */
 const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/

@@ -53,11 +53,11 @@ describe.skipIf(!sandbox?.reserve)('a reserved sandbox', () => {
 
   test('runs its command', async () => {
     const reserved = await reserve()
-    const box = reserved?.run({ command: ['cat', 'README.md'], env: {}, readOnly: [], sockets: [] })
-    if (!box) return
-    box.stderr.resume()
-    expect(await text(box.stdout)).toBe('# Sample\n')
-    expect(await box.exited).toMatchObject({ code: 0, reason: 'itself' })
+    const running = reserved?.run({ command: ['cat', 'README.md'], env: {}, readOnly: [], sockets: [] })
+    if (!running) return
+    running.stderr.resume()
+    expect(await text(running.stdout)).toBe('# Sample\n')
+    expect(await running.exited).toMatchObject({ code: 0, reason: 'itself' })
   })
 
   test('leaves nothing behind when it is closed without a command, also after one was refused', async () => {

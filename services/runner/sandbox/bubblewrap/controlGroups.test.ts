@@ -93,10 +93,10 @@ const removeFake = (folder: string) => rm(folder, { recursive: true, force: true
 test('finding 13: of version 2, the server moves, and each sandbox has a group with its limits until its end', async () => {
   const folder = await fakeGroup({ 'cgroup.controllers': 'memory pids', 'cgroup.procs': String(process.pid) })
   // Of a server that was killed.
-  await mkdir(join(folder, 'flightdeck-box-4194305-left'))
+  await mkdir(join(folder, 'flightdeck-sandbox-4194305-left'))
   const groups = await openControlGroups({ version: 2, folder }, removeFake)
   if (typeof groups === 'string') throw new Error(groups)
-  const folders = async () => (await readdir(folder)).filter((name) => name.startsWith('flightdeck-box-'))
+  const folders = async () => (await readdir(folder)).filter((name) => name.startsWith('flightdeck-sandbox-'))
   expect(await folders()).toEqual([])
   expect(await readFile(join(folder, 'flightdeck-server/cgroup.procs'), 'utf8')).toBe(String(process.pid))
   expect(await readFile(join(folder, 'cgroup.subtree_control'), 'utf8')).toMatch(/^\+/)
@@ -156,7 +156,7 @@ test.skipIf(note !== '')(
     onTestFinished(() => void child.kill('SIGKILL'))
     const group = await groups.hold(child.pid ?? 0, { memoryBytes: 50_000_000, processes: 8 })
     const own = await readFile(`/proc/${child.pid}/cgroup`, 'utf8')
-    const name = /flightdeck-box-\S+/.exec(own)?.[0] ?? ''
+    const name = /flightdeck-sandbox-\S+/.exec(own)?.[0] ?? ''
     expect(await group?.counted()).toBe('within')
     const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)))
     child.stdin.end('\n')
@@ -164,7 +164,7 @@ test.skipIf(note !== '')(
     expect(await group?.counted()).toBe('exceeded')
     await group?.remove()
     expect(await group?.counted()).toBe('unknown')
-    expect(name).toMatch(new RegExp(`^flightdeck-box-${process.pid}-`))
+    expect(name).toMatch(new RegExp(`^flightdeck-sandbox-${process.pid}-`))
   },
 )
 

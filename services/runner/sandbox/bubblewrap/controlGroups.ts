@@ -31,7 +31,7 @@ export type GroupPlan =
 
 /** A process may not be in a group whose parts have controllers: the server's are then in a part of this name. */
 const serverName = 'flightdeck-server'
-const groupPrefix = 'flightdeck-box-'
+const groupPrefix = 'flightdeck-sandbox-'
 
 /** From /proc/self/cgroup and /proc/self/mountinfo; `undefined` where no hierarchy is mounted that could count memory. Pure. */
 export function ownGroup(groups: string, mounts: string): OwnGroup | undefined {

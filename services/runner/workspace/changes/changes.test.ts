@@ -18,7 +18,7 @@ const long = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('')
 
 const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
   ['on the host', () => testGit],
-  [`in a box${note}`, sandbox?.gitFor],
+  [`in a sandbox${note}`, sandbox?.gitFor],
 ]
 for (const [way, gitFor] of ways)
   describe.skipIf(!gitFor)(`changes read by git ${way}`, { timeout: 20_000 }, () => {

@@ -20,7 +20,7 @@ const author = { name: 'Grace Hopper', email: 'grace@example.com' }
 
 const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
   ['on the host', () => testGit],
-  [`in a box${note}`, sandbox?.gitFor],
+  [`in a sandbox${note}`, sandbox?.gitFor],
 ]
 for (const [way, gitFor] of ways)
   describe.skipIf(!gitFor)(`work published by git ${way}`, { timeout: 20_000 }, () => {
@@ -185,7 +185,7 @@ for (const [way, gitFor] of ways)
     })
 
     describe('on a branch that moved', () => {
-      /** Applies a patch to the tree, as the box would. */
+      /** Applies a patch to the tree, as the sandbox would. */
       const applyPatch = async (patch: Buffer): Promise<string | null> => {
         const env = { PATH: testPath, GIT_DIR: '/nonexistent' }
         const applied = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], {

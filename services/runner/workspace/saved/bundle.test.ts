@@ -19,7 +19,7 @@ const { sandbox, note } = await findTestSandbox()
 const author = { name: 'Ada', email: 'ada@example.com' }
 const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
   ['on the host', () => testGit],
-  [`in a box${note}`, sandbox?.gitFor],
+  [`in a sandbox${note}`, sandbox?.gitFor],
 ]
 
 for (const [way, gitFor] of ways)
@@ -85,7 +85,7 @@ for (const [way, gitFor] of ways)
       )
     })
 
-    test('belongs to the user of the box where it goes on', async () => {
+    test('belongs to the user of the sandbox where it goes on', async () => {
       await writeIn(workspace.dir, 'new/file.txt', 'new\n')
       const { other } = await restoreElsewhere((await saved()).bundle)
       const uid =

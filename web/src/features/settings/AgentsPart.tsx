@@ -23,7 +23,7 @@ export function AgentsPart() {
   )
 }
 
-function Agent({ agent: { name, version, missing, keyInBox } }: { readonly agent: AgentState }) {
+function Agent({ agent: { name, version, missing, keyInSandbox } }: { readonly agent: AgentState }) {
   return (
     <div className="flex gap-3 px-5 py-3.5">
       <AgentMark agent={name} />
@@ -34,7 +34,7 @@ function Agent({ agent: { name, version, missing, keyInBox } }: { readonly agent
           {missing === null && <span className="text-muted">{texts.ready}</span>}
         </p>
         {missing !== null && <p className="text-ui text-muted">{missing}</p>}
-        {keyInBox && <p className="text-ui text-muted">{texts.keyInBox}</p>}
+        {keyInSandbox && <p className="text-ui text-muted">{texts.keyInSandbox}</p>}
       </div>
     </div>
   )

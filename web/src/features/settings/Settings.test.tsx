@@ -138,7 +138,7 @@ describe('the sessions', () => {
   })
 })
 
-test('the agents are told of: which can run, what the others are missing, and whose key enters its box', async () => {
+test('the agents are told of: which can run, what the others are missing, and whose key enters its sandbox', async () => {
   openPage('/settings', { answers: { 'GET /agents': { agents: agentStates } } })
   const agents = within(await screen.findByRole('region', { name: 'Agents' }))
   for (const text of ['2.1.329', 'Ready', 'It is not installed.', /^Its API key is passed into the sandbox/])

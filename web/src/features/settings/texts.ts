@@ -8,7 +8,7 @@ export const texts = {
   agents: {
     title: 'Agents',
     ready: 'Ready',
-    keyInBox:
+    keyInSandbox:
       "Its API key is passed into the sandbox. Anything that runs there, including your repository's code, can read it.",
   },
   personal: 'Personal Information',

@@ -1,4 +1,4 @@
-/** Which hosts a box may reach, and whether the model's service may reach others for it. */
+/** Which hosts a sandbox may reach, and whether the model's service may reach others for it. */
 import { Plus } from 'lucide-react'
 import { useId, useState, type FormEvent } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'

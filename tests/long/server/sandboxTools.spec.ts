@@ -1,4 +1,4 @@
-/** The tools of every day in a real box, under its filter of system calls: what agents start must run there as it does elsewhere. */
+/** The tools of every day in a real sandbox, under its filter of system calls: what agents start must run there as it does elsewhere. */
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findProgram } from '../../../services/runner/sandbox/bubblewrap/detect.ts'
@@ -59,7 +59,7 @@ if __name__ == "__main__":
     `gdb -q -batch -ex 'break run' -ex run -ex 'info threads' -ex 'print 6 * 7' -ex kill ./main 2>&1`,
     /Thread[^]*\$1 = 42/,
   ],
-  'node: workers, memory shared by them, children, a watcher, the network of the box': [
+  'node: workers, memory shared by them, children, a watcher, the network of the sandbox': [
     'node',
     `cat > main.mjs <<'END'
 import { Worker, isMainThread, workerData } from 'node:worker_threads'
@@ -101,7 +101,7 @@ node main.mjs`,
   ],
 }
 
-describe.skipIf(!sandbox)(`in a box${note}`, () => {
+describe.skipIf(!sandbox)(`in a sandbox${note}`, () => {
   let scene: Scene
   let workspace: Workspace
   beforeAll(async () => {
@@ -113,7 +113,7 @@ describe.skipIf(!sandbox)(`in a box${note}`, () => {
   test.for(Object.entries(tools))('%s', async ([, [needs, script, prints]], { skip }) => {
     if ((await findProgram(needs, testPath)) === undefined) skip(`no ${needs}`)
     if (!sandbox) return
-    const box = sandbox.run({
+    const running = sandbox.run({
       command: ['bash', '-c', script],
       env: {},
       workspace,
@@ -122,7 +122,11 @@ describe.skipIf(!sandbox)(`in a box${note}`, () => {
       stdin: 'ignore',
       limits,
     })
-    const [stdout, stderr, exit] = await Promise.all([text(box.stdout), text(box.stderr), box.exited])
+    const [stdout, stderr, exit] = await Promise.all([
+      text(running.stdout),
+      text(running.stderr),
+      running.exited,
+    ])
     expect({ stdout, stderr, code: exit.code }).toMatchObject({
       stdout: expect.stringMatching(prints),
       code: 0,

@@ -1,16 +1,16 @@
-/** All that a process in a box has within its reach, read from outside: its files, its environment and its memory. */
+/** All that a process in a sandbox has within its reach, read from outside: its files, its environment and its memory. */
 import { open, readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A secret that was found, and where. */
 type FindIn = (bytes: Buffer) => boolean
 
-/** Folders of a box that are the system's own, or that are looked at by other means. */
+/** Folders of a sandbox that are the system's own, or that are looked at by other means. */
 const passedOver = new Set(['proc', 'sys', 'dev', 'usr', 'lib', 'lib64', 'bin', 'sbin'])
 /** The agents' programs are larger, and hold what their makers put in. */
 const largestFile = 64 * 1024 * 1024
 
-/** The paths, as the box of `pid` has them, of its files in which something is found; and how many were read. */
+/** The paths, as the sandbox of `pid` has them, of its files in which something is found; and how many were read. */
 export async function filesWith(
   pid: number,
   findIn: FindIn,

@@ -1,9 +1,9 @@
-/** No real model runs in a box that lacks the filter of system calls, unless the operator says so. */
+/** No real model runs in a sandbox that lacks the filter of system calls, unless the operator says so. */
 import { expect, test } from 'vitest'
-import { noFilter, taskInWeakBox } from './weakBox.ts'
+import { noFilter, taskInWeakSandbox } from './weakSandbox.ts'
 
-test('finding 13: a real model does not run in a box that lacks the filter, and everybody is told why', async () => {
-  const { task, isReady, lacks, notices, asked } = await taskInWeakBox({})
+test('finding 13: a real model does not run in a sandbox that lacks the filter, and everybody is told why', async () => {
+  const { task, isReady, lacks, notices, asked } = await taskInWeakSandbox({})
   expect(task.status).toBe('failed')
   expect(asked).toBe(0)
   expect(isReady).toBe(true)

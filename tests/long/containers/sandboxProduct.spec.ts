@@ -1,12 +1,12 @@
 /** The whole product with its sandboxes in containers: the suites that it is held to with bubblewrap, the hostile one among them, as they are. */
 import { describe } from 'vitest'
-import { boxUnderTest } from '../../product/boxUnderTest.ts'
+import { sandboxUnderTest } from '../../product/sandboxUnderTest.ts'
 import { sandboxEngine, sandboxVariables } from '../../containers/sandboxEngine.ts'
 
 const found = await sandboxEngine()
 const missing = 'missing' in found ? found.missing : undefined
 // Before the suites are loaded, which start their products.
-if (!('missing' in found)) boxUnderTest.env = sandboxVariables(found)
+if (!('missing' in found)) sandboxUnderTest.env = sandboxVariables(found)
 
 describe.skipIf(missing !== undefined)(
   `sandboxes in containers${missing === undefined ? '' : ` (${missing})`}`,

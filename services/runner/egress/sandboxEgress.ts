@@ -5,10 +5,10 @@ import type { Scratch } from '../scratch.ts'
 import type { Bind, Sandbox } from '../sandbox/port.ts'
 import type { SandboxUser } from '../workspace/workspace.ts'
 import { isLoopback } from './allowList.ts'
-import { startProxy, type ProxyOptions, type Traffic } from './proxy.ts'
+import { startProxy, type ProxyOptions, type Traffic } from './proxyServer.ts'
 import { alone, besideRelay, relayPort, type Begins } from './relay.ts'
 
-export interface EgressProxy {
+export interface SandboxEgress {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
@@ -30,7 +30,7 @@ const socketInSandbox = '/run/flightdeck/egress.sock'
 const direct = 'localhost,127.0.0.1,::1'
 
 /** Opens it; fails when the proxy cannot listen. `node` is the path of a Node program on the host. */
-export async function openEgressProxy({
+export async function openSandboxEgress({
   sandbox,
   owner,
   node,
@@ -41,7 +41,7 @@ export async function openEgressProxy({
   readonly owner: SandboxUser | undefined
   readonly node: string
   readonly scratch: Scratch
-}): Promise<EgressProxy> {
+}): Promise<SandboxEgress> {
   if (sandbox.kind === 'none') {
     const proxy = await startProxy({ listen: 'loopback', ...asked })
     return {

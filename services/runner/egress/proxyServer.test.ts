@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { mayConnect, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from './allowList.ts'
-import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxy.ts'
+import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxyServer.ts'
 
 const ended: (() => Promise<unknown>)[] = []
 afterEach(async () => {

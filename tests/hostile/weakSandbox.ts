@@ -1,4 +1,4 @@
-/** A machine on which boxes lack the filter of system calls. */
+/** A machine on which sandboxes lack the filter of system calls. */
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -20,8 +20,8 @@ done
 PATH=${path} exec bwrap "\${args[@]}" "$@"
 `
 
-/** What becomes of a task there, and what is told of the box. */
-export async function taskInWeakBox(env: Readonly<Record<string, string>>) {
+/** What becomes of a task there, and what is told of the sandbox. */
+export async function taskInWeakSandbox(env: Readonly<Record<string, string>>) {
   const folder = await ownFolder()
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const program = join(folder, 'bwrap')

@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)(
     let taskId = ''
     let image = ''
     // Of this image no other suite makes sandboxes.
-    const boxes = async () =>
+    const sandboxes = async () =>
       (
         await docker('ps', '-aq', '--filter', 'label=flightdeck.runner', '--filter', `ancestor=${image}`)
       ).trim()
@@ -104,9 +104,9 @@ describe.skipIf(missing !== undefined)(
     })
 
     test('and leaves none when it is killed', async () => {
-      expect(await boxes()).not.toBe('')
+      expect(await sandboxes()).not.toBe('')
       await docker('kill', id)
-      await eventually('none is left', async () => (await boxes()) === '', 10_000)
+      await eventually('none is left', async () => (await sandboxes()) === '', 10_000)
     })
   },
 )
