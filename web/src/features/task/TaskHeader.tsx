@@ -19,6 +19,7 @@ import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { useNow } from '../../ui/hooks.ts'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
+import { texts as forkTexts } from './fork/headerTexts.ts'
 import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
 import { useCopy } from './useCopy.ts'
@@ -229,6 +230,17 @@ function Meta({ task }: { readonly task: Task }) {
           {branchOf(task)}
         </span>
       </span>
+      {task.forkedFrom && (
+        <span className="inline-flex min-w-0 items-center gap-1.25">
+          {forkTexts.from}
+          <Link
+            to={`/tasks/${task.forkedFrom.taskId}`}
+            className="inline-block max-w-60 min-w-6 truncate text-accent hover:underline"
+          >
+            {task.forkedFrom.title}
+          </Link>
+        </span>
+      )}
       {task.changes !== null && task.changes.files > 0 && (
         <>
           <Count added={task.changes.additions} deleted={task.changes.deletions} />

@@ -1,6 +1,6 @@
 /** Messages and tool calls, from the oldest that is drawn to the latest. The list stays at its end unless somebody scrolls back. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
@@ -20,6 +20,8 @@ import { chatWidth } from './chatWidth.ts'
 import { texts } from './texts.ts'
 import { useEarlier } from './useEarlier.ts'
 import { useUnread } from './useUnread.ts'
+
+const UndoneNote = lazy(async () => ({ default: (await import('../fork/UndoneNote.tsx')).UndoneNote }))
 
 interface ChatHistoryProps {
   readonly task: Task
@@ -84,6 +86,11 @@ export function ChatHistory(props: ChatHistoryProps) {
             drawn={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
+          {task.lastUndo && (
+            <Suspense fallback={null}>
+              <UndoneNote taskId={task.id} executionId={task.lastUndo.id} />
+            </Suspense>
+          )}
         </div>
       </div>
       {!following && <JumpToEnd news={news} onJump={jumpToEnd} />}

@@ -55,6 +55,7 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
                 execution={entry.kind === 'turn' && entry.live ? task.execution : null}
                 usage={entry.key === task.execution?.id ? task.execution.usage : undefined}
                 keptOpen={keptOpen.has(entry.key)}
+                isUndone={isUndone(entry, task)}
                 wasSeen={wasSeen}
               />
             )}
@@ -82,22 +83,24 @@ interface EntryProps {
   readonly execution: Task['execution']
   readonly usage: TurnUsage | undefined
   readonly keptOpen: boolean
+  readonly isUndone: boolean
   readonly wasSeen: (messageId: string) => boolean
 }
 
 /** Only the entry that changes is drawn again: a long chat must not slow the one that is being written. */
 const Entry = memo(
-  function Entry({ entry, taskId, execution, usage, keptOpen, wasSeen }: EntryProps) {
+  function Entry({ entry, taskId, execution, usage, keptOpen, isUndone, wasSeen }: EntryProps) {
     return entry.kind === 'turn' ? (
       <Turn
         turn={entry}
         taskId={taskId}
         execution={execution}
         usage={usage}
+        isUndone={isUndone}
         wasSeen={keptOpen ? wasSeen : notSeen}
       />
     ) : (
-      <PersonMessage entry={entry} taskId={taskId} />
+      <PersonMessage entry={entry} taskId={taskId} isUndone={isUndone} />
     )
   },
   (a, b) =>
@@ -105,8 +108,14 @@ const Entry = memo(
     a.execution === b.execution &&
     a.usage === b.usage &&
     a.keptOpen === b.keptOpen &&
+    a.isUndone === b.isUndone &&
     sameEntry(a.entry, b.entry),
 )
+
+function isUndone(entry: EntryProps['entry'], { undone }: Task): boolean {
+  const executionId = entry.kind === 'turn' ? entry.key : entry.message.executionId
+  return executionId !== null && undone?.includes(executionId) === true
+}
 
 function notSeen(): boolean {
   return false

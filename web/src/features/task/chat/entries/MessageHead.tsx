@@ -3,7 +3,7 @@ import { Copy, Ellipsis, Trash2 } from 'lucide-react'
 import { createContext, type ReactNode, use, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
-import { Menu, type MenuButtonProps } from '../../../../ui/overlay/Menu.tsx'
+import { Menu, type MenuButtonProps, type MenuItem } from '../../../../ui/overlay/Menu.tsx'
 import { Status, type StatusName } from '../../../../ui/status/Status.tsx'
 import { DeleteQuestion } from '../../../deletions/DeleteQuestion.tsx'
 import { texts as taskTexts } from '../../texts.ts'
@@ -22,6 +22,8 @@ interface MessageHeadProps {
   readonly taskId: string
   /** What 'Copy Text' copies. */
   readonly text: string
+  /** More that can be done with it. */
+  readonly more?: readonly MenuItem[]
 }
 
 export function MessageHead({
@@ -33,6 +35,7 @@ export function MessageHead({
   detail = null,
   taskId,
   text,
+  more = [],
 }: MessageHeadProps) {
   return (
     <div className="mb-1 flex items-center gap-2 text-meta/5 text-muted">
@@ -43,7 +46,7 @@ export function MessageHead({
       {status !== null && <Status status={status} iconOnly />}
       {detail !== null && <span className="truncate">{detail}</span>}
       <span className="flex-1" />
-      <MessageMenu taskId={taskId} text={text} />
+      <MessageMenu taskId={taskId} text={text} more={more} />
     </div>
   )
 }
@@ -52,8 +55,9 @@ export function MessageHead({
 export function MessageMenu({
   taskId,
   text,
+  more = [],
   over = false,
-}: Pick<MessageHeadProps, 'taskId' | 'text'> & {
+}: Pick<MessageHeadProps, 'taskId' | 'text' | 'more'> & {
   /** It stands over the words of the message. */
   readonly over?: boolean
 }) {
@@ -71,6 +75,7 @@ export function MessageMenu({
           button={menuButton}
           items={[
             { label: texts.chat.copy, icon: Copy, onChoose: () => copy(text) },
+            ...more,
             { label: taskTexts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
           ]}
         />

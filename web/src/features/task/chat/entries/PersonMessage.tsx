@@ -15,13 +15,20 @@ import { texts } from '../texts.ts'
 interface PersonMessageProps {
   readonly entry: MessageEntry
   readonly taskId: string
+  readonly isUndone?: boolean
 }
 
-export function PersonMessage({ entry: { message, grouped }, taskId }: PersonMessageProps) {
+export function PersonMessage({ entry: { message, grouped }, taskId, isUndone = false }: PersonMessageProps) {
   const { data } = useMeQuery()
   const persons = isPersons(message)
   return (
-    <article className={classes('group/message relative px-4', grouped ? 'mt-1.5' : 'mt-3.5')}>
+    <article
+      className={classes(
+        'group/message relative px-4',
+        grouped ? 'mt-1.5' : 'mt-3.5',
+        isUndone && 'border-l-2 border-line',
+      )}
+    >
       {!grouped && (
         <MessageHead
           mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}

@@ -7,6 +7,8 @@ import { agentNamed } from '#domain/agents.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { took } from '../../../../ui/text/clock.ts'
 import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from '../chatTimeline.ts'
+import { texts as forkTexts } from '../../fork/headerTexts.ts'
+import { useTurnActions } from '../../fork/useTurnActions.tsx'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
@@ -23,13 +25,16 @@ interface TurnProps {
   readonly execution: Task['execution']
   /** What it has used, where that is known. */
   readonly usage: TurnUsage | undefined
+  readonly isUndone: boolean
   readonly wasSeen: (messageId: string) => boolean
 }
 
 /** Parts of a turn that are drawn at first, and more each time. */
 const drawnAtFirst = 100
 
-export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
+export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: TurnProps) {
+  const finished = turn.live ? null : { executionId: turn.key, agent: turn.agent, isUndone }
+  const { items, dialog } = useTurnActions(taskId, finished)
   const [unfolded, setUnfolded] = useState(false)
   const [drawn, setDrawn] = useState(drawnAtFirst)
   const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
@@ -39,16 +44,18 @@ export function Turn({ turn, taskId, execution, usage, wasSeen }: TurnProps) {
   const hidden = Math.max(0, all.length - drawn)
   const parts = hidden === 0 ? all : all.slice(hidden)
   return (
-    <article className="group/message mt-3.5 px-4">
+    <article className={classes('group/message mt-3.5 px-4', isUndone && 'border-l-2 border-line')}>
       <MessageHead
         mark={<AgentMark agent={turn.agent} />}
         name={agentNamed(turn.agent).label}
         at={turn.at}
         status={turn.status}
-        detail={usage === undefined ? null : usageText(usage)}
+        detail={isUndone ? forkTexts.undone : usage === undefined ? null : usageText(usage)}
         taskId={taskId}
         text={textOf(turn.parts)}
+        more={items}
       />
+      {dialog}
       {folds && (
         <button
           type="button"

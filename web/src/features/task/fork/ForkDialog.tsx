@@ -1,0 +1,101 @@
+/** Asks for the message, the title and the agent of a new task from a turn. */
+import { useState } from 'react'
+import { useDispatch, useSelector } from 'react-redux'
+import { useNavigate } from 'react-router-dom'
+import type { AgentName } from '#domain/agents.ts'
+import { newId } from '../../../api/newId.ts'
+import { AreaField, Field } from '../../../ui/form/Field.tsx'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { AgentPicker } from '../../agents/AgentPicker.tsx'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { selectOpenTask } from '../taskSlice.ts'
+import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
+import { texts } from './texts.ts'
+
+interface ForkDialogProps extends TurnOfTask {
+  /** The agent of the turn. */
+  readonly agent: AgentName
+  readonly onClose: () => void
+}
+
+export function ForkDialog({ taskId, executionId, agent: ofTurn, onClose }: ForkDialogProps) {
+  const { task } = useSelector(selectOpenTask)
+  const [message, setMessage] = useState('')
+  const [title, setTitle] = useState(task?.title ?? '')
+  const [agent, setAgent] = useState(ofTurn)
+  const { create, creating } = useFork(onClose)
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={texts.fork.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {texts.fork.leave}
+          </Button>
+          <Button
+            kind="primary"
+            busy={creating}
+            onClick={() => create({ taskId, executionId, message, title: title.trim(), agent })}
+          >
+            {texts.fork.confirm}
+          </Button>
+        </>
+      }
+    >
+      <p>{texts.fork.why}</p>
+      <div className="mt-4 grid gap-4 text-text">
+        <AreaField
+          label={texts.fork.message}
+          minHeight={80}
+          maxHeight={240}
+          maxLength={50_000}
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+        <p className="-mt-2.5 text-meta text-muted">{texts.fork.messageHelp}</p>
+        <Field
+          label={texts.fork.name}
+          maxLength={100}
+          value={title}
+          onChange={(event) => setTitle(event.target.value)}
+        />
+        <AgentPicker label={texts.fork.agent} agent={agent} onChoose={setAgent} />
+        {agent !== ofTurn && <p className="text-meta text-muted">{texts.fork.transcript}</p>}
+        <p className="text-meta text-muted">{texts.fork.ignored}</p>
+      </div>
+    </Dialog>
+  )
+}
+
+interface Wanted extends TurnOfTask {
+  readonly message: string
+  readonly title: string
+  readonly agent: AgentName
+}
+
+function useFork(onCreated: () => void) {
+  const dispatch = useDispatch()
+  const navigate = useNavigate()
+  const [fork, { isLoading }] = useForkTaskMutation()
+  // One id until the server has the task: sending again after a lost answer makes no second one.
+  const [id] = useState(newId)
+  const create = async ({ message, title, ...wanted }: Wanted) => {
+    const answer = await fork({
+      id,
+      ...wanted,
+      ...(message.trim() !== '' && { message }),
+      ...(title !== '' && { title }),
+    })
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.fork.failed, answer.error))
+      return
+    }
+    dispatch(notified('success', texts.fork.created))
+    onCreated()
+    void navigate(`/tasks/${answer.data.task.id}`)
+  }
+  return { create: (wanted: Wanted) => void create(wanted), creating: isLoading }
+}

@@ -1,0 +1,84 @@
+/** Lists the files that an undo changes, and asks whether to do it. */
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { previewUndo } from '#domain/api/fork.schema.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { useUndoPreviewQuery, type TurnOfTask } from './forkApi.ts'
+import { texts } from './texts.ts'
+import { useUndo } from './useUndo.ts'
+
+interface UndoDialogProps extends TurnOfTask {
+  readonly onClose: () => void
+}
+
+export function UndoDialog({ taskId, executionId, onClose }: UndoDialogProps) {
+  const turn = { taskId, executionId }
+  const { data, error } = useUndoPreviewQuery(turn, { refetchOnMountOrArgChange: true })
+  const { undo, undoing } = useUndo(texts.undo.done)
+  const confirm = async () => {
+    if (await undo(turn)) onClose()
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={texts.undo.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {texts.undo.leave}
+          </Button>
+          <Button
+            kind="danger-filled"
+            busy={undoing}
+            disabled={data === undefined}
+            onClick={() => void confirm()}
+          >
+            {texts.undo.confirm}
+          </Button>
+        </>
+      }
+    >
+      <p>{texts.undo.why(Math.max(1, data?.undone.length ?? 1))}</p>
+      <div className="mt-3 text-ui text-text" role="status">
+        {error !== undefined && (
+          <p role="alert" className="text-bad">
+            {reasonOf(error, texts.undo.failed)}
+          </p>
+        )}
+        {data === undefined && error === undefined && texts.undo.loading}
+        {data !== undefined && <ChangedFiles preview={data} />}
+      </div>
+    </Dialog>
+  )
+}
+
+type Preview = AnswerOf<typeof previewUndo>
+
+function ChangedFiles({ preview: { files, total, kept, compared } }: { readonly preview: Preview }) {
+  if (!compared) return <p>{texts.undo.notCompared}</p>
+  return (
+    <>
+      <p className="font-medium">{total === 0 ? texts.undo.noFiles : texts.undo.files(total)}</p>
+      {files.length > 0 && (
+        // A list that scrolls can be reached by the keyboard.
+        <ul
+          tabIndex={0}
+          aria-label={texts.undo.files(total)}
+          className="mt-1.5 max-h-60 overflow-y-auto rounded-control border border-line px-2.5 py-1.5"
+        >
+          {files.map(({ path, change }) => (
+            <li key={path} className="flex gap-2 text-meta/5">
+              <span className="min-w-0 flex-1 truncate mono" title={path}>
+                {path}
+              </span>
+              <span className="flex-none text-muted">{texts.undo.change[change]}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {kept.length > 0 && <p className="mt-2 text-meta text-muted">{texts.undo.kept(kept.length)}</p>}
+    </>
+  )
+}

@@ -1,0 +1,24 @@
+/** Says that turns were undone, and offers them back. */
+import { Button } from '../../../ui/form/Button.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
+import type { TurnOfTask } from './forkApi.ts'
+import { texts } from './texts.ts'
+import { useUndo } from './useUndo.ts'
+
+/** `executionId`: the undo. */
+export function UndoneNote(turn: TurnOfTask) {
+  const { undo, undoing } = useUndo(texts.undo.isBack)
+  return (
+    <Note
+      kind="warning"
+      className="mx-4 mt-4"
+      action={
+        <Button size="small" busy={undoing} onClick={() => void undo(turn)}>
+          {texts.undo.back}
+        </Button>
+      }
+    >
+      {texts.undo.note}
+    </Note>
+  )
+}

@@ -1,0 +1,26 @@
+/** Undoes a turn, or an undo. */
+import { useDispatch } from 'react-redux'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { taskLoaded } from '../taskSlice.ts'
+import { useUndoTurnMutation, type TurnOfTask } from './forkApi.ts'
+import { texts } from './texts.ts'
+
+/** `undo` answers whether it was done; the person is told either way. */
+export function useUndo(done: string): {
+  readonly undo: (turn: TurnOfTask) => Promise<boolean>
+  readonly undoing: boolean
+} {
+  const dispatch = useDispatch()
+  const [undoTurn, { isLoading }] = useUndoTurnMutation()
+  const undo = async (turn: TurnOfTask) => {
+    const answer = await undoTurn(turn)
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.undo.failed, answer.error))
+      return false
+    }
+    dispatch(taskLoaded(answer.data.task))
+    dispatch(notified('success', done, answer.data.restored ? undefined : texts.undo.later))
+    return true
+  }
+  return { undo, undoing: isLoading }
+}
