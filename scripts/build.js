@@ -35,6 +35,19 @@ export async function buildServer(root) {
       sourcemap: true,
       logLevel: 'silent',
     })
+    // Anybody may run this one by itself, with nothing but Node.
+    await build({
+      absWorkingDir: root,
+      entryPoints: { 'flightdeck-verify': 'services/operations/bundleVerifier.ts' },
+      outdir: made,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      logLevel: 'silent',
+    })
     // Put in place at once: nobody finds half a bundle, and no chunk of an older one stays.
     await rm(target, { recursive: true, force: true })
     await rename(made, target)

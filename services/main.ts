@@ -220,6 +220,7 @@ async function startDoor(
       codeHostName: codeHostName(config),
       passwordSignIn: config.passwordSignIn,
       webFolder: new URL('../web', import.meta.url).pathname,
+      verifierFile: new URL('flightdeck-verify.mjs', import.meta.url).pathname,
       notices: notices.read,
       agents: agents.read,
       query,

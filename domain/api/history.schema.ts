@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { Position } from '../kernel/event.schema.ts'
 import { unreadableReasons } from '../kernel/event.ts'
 import { TaskId } from '../kernel/ids.schema.ts'
-import { defineRead } from './call.schema.ts'
+import { contentCategories } from '../proof/auditBundle.ts'
+import { defineFile, defineRead } from './call.schema.ts'
 import { MessageDelta, TerminalOutput } from './chat.schema.ts'
 import { Moment, queryNumber } from './fields.schema.ts'
 import { historyPageSize, historyRoutes } from './history.ts'
@@ -109,4 +110,22 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
     kept: z.boolean(),
   },
   faults: ['not_found'],
+})
+
+/** Categories of content that are left out, with commas. */
+const Withheld = z
+  .string()
+  .transform((listed) => listed.split(',').filter((name) => name !== ''))
+  .pipe(z.array(z.enum(contentCategories)))
+
+/**
+ * An audit bundle: the task's whole history with its proofs, as `docs/audit-bundle.md` has it. A seal is made for it where the newest is older
+ * than the task's last event. Downloading is recorded.
+ */
+export const getTaskAudit = defineFile(historyRoutes.getTaskAudit, {
+  summary: 'The audit record of the task, with proofs that can be checked without this server.',
+  params: z.object({ taskId: TaskId }),
+  query: { withhold: Withheld.default([]) },
+  file: { type: 'application/x-ndjson', name: 'audit.ndjson' },
+  faults: ['not_found', 'not_sealed'],
 })

@@ -3,6 +3,7 @@ import type { Routes } from './route.ts'
 
 export const historyRoutes = {
   getTaskHistory: { method: 'GET', path: '/tasks/:taskId/history' },
+  getTaskAudit: { method: 'GET', path: '/tasks/:taskId/audit' },
   getRecordedChanges: { method: 'GET', path: '/tasks/:taskId/history/changes' },
 } as const satisfies Routes
 

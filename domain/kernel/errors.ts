@@ -74,6 +74,11 @@ export const faults = {
     status: 503,
     sentence: 'Part of the server is not responding. Try again in a moment.',
   },
+  not_sealed: {
+    status: 503,
+    sentence:
+      'There is no proof of this history yet, because the log has not been sealed. Try again in a moment, or ask the operator of this server.',
+  },
   views_behind: {
     status: 503,
     sentence: 'The server is rebuilding its data. Try again in a moment.',

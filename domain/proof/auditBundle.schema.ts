@@ -27,6 +27,8 @@ export const BundledContent = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
   /** Its key was destroyed. */
   z.strictObject({ kind: z.literal('erased') }),
+  /** It could not be opened: its key is missing, or it was changed in the log. */
+  z.strictObject({ kind: z.literal('unreadable') }),
 ])
 export type BundledContent = z.infer<typeof BundledContent>
 
@@ -42,10 +44,14 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     keys: z.array(z.string()).min(1),
     /** The signed checkpoint that all proofs lead to. */
     checkpoint: z.string(),
+    /** The signed checkpoint over the end of every stream, as of the same moment. */
+    heads: z.string(),
   }),
   z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
   /** That the event is in the tree of the header's checkpoint, as a tlog-proof. */
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
+  /** That the stream ended with the event of this revision when the log was sealed, as a tlog-proof for the tree of the header's `heads`. */
+  z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
   /** An in-toto statement in a DSSE envelope, which says where each stream ends. */
   z.strictObject({
     kind: z.literal('manifest'),

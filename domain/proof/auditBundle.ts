@@ -13,20 +13,28 @@ export const predicateType = 'https://flightdeck.dev/audit-manifest/v1'
 export const contentCategories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
 export type ContentCategory = (typeof contentCategories)[number]
 
-const categories: Readonly<Record<string, ContentCategory>> = {
-  TaskCreated: 'prompts',
-  TaskUpdated: 'prompts',
-  MessageQueued: 'prompts',
-  MessageEdited: 'prompts',
-  MessagePosted: 'answers',
-  MessageTextRecorded: 'answers',
-  ToolStarted: 'tools',
-  ToolFinished: 'tools',
-  CommandOutputRecorded: 'output',
-  TerminalOutputRecorded: 'output',
+const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
+  TaskCreated: ['prompts'],
+  TaskUpdated: ['prompts'],
+  // Its transcript has both sides of the conversation that it goes on with.
+  TaskCreatedFromTurn: ['prompts', 'answers'],
+  TaskForked: ['prompts'],
+  MessageQueued: ['prompts'],
+  MessageEdited: ['prompts'],
+  MessagePosted: ['answers'],
+  MessageTextRecorded: ['answers'],
+  ToolStarted: ['tools'],
+  ToolFinished: ['tools'],
+  CommandOutputRecorded: ['output'],
+  TerminalOutputRecorded: ['output'],
 }
 
-/** Which category the content of this kind of event belongs to. What names branches, commits and reasons are details. */
-export function categoryOf(type: string): ContentCategory {
-  return categories[type] ?? 'details'
+/** Which categories the content of this kind of event belongs to. What names branches, commits and reasons are details. */
+export function categoriesOf(type: string): readonly ContentCategory[] {
+  return categories[type] ?? ['details']
+}
+
+/** The category that keeps the content of this kind of event out of a bundle; `undefined` when it may be in it. */
+export function withheldAs(type: string, withheld: readonly ContentCategory[]): ContentCategory | undefined {
+  return categoriesOf(type).find((category) => withheld.includes(category))
 }

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { assert, constantFrom, integer, nat, property } from 'fast-check'
+import { assert, asyncProperty, constantFrom, integer, nat, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { present } from '../../tests/domain/present.ts'
-import { bundleOf, cryptography, keptEnvelopes, signingKey } from '../../tests/domain/auditBundles.ts'
+import { bundleOf, keptEnvelopes, signingKey } from '../../tests/domain/auditBundles.ts'
+import { cryptography } from '../../services/platform/seals/cryptography.ts'
 import { BundleRecord, type Envelope } from './auditBundle.schema.ts'
 import { contentCategories } from './auditBundle.ts'
 import { envelopeHash, originOf } from './bundleHashes.ts'
 import { verifyBundle } from './verifyBundle.ts'
 
-const whole = bundleOf()
+const whole = await bundleOf()
 const records = whole.map((line) => BundleRecord.parse(JSON.parse(line)))
 const report = (lines: readonly string[], trusted?: readonly string[]) =>
   verifyBundle(lines, cryptography, trusted)
@@ -26,25 +27,28 @@ test('a bundle that nobody touched is whole', () => {
   expect(report(whole, header.keys)).toMatchObject({ verdict: 'whole', signedBy: header.keys[0] })
 })
 
-test.each(contentCategories)('a bundle is whole with its %s withheld, and says how many', (category) => {
-  const lines = bundleOf({ withheld: [category] })
-  expect(report(lines)).toMatchObject({ verdict: 'whole' })
-  expect(report(lines).withheld[category] ?? 0).toBe(
-    lines.filter((line) => line.includes(`"withheld","category":"${category}"`)).length,
-  )
-})
+test.each(contentCategories)(
+  'a bundle is whole with its %s withheld, and says how many',
+  async (category) => {
+    const lines = await bundleOf({ withheld: [category] })
+    expect(report(lines)).toMatchObject({ verdict: 'whole' })
+    expect(report(lines).withheld[category] ?? 0).toBe(
+      lines.filter((line) => line.includes(`"withheld","category":"${category}"`)).length,
+    )
+  },
+)
 
-test('after erasure a bundle is whole, and holds no word of the task', () => {
-  const lines = bundleOf({ isErased: true })
+test('after erasure a bundle is whole, and holds no word of the task', async () => {
+  const lines = await bundleOf({ isErased: true })
   expect(report(lines)).toMatchObject({ verdict: 'whole', disclosed: 0 })
   expect(report(lines).erased).toBeGreaterThan(0)
   expect(lines.join('\n')).not.toMatch(/README|naïve|echo/)
 })
 
-test('a bundle signed by a key that the reader does not know is not taken for whole', () => {
+test('a bundle signed by a key that the reader does not know is not taken for whole', async () => {
   const other = signingKey(originOf(header), 9).vkey
   expect(report(whole, [other])).toMatchObject({ verdict: 'unknown_key' })
-  expect(report(bundleOf({ seed: 9 }), header.keys)).toMatchObject({ verdict: 'unknown_key' })
+  expect(report(await bundleOf({ seed: 9 }), header.keys)).toMatchObject({ verdict: 'unknown_key' })
 })
 
 test('a bundle of a newer version says so', () => {
@@ -129,9 +133,9 @@ describe('what was done to a bundle is found, at the right record', () => {
     )
   })
 
-  test('a stream rewritten from an event on, with hashes that are right again', () => {
-    assert(
-      property(at, (which) => {
+  test('a stream rewritten from an event on, with hashes that are right again', async () => {
+    await assert(
+      asyncProperty(at, async (which) => {
         const target = records[eventAt[which] ?? 0]
         if (target?.kind !== 'event') return
         const { stream, revision } = target.event
@@ -147,7 +151,7 @@ describe('what was done to a bundle is found, at the right record', () => {
           return before
         })
         // The forger can write all but what the log has signed.
-        const lines = bundleOf({ all: forged }).map((line) => BundleRecord.parse(JSON.parse(line)))
+        const lines = (await bundleOf({ all: forged })).map((line) => BundleRecord.parse(JSON.parse(line)))
         const events = lines.filter((record) => record.kind === 'event')
         const kept = records.filter((record) => record.kind !== 'event')
         const found = report([...kept.slice(0, 1), ...events, ...kept.slice(1)].map(textOf))
@@ -185,3 +189,36 @@ function sameJson(one: string, other: string): boolean {
     return false
   }
 }
+
+test('a seal that the reader has from elsewhere bears the bundle out, or contradicts it', async () => {
+  const sealed = (of: typeof header) =>
+    textOf({ revision: 0, at: '', checkpoint: of.checkpoint, heads: of.heads })
+  const withSeals = (seals: readonly string[]) => verifyBundle(whole, cryptography, header.keys, seals)
+  expect(withSeals([])).toMatchObject({ verdict: 'whole', isWitnessed: false })
+  expect(withSeals(['', '{"torn', sealed(header)])).toMatchObject({ verdict: 'whole', isWitnessed: true })
+  const [begun] = keptEnvelopes
+  const other = await bundleOf({
+    all: keptEnvelopes.map((event) =>
+      event === begun ? { ...event, meta: { ...event.meta, hash: 'a'.repeat(64) } } : event,
+    ),
+  })
+  const rewritten = BundleRecord.parse(JSON.parse(other[0] ?? ''))
+  expect(withSeals([rewritten.kind === 'header' ? sealed(rewritten) : ''])).toMatchObject({
+    verdict: 'not_whole',
+    faults: [{ kind: 'changed', where: 'checkpoint' }],
+  })
+  // A seal that is not signed says nothing.
+  expect(
+    withSeals([sealed({ ...header, checkpoint: header.checkpoint.replace(/.{8}\n$/, 'AAAAAAA=\n') })]),
+  ).toMatchObject({ verdict: 'whole', isWitnessed: false })
+})
+
+test('a stream that is given out as ended before its end has no proof of that', () => {
+  // All but the seal is written anew by somebody who has the signing key, as the bundle is made: the tail of the terminal is left out.
+  const lines = records.flatMap((record) => {
+    if (record.kind === 'end' && record.stream.startsWith('terminal-')) return []
+    return [textOf(record)]
+  })
+  const found = report(lines)
+  expect(found).toMatchObject({ verdict: 'not_whole', faults: [{ kind: 'unproven' }] })
+})

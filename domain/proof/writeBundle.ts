@@ -11,6 +11,17 @@ import {
 import { originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
 import { parseCheckpoint, parseNote } from './checkpoint.ts'
 
+export interface BundledEvent {
+  readonly event: Envelope
+  readonly content: BundledContent
+}
+
+/** As tlog-proofs: that the event is in the log, and that its stream ended with it. */
+export interface EventProofs {
+  readonly inLog: string
+  readonly atEnd: string
+}
+
 export interface BundleSource {
   readonly logId: string
   readonly epoch: number
@@ -19,17 +30,19 @@ export interface BundleSource {
   /** The signed checkpoint that all proofs lead to. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
-  /** Each stream from revision 0, in any order of the streams. */
-  readonly events: Iterable<{ readonly event: Envelope; readonly content: BundledContent }>
-  /** The tlog-proof of an event, where one is to be in the bundle. The last of each stream needs one. */
-  readonly proofOf: (event: Envelope) => string | undefined
+  /** The signed checkpoint over the ends of all streams, as of the same moment. */
+  readonly headsCheckpoint: string
+  /** Each stream from revision 0 to its end, one after the other. */
+  readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
+  /** The tlog-proofs of an event, where they are to be in the bundle. The last of each stream needs both. */
+  readonly proofsOf: (event: Envelope) => Partial<EventProofs>
   /** Signs with the newest of the keys. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
 /** Throws a RangeError when the checkpoint is not one of this log. */
-export function* writeBundle(source: BundleSource, cryptography: Cryptography): Generator<string> {
-  const { logId, epoch, taskId, keys, checkpoint } = source
+export async function* writeBundle(source: BundleSource, cryptography: Cryptography): AsyncGenerator<string> {
+  const { logId, epoch, taskId, keys, checkpoint, headsCheckpoint } = source
   const head = parseCheckpoint(parseNote(checkpoint)?.text ?? '')
   if (head?.origin !== originOf(source)) throw new RangeError('The checkpoint belongs to another log.')
   yield line({
@@ -41,14 +54,16 @@ export function* writeBundle(source: BundleSource, cryptography: Cryptography): 
     taskId,
     keys: [...keys],
     checkpoint,
+    heads: headsCheckpoint,
   })
   const heads = new Map<string, Envelope>()
-  for (const { event, content } of source.events) {
+  for await (const { event, content } of source.events) {
     heads.set(event.stream, event)
     yield line({ kind: 'event', event, content })
-    const proof = source.proofOf(event)
-    if (proof !== undefined)
-      yield line({ kind: 'proof', stream: event.stream, revision: event.revision, proof })
+    const { stream, revision } = event
+    const { inLog, atEnd } = source.proofsOf(event)
+    if (inLog !== undefined) yield line({ kind: 'proof', stream, revision, proof: inLog })
+    if (atEnd !== undefined) yield line({ kind: 'end', stream, revision, proof: atEnd })
   }
   const manifest: Manifest = {
     _type: 'https://in-toto.io/Statement/v1',

@@ -19,7 +19,7 @@ import { signInRoutes, linkRoutes } from './auth/codeHostSignIn.ts'
 import { loginThrottle } from './auth/loginThrottle.ts'
 import { mayOpenSocket, refuseForeignHosts } from './http/allowedHosts.ts'
 import { isBelowApi, refuseDisguisedApiPaths, refuseUndecodable } from './http/apiPaths.ts'
-import { client } from './http/staticClient.ts'
+import { client, verifierDownload } from './http/staticClient.ts'
 import {
   limitAddresses,
   limitPeople,
@@ -138,6 +138,7 @@ function createApp(
   app.use(options.command)
   app.use(options.query)
   app.use(inApi(refuseUnknownCall))
+  app.use(verifierDownload(options.verifierFile))
   app.use(client(options.webFolder))
   return app
 }

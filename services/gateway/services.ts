@@ -61,6 +61,8 @@ export interface GatewayOptions {
   readonly passwordSignIn: boolean
   /** The built client. */
   readonly webFolder: string
+  /** The built verifier of audit bundles. */
+  readonly verifierFile: string
   /** What a banner on every page says. */
   readonly notices: () => readonly string[]
   /** What the runners that are there tell of the agents. */

@@ -15,8 +15,9 @@ import { routeWith } from '#platform/http/route.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
+import type { AuditSources } from './taskAudit.ts'
 
-export interface QueryServices {
+export interface QueryServices extends AuditSources {
   /** For the audit log alone: what was read. */
   readonly commands: Commands
   readonly documents: Documents

@@ -1,11 +1,11 @@
 /** Audit bundles of the task in the kept log of version 1, and what proves them. */
-import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { StoredEventShape } from './storedEvents.ts'
 import { type BundledContent, type Envelope } from '../../domain/proof/auditBundle.schema.ts'
-import { categoryOf, type ContentCategory } from '../../domain/proof/auditBundle.ts'
-import { leafOf, originOf, type Cryptography } from '../../domain/proof/bundleHashes.ts'
+import { withheldAs, type ContentCategory } from '../../domain/proof/auditBundle.ts'
+import { leafOf, originOf } from '../../domain/proof/bundleHashes.ts'
 import {
   checkpointText,
   verifierKey,
@@ -23,22 +23,11 @@ import {
   type Frontier,
   type Hash,
 } from '../../domain/proof/merkleTree.ts'
+import { headLeaf, headsOriginOf } from '../../domain/proof/sealNotes.ts'
 import { writeBundle } from '../../domain/proof/writeBundle.ts'
+import { cryptography, rawPublicKey } from '../../services/platform/seals/cryptography.ts'
 
-const spki = Buffer.from('302a300506032b6570032100', 'hex')
-const sha256 = (bytes: Uint8Array): Hash => new Uint8Array(createHash('sha256').update(bytes).digest())
-
-export const cryptography: Cryptography = {
-  sha256,
-  utf8: (text) => new TextEncoder().encode(text),
-  isSignedBy: (publicKey, message, signature) =>
-    verify(
-      null,
-      message,
-      createPublicKey({ key: Buffer.concat([spki, publicKey]), format: 'der', type: 'spki' }),
-      signature,
-    ),
-}
+const { sha256 } = cryptography
 
 /** An Ed25519 key that is always the same, so that a bundle is too. */
 export function signingKey(name: string, seed: number) {
@@ -47,8 +36,7 @@ export function signingKey(name: string, seed: number) {
     Buffer.alloc(32, seed),
   ])
   const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-  const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(spki.length)
-  const verifier = verifierKey(sha256, name, new Uint8Array(publicKey))
+  const verifier = verifierKey(sha256, name, rawPublicKey(createPublicKey(privateKey)))
   return {
     verifier,
     vkey: writeVerifierKey(verifier),
@@ -81,65 +69,85 @@ export const keptEnvelopes: readonly Envelope[] = events.map(
   ({ position: _position, content: _content, ...event }) => event,
 )
 
-/** The lines of a bundle of the kept log's task, sealed as the whole log is. */
-export function bundleOf({
-  withheld = [],
-  isErased = false,
-  all = keptEnvelopes,
-  seed = 7,
-}: BundleWish = {}): readonly string[] {
-  const begun = all[0]?.data
-  const { logId } = z.object({ logId: z.string() }).parse(begun)
-  const origin = originOf({ logId, epoch: 1 })
-  const key = signingKey(origin, seed)
+/** A tree over leaves, with proofs for each of them. */
+function treeOver(leaves: readonly Uint8Array[]) {
   const nodes = new Map<string, Hash>()
-  const frontier = all.reduce<Frontier>(
-    (grown, { meta }) =>
-      append(sha256, grown, leafHash(sha256, leafOf(meta.hash)), ({ level, index }, hash) =>
+  const frontier = leaves.reduce<Frontier>(
+    (grown, leaf) =>
+      append(sha256, grown, leafHash(sha256, leaf), ({ level, index }, hash) =>
         nodes.set(`${level}/${index}`, hash),
       ),
     emptyFrontier,
   )
-  const text = checkpointText({ origin, size: frontier.size, root: rootOf(sha256, frontier) })
-  const { name, keyId } = key.verifier
-  const checkpoint = writeNote({
-    text,
-    signatures: [{ name, keyId, signature: key.sign(cryptography.utf8(text)) }],
-  })
+  const hashOf = ({ level, index }: { level: number; index: number }) =>
+    nodes.get(`${level}/${index}`) ?? new Uint8Array(32)
+  return {
+    size: leaves.length,
+    root: rootOf(sha256, frontier),
+    proofOf: (index: number, note: string) =>
+      writeInclusionProof({
+        index,
+        proof: inclusionPath(index, leaves.length).map((part) => combine(sha256, part.map(hashOf))),
+        note,
+      }),
+  }
+}
+
+/** The lines of a bundle of the kept log's task, sealed as the whole log is. */
+export async function bundleOf({
+  withheld = [],
+  isErased = false,
+  all = keptEnvelopes,
+  seed = 7,
+}: BundleWish = {}): Promise<readonly string[]> {
+  const { logId } = z.object({ logId: z.string() }).parse(all[0]?.data)
+  const identity = { logId, epoch: 1 }
+  const key = signingKey(originOf(identity), seed)
+  const signed = (origin: string, { size, root }: { size: number; root: Hash }) => {
+    const text = checkpointText({ origin, size, root })
+    const { name, keyId } = key.verifier
+    const signature = key.sign(cryptography.utf8(text))
+    return writeNote({ text, signatures: [{ name, keyId, signature }] })
+  }
+  const log = treeOver(all.map(({ meta }) => leafOf(meta.hash)))
+  const ends = [...new Map(all.map((event) => [event.stream, event])).values()]
+  const heads = treeOver(
+    ends.map(({ stream, revision, meta: { hash } }) => headLeaf(cryptography, { stream, revision, hash })),
+  )
+  const checkpoint = signed(originOf(identity), log)
+  const headsCheckpoint = signed(headsOriginOf(identity, log.size), heads)
   const streams = ['task', 'terminal'].map((kind) =>
     all.filter(({ stream }) => stream.startsWith(`${kind}-`)),
   )
   const taskId = streams[0]?.[0]?.stream.slice('task-'.length) ?? ''
-  const ends = new Set(streams.map((stream) => stream.at(-1)))
   const contentOf = (event: Envelope): BundledContent => {
     if (event.meta.content === null) return { kind: 'none' }
     if (isErased) return { kind: 'erased' }
-    const category = categoryOf(event.type)
-    return withheld.includes(category)
-      ? { kind: 'withheld', category }
-      : { kind: 'disclosed', text: contents.get(event.id) ?? '' }
+    const category = withheldAs(event.type, withheld)
+    return category === undefined
+      ? { kind: 'disclosed', text: contents.get(event.id) ?? '' }
+      : { kind: 'withheld', category }
   }
-  const hashOf = ({ level, index }: { level: number; index: number }) =>
-    nodes.get(`${level}/${index}`) ?? new Uint8Array(32)
-  return [
-    ...writeBundle(
-      {
-        logId,
-        epoch: 1,
-        taskId,
-        keys: [key.vkey],
-        checkpoint,
-        withheld,
-        events: streams.flat().map((event) => ({ event, content: contentOf(event) })),
-        proofOf: (event) => {
-          if (!ends.has(event) && !event.type.startsWith('Execution')) return undefined
-          const index = all.indexOf(event)
-          const proof = inclusionPath(index, all.length).map((part) => combine(sha256, part.map(hashOf)))
-          return writeInclusionProof({ index, proof, note: checkpoint })
-        },
-        sign: key.sign,
-      },
-      cryptography,
-    ),
-  ]
+  const source = {
+    ...identity,
+    taskId,
+    keys: [key.vkey],
+    checkpoint,
+    headsCheckpoint,
+    withheld,
+    events: streams.flat().map((event) => ({ event, content: contentOf(event) })),
+    proofsOf: (event: Envelope) => {
+      const isEnd = ends.includes(event)
+      return {
+        ...(isEnd || event.type.startsWith('Execution')
+          ? { inLog: log.proofOf(all.indexOf(event), checkpoint) }
+          : {}),
+        ...(isEnd ? { atEnd: heads.proofOf(ends.indexOf(event), headsCheckpoint) } : {}),
+      }
+    },
+    sign: key.sign,
+  }
+  const lines: string[] = []
+  for await (const line of writeBundle(source, cryptography)) lines.push(line)
+  return lines
 }

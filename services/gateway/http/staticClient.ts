@@ -3,7 +3,7 @@
  * cannot be opened ends the process. The page itself is the answer for every address that is no file.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import type { Middleware } from 'koa'
 
@@ -43,6 +43,21 @@ export function client(folder: string): Middleware {
     else context.body = body
   }
 }
+
+/** The verifier of audit bundles as a file that anybody may download and run. It is built; from the sources there is none. */
+export function verifierDownload(path: string): Middleware {
+  const program = existsSync(path) ? readFileSync(path) : undefined
+  return (context, next) => {
+    const isAsked = context.path === verifierAddress && ['GET', 'HEAD'].includes(context.method)
+    if (!isAsked || program === undefined) return next()
+    context.set('content-disposition', 'attachment')
+    context.set('cache-control', 'no-cache')
+    context.type = 'text/javascript'
+    context.body = program
+    return undefined
+  }
+}
+const verifierAddress = '/flightdeck-verify.mjs'
 
 /** By address. What begins with a dot is the build's own. */
 function filesIn(folder: string): ReadonlyMap<string, Served> {

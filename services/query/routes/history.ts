@@ -1,15 +1,18 @@
 /** Reads of a task's history: its events, and its changes as they were. */
-import { getRecordedChanges, getTaskHistory } from '#domain/api/history.schema.ts'
+import { RecordsExported } from '#domain/audit.ts'
+import { getRecordedChanges, getTaskAudit, getTaskHistory } from '#domain/api/history.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
+import { recordAudit } from '#platform/access/auditLog.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { recordedFilesOf } from '#platform/reads/proposal.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
+import { taskAudit } from '../taskAudit.ts'
 import { historyPage } from '../taskHistory.ts'
 
 type WorkspaceChanged = Extract<RecordedOf<TaskEvent>, { type: 'WorkspaceChanged' }>
@@ -22,6 +25,18 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
     const changed = await changesAt(services, task.id, query.revision)
     const files = await recordedFilesOf(services, task.id, changed.data.blob)
     return { data: diffOf(changed, files ?? []), kept: files !== undefined }
+  }),
+  route(getTaskAudit, signedIn, fresh, ownTask, async ({ task, query, ...asked }, services) => {
+    const { actor, commandId, requestId } = asked
+    const exported = RecordsExported.of({
+      records: 'audit_bundle',
+      personId: null,
+      taskId: task.id,
+      from: null,
+      to: null,
+    })
+    await recordAudit(services, exported, { actor, commandId, correlationId: requestId })
+    return taskAudit(services, task.id, query.withhold)
   }),
 ]
 

@@ -1,0 +1,93 @@
+/** What the events of a bundle show by themselves: their hashes, their links, and how the two streams of a task bear each other out. */
+import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schema.ts'
+import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
+import type { BundledEvent, BundleFault } from './bundleParts.ts'
+
+/** What is wrong with the events of a stream by themselves. */
+export function chainFaults(
+  stream: string,
+  events: readonly BundledEvent[],
+  cryptography: Cryptography,
+): readonly BundleFault[] {
+  const faults: BundleFault[] = []
+  const present = new Set(events.map(({ event }) => event.revision))
+  let next = 0
+  let before: Envelope | undefined
+  for (const { event, content } of events) {
+    const { revision, meta } = event
+    const where = `${stream}@${revision}`
+    if (envelopeHash(cryptography, event) !== meta.hash)
+      faults.push({ kind: 'changed', where, why: 'The event does not have the hash that was recorded.' })
+    const why = contentFault(event, content, cryptography)
+    if (why !== undefined) faults.push({ kind: 'changed', where, why })
+    if (revision > next) {
+      const kind = present.has(next) ? 'moved' : 'removed'
+      faults.push({ kind, where: `${stream}@${next}`, why: `Event ${revision} stands in its place.` })
+    } else if (revision < next) {
+      faults.push({ kind: 'added', where, why: 'There is another event of this revision before it.' })
+    } else if (meta.prev !== (before?.meta.hash ?? '')) {
+      const at = before === undefined ? where : `${stream}@${before.revision}`
+      faults.push({ kind: 'changed', where: at, why: 'The event after it follows another one.' })
+    }
+    if (revision >= next) {
+      next = revision + 1
+      before = event
+    }
+  }
+  return faults
+}
+
+function contentFault(
+  event: Envelope,
+  content: BundledContent,
+  { sha256, utf8 }: Cryptography,
+): string | undefined {
+  const recorded = event.meta.content
+  if (content.kind === 'none')
+    return recorded === null ? undefined : 'It had content, which is not accounted for.'
+  if (recorded === null) return 'It had no content.'
+  if (content.kind !== 'disclosed') return undefined
+  return hexOf(sha256(utf8(content.text))) === recorded.commitment
+    ? undefined
+    : 'Its content is not what was recorded.'
+}
+
+/** How the two streams of the task bear each other out. */
+export function orderFaults(
+  { taskId }: BundleHeader,
+  streams: ReadonlyMap<string, readonly BundledEvent[]>,
+): readonly BundleFault[] {
+  const faults: BundleFault[] = []
+  const task = streams.get(`task-${taskId}`) ?? []
+  const terminal = streams.get(`terminal-${taskId}`) ?? []
+  let latest = 0
+  for (const { event } of terminal) {
+    const { follows } = event.meta
+    const where = `${event.stream}@${event.revision}`
+    if (follows === null || follows < latest || follows >= task.length)
+      faults.push({ kind: 'moved', where, why: 'It does not follow the event of the task that it names.' })
+    latest = Math.max(latest, follows ?? 0)
+  }
+  for (const { event } of task) {
+    const anchor = terminalAnchor(event.data)
+    if (anchor === undefined) continue
+    const named = terminal.find(({ event }) => event.revision === anchor.revision)
+    if (named?.event.meta.hash === anchor.hash) continue
+    const why = `It is not the event that ${event.stream}@${event.revision} names.`
+    faults.push({
+      kind: named === undefined ? 'removed' : 'changed',
+      where: `terminal-${taskId}@${anchor.revision}`,
+      why,
+    })
+  }
+  return faults
+}
+
+function terminalAnchor(data: unknown): { revision: number; hash: string } | undefined {
+  if (typeof data !== 'object' || data === null || !('terminal' in data)) return undefined
+  const { terminal } = data
+  if (typeof terminal !== 'object' || terminal === null) return undefined
+  if (!('revision' in terminal) || !('hash' in terminal)) return undefined
+  const { revision, hash } = terminal
+  return typeof revision === 'number' && typeof hash === 'string' ? { revision, hash } : undefined
+}
