@@ -3,6 +3,7 @@ import * as admin from './admin.schema.ts'
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
+import * as comparison from './comparison.schema.ts'
 import * as fork from './fork.schema.ts'
 import * as history from './history.schema.ts'
 import * as figures from './figures.schema.ts'
@@ -26,7 +27,7 @@ export const subjects = {
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
-    of: { ...tasks, ...fork },
+    of: { ...tasks, ...fork, ...comparison },
     says: 'Create and run tasks, start new ones from a turn, undo turns, read the changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },

@@ -82,6 +82,10 @@ export const Task = z.object({
     .optional(),
   /** Tasks that were created from turns of this one. */
   forks: z.array(z.object({ taskId: z.string(), executionId: z.string(), title: z.string() })).optional(),
+  /** The task that this one is an alternative to, with its title at the time. */
+  original: z.object({ taskId: z.string(), title: z.string() }).optional(),
+  /** Alternatives to this task. */
+  alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   /** Turns and commands that were undone, by their executions. */
   undone: z.array(z.string()).optional(),
   /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */

@@ -49,6 +49,7 @@ export const faults = {
       'Part of this history cannot be read, so nothing can be added to it. Ask the operator of this server to look at it.',
   },
   no_snapshot: { status: 409, sentence: 'The files of this turn were not saved.' },
+  comparison_full: { status: 409, sentence: 'A comparison holds up to 4 tasks.' },
   already_undone: { status: 409, sentence: 'This has been undone already.' },
   evicted: { status: 409, sentence: 'This run has ended or was taken over.' },
   conflict: { status: 409, sentence: 'Someone else changed this at the same time. Try again.' },

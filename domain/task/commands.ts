@@ -74,6 +74,12 @@ export type TaskCommand =
       readonly images: readonly NamedImage[]
       /** The turn that the task begins from. Such a task may have a blank description: it then waits for a message. */
       readonly from?: TurnOrigin
+      /** The original of the comparison that the task joins. */
+      readonly comparedTo?: {
+        readonly taskId: string
+        readonly title: string
+        readonly baseCommit: string | null
+      }
     }
   | {
       readonly type: 'UpdateTask'
@@ -163,6 +169,8 @@ export type TaskCommand =
       readonly executionId: string
       readonly title: string
     }
+  /** `taskId` is created as an alternative to this task. */
+  | { readonly type: 'AddAlternative'; readonly taskId: string; readonly title: string }
   /** Goes back to what the task was before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
   /** The snapshot that the turn before an undo has not left. */

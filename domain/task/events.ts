@@ -269,6 +269,20 @@ export const PullRequestFailed = event('PullRequestFailed', 1, {
   content: z.object({ reason: z.string() }),
 })
 
+/** The task is an alternative to another. */
+export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
+  /** The original. */
+  data: z.object({ taskId: TaskId }),
+  /** `baseCommit`: where it begins; `null` when the original had none yet, and where its repository was empty. */
+  content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
+})
+
+/** An alternative to this task was created. */
+export const AlternativeAdded = event('AlternativeAdded', 1, {
+  data: z.object({ taskId: TaskId }),
+  content: z.object({ title: z.string() }),
+})
+
 /** What a runner reports while an execution runs; each is fenced by execution and attempt. */
 export const progressEvents = [
   WorkspacePreparing,
@@ -310,6 +324,8 @@ export const taskEvents = [
   PullRequestFailed,
   TaskCreatedFromTurn,
   TaskForked,
+  TaskCreatedToCompare,
+  AlternativeAdded,
   TurnsUndone,
   WorkspaceRestored,
   ...progressEvents,

@@ -77,6 +77,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     nextRequestId: 'request-2',
   },
   RecordFork: { type: 'RecordFork', taskId: taskId(2), executionId: executionId(1), title: 'Another task' },
+  AddAlternative: { type: 'AddAlternative', taskId: taskId(2), title: 'Another task' },
   UndoTurn: { type: 'UndoTurn', undoId: executionId(3), executionId: executionId(1) },
   RecordSnapshot: {
     type: 'RecordSnapshot',
@@ -237,6 +238,15 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: 'no_snapshot',
     failed: 'no_snapshot',
     cancelled: 'no_snapshot',
+  },
+  AddAlternative: {
+    ...gone,
+    queued: ['AlternativeAdded'],
+    running: ['AlternativeAdded'],
+    cancelling: ['AlternativeAdded'],
+    completed: ['AlternativeAdded'],
+    failed: ['AlternativeAdded'],
+    cancelled: ['AlternativeAdded'],
   },
   UndoTurn: {
     ...gone,

@@ -77,6 +77,12 @@ export interface LiveTask {
     readonly snapshot: Snapshot
     readonly transcript: string
   } | null
+  /** Where its working branch began, once a workspace was made, or where it shall; `null` also in an empty repository. */
+  readonly baseCommit: string | null
+  /** The task that this one is an alternative to. */
+  readonly original: string | null
+  /** Alternatives to this task. */
+  readonly alternatives: readonly string[]
   /** The files are not yet those of `saved`: since the task was created from a turn, or since an undo. */
   readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
   /** Tools that have started and not finished: the end of the execution closes them. */
@@ -122,6 +128,9 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       saved: null,
       restorePoints: noPoints,
       origin: null,
+      baseCommit: null,
+      original: null,
+      alternatives: [],
       pendingRestore: null,
       openTools: new Set(),
       changedFiles: 0,
@@ -176,12 +185,16 @@ function evolveTask(
     case 'WorkspacePreparing':
       return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
     case 'WorkspacePrepared':
-      return { ...task, workspace: 'ready' }
+      return { ...task, workspace: 'ready', baseCommit: task.baseCommit ?? event.content?.baseCommit ?? null }
     case 'WorkSaved':
     case 'WorkspaceSnapshotTaken':
       return snapshotTaken(task, event)
     case 'TaskCreatedFromTurn':
       return createdFromTurn(task, event)
+    case 'TaskCreatedToCompare':
+      return { ...task, original: event.data.taskId, baseCommit: event.content?.baseCommit ?? null }
+    case 'AlternativeAdded':
+      return { ...task, alternatives: [...task.alternatives, event.data.taskId] }
     case 'TurnsUndone':
       return turnsUndone(task, event.data)
     case 'WorkspaceRestored':

@@ -27,6 +27,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
+import { addAlternative, comparedWith } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
 import { automaticUpdate, recordChanges, requestPullRequest, settlePullRequest } from './pullRequest.ts'
@@ -83,6 +84,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return settlePullRequest(state, command)
     case 'RecordFork':
       return recordFork(state, command)
+    case 'AddAlternative':
+      return addAlternative(state, command)
     case 'UndoTurn':
       return undoTurn(state, command)
     case 'RecordSnapshot':
@@ -118,6 +121,7 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     created,
     messageQueued(first, description, images),
     ...origin(command),
+    ...comparedWith(command),
     requested(executionId, 'start', first),
   ]
 }

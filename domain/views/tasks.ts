@@ -29,6 +29,8 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
   /** Title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
+  /** Where an alternative begins: the commit that the original began from, if that was known. */
+  readonly startCommit?: string | null
   readonly recorded: {
     readonly blob: BlobRef | null
     readonly currentBranch: string
@@ -139,7 +141,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'PullRequestFailed':
       return { ...seen, pullRequestPending: false }
     default:
-      return { ...seen, ...forkedOrUndone(task, event) }
+      return { ...seen, ...relatedOrUndone(task, event) }
   }
 }
 
@@ -254,11 +256,8 @@ function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestReque
   }
 }
 
-/** Fields that only tasks have that were forked or undone: those of others stay as they always were. */
-function forkedOrUndone(
-  task: TaskDocument,
-  event: AnyRecorded,
-): Pick<TaskDocument, 'forkedFrom' | 'forks' | 'undone' | 'lastUndo'> {
+/** Fields that only tasks have that were forked, compared or undone: those of others stay as they always were. */
+function relatedOrUndone(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
       const { taskId, executionId, session } = event.data
@@ -272,6 +271,17 @@ function forkedOrUndone(
       const before = (task.undone ?? []).filter((id) => !redone.includes(id))
       return { undone: [...before, ...undone], lastUndo: { id: undoId, executionId } }
     }
+    case 'TaskCreatedToCompare': {
+      const { title, baseCommit } = event.content ?? { title: '', baseCommit: null }
+      return { original: { taskId: event.data.taskId, title }, startCommit: baseCommit }
+    }
+    case 'AlternativeAdded':
+      return {
+        alternatives: [
+          ...(task.alternatives ?? []),
+          { taskId: event.data.taskId, title: event.content?.title ?? '' },
+        ],
+      }
     default:
       return {}
   }
@@ -337,6 +347,7 @@ export function shownOf(document: TaskDocument) {
     order: _order,
     pullRequestWords: _pullRequestWords,
     autoUpdate: _autoUpdate,
+    startCommit: _startCommit,
     ...shown
   } = document
   return shown

@@ -6,6 +6,7 @@ import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { comparisonRoutes } from './routes/comparison.ts'
 import { forkRoutes } from './routes/fork.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
@@ -20,6 +21,7 @@ export const commandRoutes = [
   ...prepareRoutes,
   ...taskRoutes,
   ...forkRoutes,
+  ...comparisonRoutes,
   ...chatRoutes,
   ...pullRequestRoutes,
 ]

@@ -4,6 +4,7 @@ import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { figuresRoutes } from './routes/figures.ts'
+import { comparisonRoutes } from './routes/comparison.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
@@ -17,6 +18,7 @@ export const queryRoutes = [
   ...projectSettingsRoutes,
   ...taskRoutes,
   ...undoRoutes,
+  ...comparisonRoutes,
   ...chatRoutes,
   ...historyRoutes,
   ...githubRoutes,

@@ -142,5 +142,7 @@ async function restoredAnew(
 
 /** The workspace with a warm agent of this task, or the one that was prepared before the task. */
 async function warmWorkspaceOf({ prewarm }: ExecutionDeps, task: TaskDocument) {
-  return task.workspace === 'ready' ? prewarm.agents.workspaceOf(task.id) : prewarm.adopt(task)
+  if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
+  // A workspace that was prepared ahead begins at the head of its branch.
+  return task.startCommit == null ? prewarm.adopt(task) : undefined
 }

@@ -16,7 +16,7 @@ interface Making {
   /** The workspace on a mirror: made, or the one that is there. */
   make(mirror: Mirror): Promise<Prepared | Failed>
   /** What a new one would stand on. */
-  ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch'>
+  ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'>
   remove(): Promise<void>
 }
 

@@ -143,15 +143,19 @@ export async function isEmpty(
 ): Promise<boolean> {
   if (!isBranchName(task.branch)) return false
   const ground = await baseCommitsFor(git, mirror, branchesOf(task))
-  return ground !== 'no_such_branch' && ground.baseCommit === null
+  return typeof ground === 'object' && ground.baseCommit === null
 }
 
 interface WorkspaceOf {
-  readonly task: Pick<TaskDocument, 'id' | 'projectId' | 'branch' | 'title' | 'workingBranch'>
+  readonly task: Pick<TaskDocument, 'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'>
   readonly user: UserDocument
 }
-function branchesOf({ id, branch, title, workingBranch }: WorkspaceOf['task']) {
-  return { baseBranch: branch, workingBranch: workingBranch ?? workingBranchName(title, id) }
+function branchesOf({ id, branch, title, workingBranch, startCommit }: WorkspaceOf['task']) {
+  return {
+    baseBranch: branch,
+    workingBranch: workingBranch ?? workingBranchName(title, id),
+    startAt: startCommit ?? undefined,
+  }
 }
 
 /** The workspace of a task on a mirror: made, or the one that exists. */
@@ -184,7 +188,8 @@ export async function workspaceFor(
       return failed('repository_too_large', prepared.message)
     case 'no_such_branch':
     case 'invalid_branch':
-      return failed('clone_failed', branchSentence(prepared))
+    case 'no_such_commit':
+      return failed('clone_failed', beginningSentence(prepared))
   }
 }
 
@@ -257,10 +262,15 @@ export function identityOf(user: UserDocument): { name: string; email: string } 
   return { name, email: user.email ?? `${user.githubUsername ?? user.id}@users.noreply.github.com` }
 }
 
-function branchSentence(
-  prepared: Extract<PrepareResult, { kind: 'no_such_branch' | 'invalid_branch' }>,
+function beginningSentence(
+  prepared: Extract<PrepareResult, { kind: 'no_such_branch' | 'invalid_branch' | 'no_such_commit' }>,
 ): string {
-  return prepared.kind === 'no_such_branch'
-    ? `The repository has no branch ${prepared.branch}. Create a task on a branch that exists.`
-    : `${prepared.branch} is not a valid branch name.`
+  switch (prepared.kind) {
+    case 'no_such_branch':
+      return `The repository has no branch ${prepared.branch}. Create a task on a branch that exists.`
+    case 'no_such_commit':
+      return `The repository no longer has commit ${prepared.commit.slice(0, 7)}, which this comparison began from.`
+    case 'invalid_branch':
+      return `${prepared.branch} is not a valid branch name.`
+  }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
 import type { CheckCheckout } from './git/checkoutLimits.ts'
-import { gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
+import { endedWell, gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'
 import { headsOf, headsWritten } from './git/refs.ts'
 import { branchCandidates, usableBranchName } from './names.ts'
@@ -32,6 +32,8 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly path: string
   readonly baseBranch: string
   readonly workingBranch: string
+  /** Where it begins instead of at the head of the base branch. */
+  readonly startAt?: string | undefined
   /** Given when this process is root: the task's of `SandboxUsers`. */
   readonly owner: SandboxUser | undefined
   /** Asked before anything is checked out. */
@@ -45,6 +47,7 @@ export type PrepareResult =
   | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: BaseCommits | null }
   | { readonly kind: 'no_such_branch'; readonly branch: string }
   | { readonly kind: 'invalid_branch'; readonly branch: string }
+  | { readonly kind: 'no_such_commit'; readonly commit: string }
   | { readonly kind: 'too_large'; readonly message: string }
 
 /**
@@ -64,6 +67,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
 
   const commits = await baseCommitsFor(git, mirror, request)
   if (commits === 'no_such_branch') return { kind: commits, branch: baseBranch }
+  if (commits === 'no_such_commit') return { kind: commits, commit: request.startAt ?? '' }
   const startCommit = commits.pushedCommit ?? commits.baseCommit
   const tooLarge =
     startCommit === null
@@ -105,17 +109,23 @@ async function makeWorkspace(
 export async function baseCommitsFor(
   git: Git,
   mirror: Mirror,
-  { baseBranch, workingBranch }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch'>,
-): Promise<BaseCommits | 'no_such_branch'> {
+  { baseBranch, workingBranch, startAt }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch' | 'startAt'>,
+): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'> {
   const names = [baseBranch, ...branchCandidates(workingBranch)]
   const written = await headsWritten(mirror.dir, names)
   // Where git does not keep its refs in files, git is asked.
   const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
-  const baseCommit = heads.get(baseBranch) ?? null
+  if (startAt !== undefined && !(await hasCommit(git, mirror, startAt))) return 'no_such_commit'
+  const head = heads.get(baseBranch) ?? null
+  const baseCommit = head === null ? null : (startAt ?? head)
   const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
   if (baseCommit === null && !isEmpty) return 'no_such_branch'
   const branch = isEmpty ? baseBranch : usableBranchName(heads, workingBranch)
   return { branch, baseCommit, pushedCommit: heads.get(branch) ?? null }
+}
+
+async function hasCommit(git: Git, mirror: Mirror, commit: string): Promise<boolean> {
+  return endedWell(await git({ gitDir: mirror.dir, args: ['cat-file', '-e', `${commit}^{commit}`] }))
 }
 
 async function hasNoBranch(git: Git, mirror: Mirror): Promise<boolean> {

@@ -1,0 +1,51 @@
+/** The same task run with other agents, models or messages, from the same commit. */
+import { z } from 'zod'
+import { TaskId } from '../kernel/ids.schema.ts'
+import { AgentName } from '../task/events.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { comparisonRoutes } from './comparison.ts'
+import { modelName, Text } from './fields.schema.ts'
+import { limits } from './limits.ts'
+import { Task } from './tasks.schema.ts'
+
+const params = z.object({ taskId: TaskId })
+
+export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
+  summary:
+    'Creates and starts an alternative: the same task, from the commit that this one began from, on a branch of its own. A comparison holds up to 4 tasks.',
+  params,
+  body: z.object({
+    id: TaskId.optional(),
+    agent: AgentName,
+    codexModel: modelName.nullable().optional(),
+    /** Left out, it is this task's first message. */
+    message: Text.min(1).max(limits.descriptionLength).optional(),
+  }),
+  status: 201,
+  answer: { task: Task },
+  faults: ['not_found', 'already_exists', 'agent_unavailable', 'comparison_full'],
+})
+
+/** What ran as a test, as far as its command says so. */
+const TestRuns = z.object({
+  runs: z.number(),
+  /** How the last one ended; `null` when none has. */
+  lastPassed: z.boolean().nullable(),
+})
+
+const Compared = z.object({
+  task: Task,
+  /** The full hash; `null` before a workspace was made, and in an empty repository. */
+  baseCommit: z.string().nullable(),
+  /** Milliseconds in which its turns and commands ran, until now. */
+  runningMs: z.number(),
+  tests: TestRuns,
+})
+export type Compared = z.infer<typeof Compared>
+
+export const getComparison = defineRead(comparisonRoutes.getComparison, {
+  summary: 'The original and its alternatives that were not deleted, in the order of their creation.',
+  params,
+  answer: { compared: z.array(Compared) },
+  faults: ['not_found'],
+})

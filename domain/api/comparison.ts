@@ -1,0 +1,10 @@
+/** The same task run with other agents, models or messages: routes. */
+import type { Routes } from './route.ts'
+
+/** How many tasks a comparison holds, the original included. */
+export const mostCompared = 4
+
+export const comparisonRoutes = {
+  addAlternative: { method: 'POST', path: '/tasks/:taskId/alternatives' },
+  getComparison: { method: 'GET', path: '/tasks/:taskId/comparison' },
+} as const satisfies Routes
