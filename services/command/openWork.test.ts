@@ -5,10 +5,13 @@ import { PullRequestRequested, WorkspaceChanged, WorkspacePrepared } from '#doma
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Job } from '#platform/ports/jobs.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, taskId, userId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
+import { sweepErasures } from './cleanup/erasure.ts'
+import { dispatcherMarks } from './dispatcher.ts'
 import { openWorkOf, startOpenWorkSweep, sweepOpenWork } from './openWork.ts'
 
 let engines: TestEngines
@@ -170,4 +173,26 @@ test('a pull request without an outcome is queued again, and fails when the queu
   await taken('pull_request', 'reject')
   await sweepOpenWork(engines)
   expect(openWorkOf(await stateOf()).map(({ id }) => id)).toEqual([executionId(1)])
+})
+
+test('what was deleted is queued to be erased, once for each queue, also where the dispatcher has been past it', async () => {
+  await create(1)
+  await engines.commands.execute(task, stream, { type: 'DeleteTask' }, cause())
+  const position = (await engines.eventStore.head()) ?? ''
+  for (const mark of Object.values(dispatcherMarks(engines.logIdentity)))
+    await engines.jobs.mark(mark, position)
+  let reads = 0
+  const readAll: EventStore['readAll'] = (...asked) => {
+    reads += 1
+    return engines.eventStore.readAll(...asked)
+  }
+  const counted = { ...engines, eventStore: { ...engines.eventStore, readAll } }
+  const sweep = startOpenWorkSweep(counted)
+  await eventually('it is queued', async () => (await engines.jobs.pending('erasure')) === 1)
+  await sweep.stop()
+  await taken('erasure', 'ack')
+  expect(reads).toBe(1)
+  await sweepErasures(counted)
+  expect(reads).toBe(1)
+  expect(await engines.jobs.pending('erasure')).toBe(0)
 })

@@ -1,6 +1,6 @@
 /**
- * What was asked for and has no end yet, as the log has it. A sweep looks for it at start and each minute, so that nothing waits for
- * ever, whatever became of the queue or of a runner: what nobody has is queued again, and what the queue gave up is ended.
+ * Finds in the log what was requested and has no outcome yet. A sweep at start and each minute queues again what the queue does not have,
+ * and ends what the queue gave up, so that nothing waits for ever, whatever became of the queue or of a runner.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -14,6 +14,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
+import { sweepErasures } from './cleanup/erasure.ts'
 
 export interface OpenWorkEngines {
   readonly jobs: Pick<Jobs, 'put' | 'standing'>
@@ -60,7 +61,9 @@ const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
 /** Sweeps until it is stopped; a task that cannot be read does not hold up the others. */
-export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<void> } {
+export function startOpenWorkSweep(engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0]): {
+  stop(): Promise<void>
+} {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   const sweep = async () => {
@@ -72,6 +75,9 @@ export function startOpenWorkSweep(engines: OpenWorkEngines): { stop(): Promise<
       isFolded = !(fault instanceof NotFolded)
       if (isFolded) engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
     }
+    await sweepErasures(engines).catch((fault: unknown) => {
+      engines.logger.warn({ err: fault }, 'failed to look for deletions to erase')
+    })
     if (!stopped) timer = setTimeout(() => (running = sweep()), isFolded ? everyMs : whileFoldedMs)
   }
   let running = sweep()

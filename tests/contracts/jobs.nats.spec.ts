@@ -20,7 +20,7 @@ const onWaiting = () => {}
 /** A server may be there before and after the tests: what they made goes. */
 async function removeStreams(nats: Nats, namespace: string): Promise<void> {
   const manager = await nats.connection.jetstreamManager({ checkAPI: false })
-  for (const name of ['queue', 'standings', 'rejected']) {
+  for (const name of ['queue', 'standings', 'rejected', 'marks']) {
     await manager.streams.delete(`${namespace}-jobs-${name}`)
   }
 }
@@ -208,6 +208,20 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       await jobs.put(job('c'))
       await vi.waitFor(async () => expect(await jobs.standing('c')).toBe('done'), { timeout: 10_000 })
     }, 60_000)
+
+    test('a mark is lost with the queue whose jobs it counts, and holds for the next one once it is set again', async () => {
+      const name = randomUUID()
+      await jobs.put(job('a'))
+      await jobs.mark(name, '7')
+      expect(await jobs.marked(name)).toBe('7')
+      const { streams } = await nats.connection.jetstreamManager()
+      expect(await streams.delete(`${namespace}-jobs-queue`)).toBe(true)
+      expect(await jobs.marked(name)).toBeNull()
+      await jobs.put(job('b'))
+      expect(await jobs.marked(name)).toBeNull()
+      await jobs.mark(name, '8')
+      expect(await jobs.marked(name)).toBe('8')
+    })
 
     test('a job whose setting aside was cut off half way is set aside by who is given it next', async () => {
       await jobs.put(job('a'))

@@ -5,7 +5,8 @@
  * Workspaces are the runners' to clear away.
  * Each step may be repeated, and a job that was broken off comes again.
  */
-import type { StoredEvent, RecordedOf } from '#domain/kernel/event.ts'
+import type { Position, StoredEvent, RecordedOf } from '#domain/kernel/event.ts'
+import type { LogIdentity } from '#domain/log.ts'
 import { parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -26,7 +27,7 @@ import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Job, Jobs, Worker } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
@@ -69,6 +70,35 @@ export function erasureJob({ id, stream, meta }: StoredEvent): Job {
     kind: 'erasure',
     payload: { stream, correlationId: meta.correlationId, causationId: id },
   }
+}
+
+const deletionsOf: EventFilter = { streams: ['task-', 'project-', 'user-'], types: deletions }
+
+/**
+ * Queues the erasure of all that was ever deleted, once for each queue: one without the mark is new, or was lost with the jobs that it had.
+ * Jobs that it still has, or that are done, stay as they are, and erasing again does no harm.
+ */
+export async function sweepErasures({
+  eventStore,
+  jobs,
+  logIdentity: { logId, epoch },
+}: {
+  readonly eventStore: Pick<EventStore, 'readAll' | 'head'>
+  readonly jobs: Pick<Jobs, 'put' | 'mark' | 'marked'>
+  readonly logIdentity: LogIdentity
+}): Promise<void> {
+  const mark = `erasures-${logId}-${epoch}`
+  if ((await jobs.marked(mark)) !== null) return
+  // What is deleted after the head is queued by the dispatcher.
+  const head = await eventStore.head()
+  if (head === null) return
+  for (let after: Position | null = null; ;) {
+    const found = await eventStore.readAll(after, readBatch, deletionsOf)
+    for (const event of found) await jobs.put(erasureJob(event))
+    after = found.at(-1)?.position ?? after
+    if (found.length < readBatch) break
+  }
+  await jobs.mark(mark, head)
 }
 
 const leaseMs = 30_000

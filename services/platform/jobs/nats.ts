@@ -21,6 +21,8 @@ const Job = z.object({
 })
 type Job = z.output<typeof Job>
 const Rejected = z.object({ job: Job, reason: z.string() })
+/** A mark counts only for the queue that was there when it was set: if the queue is lost, so are the jobs up to the mark. */
+const Mark = z.object({ position: Position, queue: z.string() })
 
 // A job must fit into a message when it is set aside too: with its reason, in JSON, and with headers.
 const mostAddedBytes = mostReasonLength * 6 + 4_096
@@ -66,7 +68,8 @@ export async function openNatsJobs(options: {
     },
     mark: async (name, position) => {
       requireOpen(queue)
-      await streams.append('marks', partOf(name), { data: position })
+      const mark = { position, queue: await streams.created() }
+      await streams.append('marks', partOf(name), { data: JSON.stringify(mark) })
     },
     marked: (name) => markedPosition(queue, name),
 
@@ -170,7 +173,8 @@ function startWorkerOf(
 async function markedPosition(queue: Queue, name: string): Promise<Position | null> {
   requireOpen(queue)
   const kept = await queue.streams.last('marks', partOf(name))
-  return kept === undefined ? null : Position.parse(Buffer.from(kept.data).toString('utf8'))
+  const mark = kept && markOf(kept.data)
+  return mark !== undefined && mark.queue === (await queue.streams.created()) ? mark.position : null
 }
 
 async function rejectedJobs(
@@ -230,11 +234,21 @@ function partOf(name: string): string {
 }
 
 function jobOf(data: Uint8Array): Job | undefined {
+  return Job.safeParse(jsonOf(data)).data
+}
+
+/** `undefined` for what is not JSON. */
+function jsonOf(data: Uint8Array): unknown {
   try {
-    return Job.safeParse(JSON.parse(Buffer.from(data).toString('utf8'))).data
+    return JSON.parse(Buffer.from(data).toString('utf8'))
   } catch {
     return undefined
   }
+}
+
+/** `undefined` for a mark of an older version, which did not name its queue. */
+function markOf(data: Uint8Array): z.output<typeof Mark> | undefined {
+  return Mark.safeParse(jsonOf(data)).data
 }
 
 function rejectedOf(data: Uint8Array): z.output<typeof Rejected> {

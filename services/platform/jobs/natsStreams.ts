@@ -44,6 +44,8 @@ export interface Streams {
   remove(name: StreamName, sequence: number): Promise<void>
   /** How many messages of the queue match. */
   count(subject: string): Promise<number>
+  /** When the queue was created. One that was lost and created again has another time, and none of the jobs of before. */
+  created(): Promise<string>
   /** Creates the queue's consumer of that name if it is missing, and returns the subject to request messages from. */
   consumer(name: string, subject: string): Promise<string>
   ready(): Promise<void>
@@ -109,6 +111,8 @@ export async function openStreams(options: {
     next: (name, subject, sequence) => next(jetStream, name, subject, sequence),
     remove: (name, sequence) => remove(jetStream, name, sequence),
     count: (subject) => count(jetStream, subject),
+    created: async () =>
+      (await ask(jetStream, () => manager.streams.info(jetStream.streamOf('queue')))).created,
     consumer: (name, subject) => consumer(jetStream, name, subject),
     ready: async () => {
       await ask(jetStream, () => manager.streams.info(jetStream.streamOf('queue')), { withinMs: readyMs })

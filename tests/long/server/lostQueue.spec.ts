@@ -1,7 +1,8 @@
 /** Services apart that lose streams of JetStream while tasks wait and run: each task runs or ends within a minute of it, by the sweep. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type NatsConnection } from 'nats'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { executeTask } from '#domain/api/tasks.schema.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { deleteTask, executeTask } from '#domain/api/tasks.schema.ts'
 import { note } from '../../report/notes.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
@@ -16,7 +17,15 @@ describe.skipIf('missing' in mongo)('the queue', () => {
   let nats: NatsConnection
   beforeAll(async () => {
     if ('missing' in mongo) return
-    scene = await openApartScene(mongo.server, [changeSomething], {}, { env: { RUNS_AT_ONCE: '1' } })
+    scene = await openApartScene(
+      mongo.server,
+      [changeSomething],
+      {},
+      {
+        // What was erased is told in its log.
+        env: { RUNS_AT_ONCE: '1', LOG_LEVEL: 'info' },
+      },
+    )
     nats = await connect({ servers: scene.engines.nats.url })
   })
   afterAll(async () => {
@@ -49,5 +58,23 @@ describe.skipIf('missing' in mongo)('the queue', () => {
     const statuses = ended.map(({ status }) => status)
     note('a queue that loses streams', `${what}: ${statuses.join(', ')} after ${seconds} s`)
     expect(statuses.slice(1)).toEqual(['completed', 'completed'])
+  })
+
+  test('that loses the job of an erasure erases what was deleted all the same', async () => {
+    const { ada, product } = scene
+    const [command, query] = [product.of.command[0], product.of.query[0]]
+    const { id } = await readyTask(scene)
+    const hasErased = () => command?.logs.stderr.includes(`"stream":"task-${id}","msg":"erased"`)
+    // Without views the erasure cannot end, and its job is there when the queue goes.
+    await query?.kill9()
+    await ada.ask(deleteTask, { params: { taskId: id } })
+    // The dispatcher notes within a second that it has queued the job.
+    await pause(3_000)
+    await command?.kill9()
+    expect(hasErased()).toBe(false)
+    const { streams } = await nats.jetstreamManager()
+    expect(await streams.delete('flightdeck-jobs-queue')).toBe(true)
+    await Promise.all([query?.start(), command?.start()])
+    await vi.waitFor(() => expect(hasErased()).toBe(true), { timeout: endedWithinMs, interval: 500 })
   })
 })
