@@ -34,7 +34,7 @@ const project = await ada.project('notes')
 async function choose(task: TaskPage, said: string, action: string): Promise<void> {
   const turn = task.chat.getByRole('article').filter({ hasText: said })
   await turn.hover()
-  await turn.getByRole('button', { name: 'Message actions' }).click()
+  await turn.getByRole('button', { name: 'Message menu' }).click()
   await turn.page().getByRole('menuitem', { name: action }).click()
 }
 

@@ -1,6 +1,6 @@
 /** Messages and tool calls, from the oldest that is drawn to the latest. The list stays at its end unless somebody scrolls back. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
@@ -10,6 +10,7 @@ import { Note } from '../../../ui/layout/Note.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { unread } from '../folded.ts'
+import { UndoneTurns } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
 import { texts as taskTexts } from '../texts.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
@@ -20,8 +21,6 @@ import { chatWidth } from './chatWidth.ts'
 import { texts } from './texts.ts'
 import { useEarlier } from './useEarlier.ts'
 import { useUnread } from './useUnread.ts'
-
-const UndoneNote = lazy(async () => ({ default: (await import('../fork/UndoneNote.tsx')).UndoneNote }))
 
 interface ChatHistoryProps {
   readonly task: Task
@@ -86,11 +85,7 @@ export function ChatHistory(props: ChatHistoryProps) {
             drawn={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
-          {task.lastUndo && (
-            <Suspense fallback={null}>
-              <UndoneNote taskId={task.id} executionId={task.lastUndo.id} />
-            </Suspense>
-          )}
+          <UndoneTurns task={task} />
         </div>
       </div>
       {!following && <JumpToEnd news={news} onJump={jumpToEnd} />}

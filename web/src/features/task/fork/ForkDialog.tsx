@@ -1,6 +1,6 @@
 /** Asks for the message, the title and the agent of a new task from a turn. */
 import { useState } from 'react'
-import { useDispatch, useSelector } from 'react-redux'
+import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import type { AgentName } from '#domain/agents.ts'
 import { newId } from '../../../api/newId.ts'
@@ -9,20 +9,20 @@ import { Button } from '../../../ui/form/Button.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
-import { selectOpenTask } from '../taskSlice.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
 interface ForkDialogProps extends TurnOfTask {
   /** The agent of the turn. */
   readonly agent: AgentName
+  /** Of the task. */
+  readonly title: string
   readonly onClose: () => void
 }
 
-export function ForkDialog({ taskId, executionId, agent: ofTurn, onClose }: ForkDialogProps) {
-  const { task } = useSelector(selectOpenTask)
+export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, onClose }: ForkDialogProps) {
   const [message, setMessage] = useState('')
-  const [title, setTitle] = useState(task?.title ?? '')
+  const [title, setTitle] = useState(ofTask)
   const [agent, setAgent] = useState(ofTurn)
   const { create, creating } = useFork(onClose)
   return (

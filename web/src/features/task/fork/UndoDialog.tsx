@@ -1,6 +1,7 @@
 /** Lists the files that an undo changes, and asks whether to do it. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { previewUndo } from '#domain/api/fork.schema.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
@@ -10,12 +11,13 @@ import { useUndo } from './useUndo.ts'
 
 interface UndoDialogProps extends TurnOfTask {
   readonly onClose: () => void
+  readonly onUndone: (task: Task) => void
 }
 
-export function UndoDialog({ taskId, executionId, onClose }: UndoDialogProps) {
+export function UndoDialog({ taskId, executionId, onClose, onUndone }: UndoDialogProps) {
   const turn = { taskId, executionId }
   const { data, error } = useUndoPreviewQuery(turn, { refetchOnMountOrArgChange: true })
-  const { undo, undoing } = useUndo(texts.undo.done)
+  const { undo, undoing } = useUndo(texts.undo.done, onUndone)
   const confirm = async () => {
     if (await undo(turn)) onClose()
   }

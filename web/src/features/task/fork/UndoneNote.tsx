@@ -1,4 +1,5 @@
 /** Says that turns were undone, and offers them back. */
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import type { TurnOfTask } from './forkApi.ts'
@@ -6,8 +7,8 @@ import { texts } from './texts.ts'
 import { useUndo } from './useUndo.ts'
 
 /** `executionId`: the undo. */
-export function UndoneNote(turn: TurnOfTask) {
-  const { undo, undoing } = useUndo(texts.undo.isBack)
+export function UndoneNote({ onUndone, ...turn }: TurnOfTask & { readonly onUndone: (task: Task) => void }) {
+  const { undo, undoing } = useUndo(texts.undo.isBack, onUndone)
   return (
     <Note
       kind="warning"

@@ -1,12 +1,14 @@
 /** What can be done with a turn that is over: a new task from it, and undoing it. For the menu of a turn, here and in the history. */
 import { GitFork, Undo2 } from 'lucide-react'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { type ComponentProps, lazy, Suspense, useState, type ReactNode } from 'react'
+import { useDispatch, useSelector } from 'react-redux'
 import type { AgentName } from '#domain/agents.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MenuItem } from '../../../ui/overlay/Menu.tsx'
+import { selectOpenTask, taskLoaded } from '../taskSlice.ts'
 import { texts } from './headerTexts.ts'
 
-const ForkDialog = lazy(async () => ({ default: (await import('./ForkDialog.tsx')).ForkDialog }))
-const UndoDialog = lazy(async () => ({ default: (await import('./UndoDialog.tsx')).UndoDialog }))
+const TurnDialogs = lazy(async () => ({ default: (await import('./TurnDialogs.tsx')).TurnDialogs }))
 
 export interface FinishedTurn {
   readonly executionId: string
@@ -15,25 +17,39 @@ export interface FinishedTurn {
 }
 
 /** The items of a menu, and the dialog that they open. `turn`: `null` where there is none that is over. */
-export function useTurnActions(
-  taskId: string,
-  turn: FinishedTurn | null,
-): { readonly items: readonly MenuItem[]; readonly dialog: ReactNode } {
+export function useTurnActions(turn: FinishedTurn | null): {
+  readonly items: readonly MenuItem[]
+  readonly dialog: ReactNode
+} {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
   if (turn === null) return { items: [], dialog: null }
   const { executionId, agent, isUndone } = turn
-  const close = () => setOpened(null)
   const items: readonly MenuItem[] = [
     { label: texts.fork, icon: GitFork, onChoose: () => setOpened('fork') },
     ...(isUndone ? [] : [{ label: texts.undo, icon: Undo2, onChoose: () => setOpened('undo') }]),
   ]
-  const of = { taskId, executionId, onClose: close }
-  return {
-    items,
-    dialog: opened !== null && (
-      <Suspense fallback={null}>
-        {opened === 'fork' ? <ForkDialog {...of} agent={agent} /> : <UndoDialog {...of} />}
-      </Suspense>
-    ),
-  }
+  const dialog = opened !== null && (
+    <OfOpenTask shows={opened} executionId={executionId} agent={agent} onClose={() => setOpened(null)} />
+  )
+  return { items, dialog }
+}
+
+/** Says that turns of the task were undone, and offers them back. */
+export function UndoneTurns({ task }: { readonly task: Task }) {
+  if (task.lastUndo === undefined) return null
+  return (
+    <OfOpenTask shows="undone" executionId={task.lastUndo.id} agent={task.agent} onClose={() => undefined} />
+  )
+}
+
+/** What is loaded when it is needed, with the task that is open. */
+function OfOpenTask(props: Omit<ComponentProps<typeof TurnDialogs>, 'task' | 'onUndone'>) {
+  const dispatch = useDispatch()
+  const { task } = useSelector(selectOpenTask)
+  if (task === null) return null
+  return (
+    <Suspense fallback={null}>
+      <TurnDialogs {...props} task={task} onUndone={(after) => dispatch(taskLoaded(after))} />
+    </Suspense>
+  )
 }

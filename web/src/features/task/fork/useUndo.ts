@@ -1,12 +1,15 @@
 /** Undoes a turn, or an undo. */
 import { useDispatch } from 'react-redux'
+import type { Task } from '#domain/api/tasks.schema.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
-import { taskLoaded } from '../taskSlice.ts'
 import { useUndoTurnMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
 /** `undo` answers whether it was done; the person is told either way. */
-export function useUndo(done: string): {
+export function useUndo(
+  done: string,
+  onUndone: (task: Task) => void,
+): {
   readonly undo: (turn: TurnOfTask) => Promise<boolean>
   readonly undoing: boolean
 } {
@@ -18,7 +21,7 @@ export function useUndo(done: string): {
       dispatch(notifiedFailure(texts.undo.failed, answer.error))
       return false
     }
-    dispatch(taskLoaded(answer.data.task))
+    onUndone(answer.data.task)
     dispatch(notified('success', done, answer.data.restored ? undefined : texts.undo.later))
     return true
   }

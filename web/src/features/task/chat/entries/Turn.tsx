@@ -34,7 +34,7 @@ const drawnAtFirst = 100
 
 export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: TurnProps) {
   const finished = turn.live ? null : { executionId: turn.key, agent: turn.agent, isUndone }
-  const { items, dialog } = useTurnActions(taskId, finished)
+  const { items, dialog } = useTurnActions(finished)
   const [unfolded, setUnfolded] = useState(false)
   const [drawn, setDrawn] = useState(drawnAtFirst)
   const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))

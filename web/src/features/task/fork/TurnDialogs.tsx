@@ -1,0 +1,29 @@
+/** The parts of this feature that load when they are needed, as one chunk. They import nothing of the task page: what two chunks share, every page loads. */
+import type { AgentName } from '#domain/agents.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { ForkDialog } from './ForkDialog.tsx'
+import { UndoDialog } from './UndoDialog.tsx'
+import { UndoneNote } from './UndoneNote.tsx'
+
+interface TurnDialogsProps {
+  readonly shows: 'fork' | 'undo' | 'undone'
+  readonly task: Task
+  /** The turn; for `undone` the undo. */
+  readonly executionId: string
+  readonly agent: AgentName
+  readonly onClose: () => void
+  /** The task after an undo. */
+  readonly onUndone: (task: Task) => void
+}
+
+export function TurnDialogs({ shows, task, executionId, agent, onClose, onUndone }: TurnDialogsProps) {
+  const turn = { taskId: task.id, executionId }
+  switch (shows) {
+    case 'fork':
+      return <ForkDialog {...turn} title={task.title} agent={agent} onClose={onClose} />
+    case 'undo':
+      return <UndoDialog {...turn} onClose={onClose} onUndone={onUndone} />
+    case 'undone':
+      return <UndoneNote {...turn} onUndone={onUndone} />
+  }
+}
