@@ -23,16 +23,7 @@ export type PageRoute = (typeof pageRoutes)[number] | 'other'
 
 /** The route of a page's address, without its parameters; `other` for an unknown address. */
 export function pageRouteOf(path: string): PageRoute {
-  const parts = partsOf(path)
   // The first match counts: `/projects/new` comes before `/projects/:projectId`.
-  const fits = (route: string) => {
-    const wanted = partsOf(route)
-    return (
-      wanted.length === parts.length &&
-      wanted.every((part, index) => part.startsWith(':') || part === parts[index])
-    )
-  }
+  const fits = (route: string) => new RegExp(`^/*${route.replace(/:\w+/g, '[^/]+')}/*$`).test(`/${path}`)
   return pageRoutes.find(fits) ?? 'other'
 }
-
-const partsOf = (path: string): readonly string[] => path.split('/').filter(Boolean)

@@ -19,7 +19,7 @@ export function markersOf(sections: readonly TimelineSection[]): readonly Marker
     }
     const marked = rows.flatMap((row): readonly Marker[] => {
       const label = row.sentence
-      if (row.outcome === 'failed') return [{ kind: 'failure', revision: row.revision, label }]
+      if (row.outcome === 'failed') return [{ kind: 'failure', revision: row.until, label }]
       if (row.kind === 'commit') return [{ kind: 'commit', revision: row.revision, label }]
       const isOpened = row.kind === 'pull_request' && row.outcome === 'completed'
       return isOpened ? [{ kind: 'pull_request', revision: row.revision, label }] : []

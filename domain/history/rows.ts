@@ -27,6 +27,8 @@ export type Who = 'person' | 'runner' | { readonly agent: string }
 export interface TimelineRow {
   /** The revision of its event in the task's stream. */
   readonly revision: number
+  /** The revision of the last event that it tells of. */
+  readonly until: number
   /** When it happened, ISO 8601. */
   readonly at: string
   readonly kind: RowKind
@@ -72,7 +74,7 @@ export function rowOf(event: TaskEventMessage, names: Names, around: Around): Ti
 }
 
 function place({ revision, at }: TaskEventMessage) {
-  return { revision, at, costUsd: 0, targets: [] }
+  return { revision, until: revision, at, costUsd: 0, targets: [] }
 }
 
 /** What the person did. */
@@ -248,16 +250,20 @@ export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | nu
   const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
   if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null
   const targets = [...row.targets, ...next.targets]
-  return { ...row, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
+  return { ...row, until: next.until, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
 }
 
 /** The row after one of its tool calls has ended. */
-export function withToolEnd(row: TimelineRow, { data, content }: Event<'ToolFinished'>): TimelineRow {
+export function withToolEnd(
+  row: TimelineRow,
+  { data, content, revision }: Event<'ToolFinished'>,
+): TimelineRow {
   const { ok, exitCode, durationMs, additions, deletions } = data
   const lines = additions === null && deletions === null ? '' : `+${additions ?? 0} −${deletions ?? 0}`
   const failedWith = row.kind === 'command' ? exitWords(exitCode) : excerpt(content?.summary)
   return {
     ...row,
+    until: Math.max(row.until, revision),
     outcome: ok ? 'completed' : 'failed',
     detail: ok ? (row.targets.length === 1 ? lines : row.detail) : failedWith || 'failed',
     durationMs: durationMs === null ? row.durationMs : (row.durationMs ?? 0) + durationMs,

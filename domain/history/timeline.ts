@@ -207,6 +207,7 @@ function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
     tool.draft.rows.push({
       ...row,
       revision: event.revision,
+      until: event.revision,
       at: event.at,
       kind: 'commit',
       sentence: `Commit ${commit.id} “${commit.subject}”`,
@@ -239,6 +240,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
     ...row,
     sentence: `Cloned ${names.repository || 'the repository'}${commit ? ` at ${commit}` : ''}`,
     detail: event.content ? `from ${event.content.baseBranch}` : '',
+    until: event.revision,
     outcome: 'completed',
     durationMs: Date.parse(event.at) - Date.parse(preparing.since),
   }
@@ -253,6 +255,7 @@ function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   const draft = current(reading) ?? open(reading, event)
   draft.rows.push({
     revision: event.revision,
+    until: event.revision,
     at: event.at,
     kind: 'commit',
     sentence: more === 1 ? 'Made a commit' : `Made ${more} commits`,

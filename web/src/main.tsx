@@ -21,7 +21,7 @@ followSystemTheme()
 followOtherTabs(store)
 
 const root = document.getElementById('root')
-if (root === null) throw new Error('The page has no place for the client.')
+if (root === null) throw new Error('No #root')
 /** Not awaited by the module: a bundler then gives every page what only a task's panels share. */
 async function draw(into: HTMLElement): Promise<void> {
   await firstRenderReady(store, location.pathname)

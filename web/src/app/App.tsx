@@ -49,7 +49,7 @@ export function App({ callback }: AppProps) {
               <Route path="/projects/:projectId" element={<pages.ProjectDetail />} />
               <Route path="/projects/:projectId/settings" element={<pages.ProjectSettings />} />
               <Route path="/tasks" element={<pages.Tasks />} />
-              <Route path="/tasks/:taskId" element={<pages.TaskDetail />} />
+              <Route path="/tasks/:taskId/history?" element={<pages.TaskDetail />} />
               <Route path="/settings" element={<pages.Settings />} />
             </Route>
             <Route path="*" element={<pages.NotFound />} />

@@ -8,16 +8,17 @@ interface RouteEffectsProps {
 }
 
 export function RouteEffects({ onPageView }: RouteEffectsProps) {
-  const { pathname } = useLocation()
-  const before = useRef<string | null>(null)
+  // The history of a task is a part of its page.
+  const pathname = useLocation().pathname.replace('/history', '')
+  const before = useRef('')
   useEffect(() => {
     const from = before.current
     before.current = pathname
     if (from === pathname) return
     onPageView(pathname)
-    if (from === null) return
+    if (!from) return
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches
-    window.scrollTo({ top: 0, behavior: from.startsWith('/tasks/') && !calm ? 'smooth' : 'instant' })
+    scrollTo({ top: 0, behavior: from.startsWith('/tasks/') && !calm ? 'smooth' : 'instant' })
     // A screen reader goes on from the new page's beginning, not from a link that is gone.
     document.getElementById('main')?.focus({ preventScroll: true })
   }, [pathname, onPageView])

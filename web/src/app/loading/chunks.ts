@@ -21,9 +21,9 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/(dashboard)?$/, 'Dashboard'],
   [/^\/projects$/, 'Projects'],
   [/^\/projects\/new$/, 'CreateProject'],
-  [/^\/projects\/[^/]+$/, 'ProjectDetail'],
-  [/^\/projects\/[^/]+\/settings$/, 'ProjectSettings'],
-  [/^\/tasks\/[^/]+$/, 'TaskDetail'],
+  [/^\/projects\/.+\/settings$/, 'ProjectSettings'],
+  [/^\/projects\/./, 'ProjectDetail'],
+  [/^\/tasks\/./, 'TaskDetail'],
   [/^\/settings$/, 'Settings'],
 ]
 

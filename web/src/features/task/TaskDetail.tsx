@@ -1,6 +1,8 @@
 /** The page of one task: what it is and how it stands, its chat, its terminal and what it changed. */
-import { useSelector } from 'react-redux'
+import { useMemo, type ReactNode } from 'react'
+import { Provider, useSelector } from 'react-redux'
 import { useParams } from 'react-router-dom'
+import { useAppStore } from '../../state/hooks.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
@@ -10,8 +12,10 @@ import { selectOpenTask } from './taskSlice.ts'
 import { notSelected } from './taskSync.ts'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
+import { ReplayedContext, type Replayed } from './replayed.ts'
 import { texts } from './texts.ts'
-import { useTaskSync } from './useTaskSync.ts'
+import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHistory.ts'
+import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
 
 export function TaskDetail() {
   const { taskId = '' } = useParams()
@@ -40,10 +44,56 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
     )
   }
   if (task === null) return <Loading />
+  return <LiveOrReplayed taskId={taskId} open={open} />
+}
+
+interface LoadedTaskProps {
+  readonly taskId: string
+  readonly open: OpenTaskSync
+}
+
+/** The task as it is, or as it was at a moment of its history: the same parts show both. */
+function LiveOrReplayed({ taskId, open }: LoadedTaskProps) {
+  const store = useAppStore()
+  const history = useTaskHistory(open)
+  const moment = useReplayMoment(history.open)
+  const session = history.open?.session
+  const shown = moment === null ? null : (session?.replayed() ?? null)
+  const now = moment === null ? 0 : Math.floor(moment.time / 1_000) * 1_000
+  const changesAt = moment?.changesAt ?? null
+  const replayed = useMemo<Replayed | null>(
+    () => (shown === null || !session ? null : { now, changesAt, changes: session.changes }),
+    [shown, session, now, changesAt],
+  )
+  const parts = history.open?.parts
+  return (
+    <Provider store={shown?.store ?? store}>
+      <ReplayedContext value={replayed}>
+        {parts && session && <parts.Address session={session} />}
+        <ShownTask open={shown?.open ?? open} history={history}>
+          {parts && session && moment && <parts.Bar session={session} replay={moment} />}
+        </ShownTask>
+        {parts && session && moment && <parts.Scrubber taskId={taskId} session={session} replay={moment} />}
+      </ReplayedContext>
+    </Provider>
+  )
+}
+
+interface ShownTaskProps {
+  readonly open: OpenTaskSync
+  readonly history: TaskHistory
+  /** Stands between the header and the panels. */
+  readonly children: ReactNode
+}
+
+function ShownTask({ open, history, children }: ShownTaskProps) {
+  const { task } = useSelector(selectOpenTask)
+  if (task === null) return null
   return (
     <>
       <TaskHeader task={task} />
-      <TaskPanels task={task} open={open} />
+      {children}
+      <TaskPanels task={task} open={open} history={history} />
     </>
   )
 }

@@ -16,7 +16,7 @@ import { Progress } from '../../ui/status/Progress.tsx'
 import { safeLink } from '../../ui/text/safeLink.ts'
 import { Status } from '../../ui/status/Status.tsx'
 import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
-import { useNow } from '../../ui/hooks.ts'
+import { useReplayed, useTaskNow } from './replayed.ts'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts as forkTexts } from './fork/headerTexts.ts'
@@ -30,17 +30,19 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
   const [asking, setAsking] = useState(false)
-  const stoppable = shownStatus(task) === 'running'
+  const isReplayed = useReplayed() !== null
+  const running = shownStatus(task) === 'running'
+  const stoppable = running && !isReplayed
   const branch = branchOf(task)
   const copyBranch = () => copy(branch, branch)
   const items: readonly MenuItem[] = [
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
-  useExecutionActions(task, actions, stoppable)
-  usePullRequestActions(task, actions, () => setAsking(true))
+  useExecutionActions(task, actions, isReplayed)
+  usePullRequestActions(task, actions, isReplayed, () => setAsking(true))
   useAction('copyBranch', copyBranch)
-  useAction('deleteTask', () => setDeleting(true))
+  useAction('deleteTask', () => setDeleting(true), !isReplayed)
   return (
     <section
       aria-label={texts.header.label}
@@ -65,10 +67,14 @@ export function TaskHeader({ task }: { readonly task: Task }) {
       </span>
       <div className="flex flex-none items-center gap-1 md:ml-2 md:gap-2">
         {stoppable && <CancelButton actions={actions} />}
-        <PullRequestButton actions={actions} onAsk={() => setAsking(true)} />
-        <Menu button={menuButton} items={items} />
+        {!isReplayed && (
+          <>
+            <PullRequestButton actions={actions} onAsk={() => setAsking(true)} />
+            <Menu button={menuButton} items={items} />
+          </>
+        )}
       </div>
-      {stoppable && (
+      {running && (
         <Progress
           percent={task.progress}
           label={texts.header.progress}
@@ -96,19 +102,26 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-function useExecutionActions({ status }: Task, actions: TaskActions, stoppable: boolean): void {
-  const isOver = status === 'failed' || status === 'cancelled'
+/** In a replay nothing is changed: what stands there may be long over. */
+function useExecutionActions(task: Task, actions: TaskActions, isReplayed: boolean): void {
+  const isOver = task.status === 'failed' || task.status === 'cancelled'
+  const stoppable = shownStatus(task) === 'running' && !isReplayed
   useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
-  useAction('retryTask', actions.retry, isOver && !actions.retrying)
+  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isReplayed)
 }
 
-function usePullRequestActions({ prUrl }: Task, actions: TaskActions, onAsk: () => void): void {
+function usePullRequestActions(
+  { prUrl }: Task,
+  actions: TaskActions,
+  isReplayed: boolean,
+  onAsk: () => void,
+): void {
   const href = safeLink(prUrl)
   const openPullRequest = () => {
     if (href !== null) window.open(href, '_blank', 'noopener,noreferrer')
   }
-  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening)
-  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening)
+  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening && !isReplayed)
+  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening && !isReplayed)
   useAction('openPullRequest', openPullRequest, href !== null)
 }
 
@@ -190,7 +203,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
   const lost = useSelector(selectLost)
   const shown = shownStatus(task)
   const running = shown === 'running'
-  const now = useNow(1_000, running && live)
+  const now = useTaskNow(1_000, running && live)
   const since = task.execution?.startedAt ?? null
   const until = task.execution?.endedAt ?? null
   const ms = since === null ? null : (until === null ? now : Date.parse(until)) - Date.parse(since)

@@ -1,41 +1,47 @@
-/** The panels of a task: the chat beside the terminal and the changes, or all three in tabs on a narrow screen. */
+/** The panels of a task: the chat beside the terminal, the changes and the history, or all in tabs on a narrow screen. */
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { splitPosition, usePersisted } from '../../state/persisted.ts'
 import { classes } from '../../ui/classes.ts'
+import { Button } from '../../ui/form/Button.tsx'
+import { Empty } from '../../ui/layout/Empty.tsx'
 import { SplitView } from '../../ui/layout/SplitView.tsx'
 import { tabPanelProps, Tabs, type Tab } from '../../ui/layout/Tabs.tsx'
+import { Spinner } from '../../ui/status/Loading.tsx'
 import { useMedia } from '../../ui/hooks.ts'
 import { ChatPanel } from './chat/ChatPanel.tsx'
 import { TerminalPictures } from './terminal/TerminalPictures.tsx'
 import { TerminalPanel } from './terminal/TerminalPanel.tsx'
 import { texts } from './texts.ts'
+import type { TaskHistory } from './useTaskHistory.ts'
 import type { OpenTaskSync } from './useTaskSync.ts'
 
 const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
 
-type WorkPanel = 'terminal' | 'changes'
+type WorkPanel = 'terminal' | 'changes' | 'history'
 type Panel = 'chat' | WorkPanel
 
 interface TaskPanelsProps {
   readonly task: Task
   readonly open: OpenTaskSync
+  readonly history: TaskHistory
 }
 
-export function TaskPanels({ task, open }: TaskPanelsProps) {
+export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [query] = useSearchParams()
-  // A link to the changes opens them.
-  const toChanges = query.get('tab') === 'changes'
-  const [chosen, setChosen] = useState<Panel>(toChanges ? 'changes' : 'chat')
-  const [work, setWork] = useState<WorkPanel>(toChanges ? 'changes' : 'terminal')
+  // A link to the changes or to the history opens them.
+  const linked = history.isAsked ? 'history' : query.get('tab') === 'changes' ? 'changes' : null
+  const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')
+  const [work, setWork] = useState<WorkPanel>(linked ?? 'terminal')
   // Beside the tabs, for the buttons of the panel that is shown.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {
     setChosen(panel)
     if (panel !== 'chat') setWork(panel)
+    if (panel === 'history') history.want()
   }
   const chat = <ChatPanel task={task} open={open} headed={split} tools={split ? null : tools} />
   const tabs = workTabs(task)
@@ -61,7 +67,14 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
               />
               <div ref={setTools} className="flex-none" />
             </div>
-            <WorkPanels task={task} open={open} shown={work} tools={tools} />
+            <WorkPanels
+              task={task}
+              open={open}
+              history={history}
+              shown={work}
+              tools={tools}
+              onShow={choose}
+            />
           </section>
         }
       />
@@ -84,7 +97,7 @@ export function TaskPanels({ task, open }: TaskPanelsProps) {
         {chat}
       </TabPanel>
       <div className={classes('min-h-0 flex-1 flex-col bg-panel', chosen === 'chat' ? 'hidden' : 'flex')}>
-        <WorkPanels task={task} open={open} shown={chosen} tools={null} />
+        <WorkPanels task={task} open={open} history={history} shown={chosen} tools={null} onShow={choose} />
       </div>
     </>
   )
@@ -94,6 +107,7 @@ function workTabs({ changes }: Task): readonly Tab<WorkPanel>[] {
   return [
     { name: 'terminal', label: texts.panels.terminal },
     { name: 'changes', label: texts.panels.changes, count: changes?.files || undefined },
+    { name: 'history', label: texts.panels.history },
   ]
 }
 
@@ -101,10 +115,11 @@ interface WorkPanelsProps extends TaskPanelsProps {
   readonly shown: Panel
   /** Where their buttons go; `null`: each panel has them itself. */
   readonly tools: HTMLElement | null
+  readonly onShow: (panel: Panel) => void
 }
 
-/** What the agent did: the terminal and the changes. */
-function WorkPanels({ task, open, shown, tools }: WorkPanelsProps) {
+/** What the agent did: the terminal, the changes and the history. */
+function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsProps) {
   return (
     <>
       <TabPanel name="terminal" shown={shown === 'terminal'}>
@@ -122,8 +137,33 @@ function WorkPanels({ task, open, shown, tools }: WorkPanelsProps) {
           <CodeChanges task={task} reload={open.reload} shown={shown === 'changes'} tools={tools} />
         </Suspense>
       </TabPanel>
+      <TabPanel name="history" shown={shown === 'history'}>
+        <History history={history} shown={shown === 'history'} tools={tools} onShow={onShow} />
+      </TabPanel>
     </>
   )
+}
+
+function History({
+  history: { open, isMissing, want },
+  shown,
+  tools,
+  onShow,
+}: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly shown: boolean }) {
+  if (isMissing)
+    return (
+      <Empty title={texts.panels.notLoaded} action={<Button onClick={want}>{texts.tryAgain}</Button>}>
+        {texts.panels.notLoadedWhy}
+      </Empty>
+    )
+  if (open === null)
+    return (
+      <p role="status" className="flex items-center gap-2 p-4 text-muted">
+        <Spinner />
+        {texts.panels.loadingHistory}
+      </p>
+    )
+  return <open.parts.Panel session={open.session} shown={shown} tools={tools} onShowIn={onShow} />
 }
 
 /** Mounts its panel when it is first shown, and keeps it mounted: the panel keeps its place and what is typed in it. */

@@ -73,7 +73,7 @@ describe('the page of a task', () => {
       'Codex',
     ])
     const tabs = within(screen.getByRole('tablist', { name: 'Panels' })).getAllByRole('tab')
-    expect(tabs.map(({ textContent }) => textContent)).toEqual(['Terminal', 'Code Changes'])
+    expect(tabs.map(({ textContent }) => textContent)).toEqual(['Terminal', 'Code Changes', 'History'])
   })
 })
 

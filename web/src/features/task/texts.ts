@@ -72,11 +72,20 @@ export const texts = {
     moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
   },
 
+  replay: {
+    readOnly: 'You can write again when you are back to live.',
+    queue: 'In the queue then',
+  },
+
   panels: {
     label: 'Panels',
     chat: 'Chat',
     terminal: 'Terminal',
     changes: 'Code Changes',
+    history: 'History',
+    loadingHistory: 'Reading the history',
+    notLoaded: 'The history could not be loaded',
+    notLoadedWhy: 'Check your connection and try again.',
     divider: 'Chat width',
   },
 } as const

@@ -2,6 +2,7 @@
 import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
+import { useReplayed } from '../replayed.ts'
 import { texts } from './texts.ts'
 
 export type DiffLook = 'unified' | 'split'
@@ -22,6 +23,7 @@ interface ChangesToolsProps {
 const pressed = 'aria-pressed:bg-raised aria-pressed:text-text'
 
 export function ChangesTools(props: ChangesToolsProps) {
+  const isReplayed = useReplayed() !== null
   const { look, onLook, narrow, quiet, onQuiet, onFiles, onFind, refreshing, onRefresh } = props
   return (
     <div className="flex flex-none items-center md:gap-0.5">
@@ -47,7 +49,15 @@ export function ChangesTools(props: ChangesToolsProps) {
         className={pressed}
       />
       <IconButton icon={Search} label={texts.find.label} size="small" onClick={onFind} />
-      <IconButton icon={RefreshCw} label={texts.refresh} size="small" busy={refreshing} onClick={onRefresh} />
+      {!isReplayed && (
+        <IconButton
+          icon={RefreshCw}
+          label={texts.refresh}
+          size="small"
+          busy={refreshing}
+          onClick={onRefresh}
+        />
+      )}
     </div>
   )
 }

@@ -1,29 +1,25 @@
 /** The changes of the task, or why there are none to show. */
 import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
-import type { GitDiff, Task } from '#domain/api/tasks.schema.ts'
+import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
-import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { useReplayed } from '../replayed.ts'
 import { useDiffQuery } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
 import { ChangesPanel } from './ChangesPanel.tsx'
 import { isGitDiff, sameChanges } from './diff/readDiffs.ts'
+import { LoadingChanges, RecordedChanges, type CodeChangesProps } from './RecordedChanges.tsx'
 import { texts } from './texts.ts'
 
-interface CodeChangesProps {
-  readonly task: Task
-  /** Reads the task's history again. */
-  readonly reload: () => void
-  /** Whether this panel is the visible one. */
-  readonly shown: boolean
-  /** Where the buttons of the panel stand; `null`: in its own bar. */
-  readonly tools: HTMLElement | null
+export function CodeChanges(props: CodeChangesProps) {
+  const replayed = useReplayed()
+  return replayed === null ? <LiveChanges {...props} /> : <RecordedChanges {...props} replayed={replayed} />
 }
 
-export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) {
+function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) {
   const { data, error, isFetching, refetch } = useDiffQuery(task.id)
   const newest: unknown = data?.data
   const changes = useHeldChanges(newest)
@@ -38,7 +34,7 @@ export function CodeChanges({ task, reload, shown: isShown, tools }: CodeChanges
   )
   if (data === undefined) {
     return error === undefined ? (
-      <Loading />
+      <LoadingChanges />
     ) : (
       <div role="alert">
         <Empty title={texts.error} action={again(taskTexts.tryAgain)}>
@@ -142,15 +138,5 @@ function Notes({ truncated, stale, onRefresh }: NotesProps) {
         </Note>
       )}
     </>
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status" className="grid gap-3 p-4">
-      <span className="sr-only">{texts.loading}</span>
-      <Skeleton className="h-5 w-48" />
-      <Skeleton className="h-40 w-full" />
-    </div>
   )
 }

@@ -12,6 +12,7 @@ import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { unread } from '../folded.ts'
 import { UndoneTurns } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
+import { useReplayed } from '../replayed.ts'
 import { texts as taskTexts } from '../texts.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useTaskActions } from '../useTaskActions.ts'
@@ -173,14 +174,17 @@ function JumpToEnd({ news, onJump }: JumpToEndProps) {
 /** Why the last turn failed, with a button to retry it. */
 function Failure({ task, reason }: { readonly task: Task; readonly reason: string }) {
   const { retry, retrying } = useTaskActions(task)
+  const isReplayed = useReplayed() !== null
   return (
     <Note
       kind="error"
       className="mx-4 mt-4"
       action={
-        <Button size="small" busy={retrying} busyLabel={texts.chat.retrying} onClick={retry}>
-          {texts.chat.retry}
-        </Button>
+        isReplayed ? undefined : (
+          <Button size="small" busy={retrying} busyLabel={texts.chat.retrying} onClick={retry}>
+            {texts.chat.retry}
+          </Button>
+        )
       }
     >
       <b className="font-medium">{texts.chat.failed}</b>

@@ -14,10 +14,12 @@ import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { AgentPicker, useAgentOptions } from '../../agents/AgentPicker.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
+import { useReplayed } from '../replayed.ts'
 import { Announcer } from './Announcer.tsx'
 import { chatTimeline, messagesIn, searched, searchedQueue } from './chatTimeline.ts'
 import { ChatComposer } from './composer/ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
+import { ReplayedDock } from './ReplayedDock.tsx'
 import { SearchContext, useMarks } from './searchMarks.ts'
 import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
@@ -39,6 +41,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const panel = useRef<HTMLElement>(null)
   const search = useChatSearch({ entries, queue, panel, hasFocus })
   const follow = useFollowEnd()
+  const isReplayed = useReplayed() !== null
   const send = useSendMessage(task.id, open.reload)
   const agentChoice = useMemo(
     () =>
@@ -56,7 +59,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
       className="flex min-h-0 flex-1 flex-col"
     >
       {headed ? (
-        <Header agent={agent} onAgent={setAgent}>
+        <Header agent={agent} onAgent={isReplayed ? null : setAgent}>
           {searchButton}
         </Header>
       ) : (
@@ -75,18 +78,22 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           onResend={send.again}
         />
       </SearchContext>
-      <Announcer status={task.status} entries={entries} />
-      <ChatComposer
-        task={task}
-        agent={agent}
-        agentChoice={agentChoice}
-        tools={logs.documents}
-        queue={queue}
-        onSend={(text, isCommand, images, withSecrets) => {
-          follow.jumpToEnd()
-          send.send(text, isCommand, agent, images, withSecrets)
-        }}
-      />
+      {!isReplayed && <Announcer status={task.status} entries={entries} />}
+      {isReplayed ? (
+        <ReplayedDock queue={queue} />
+      ) : (
+        <ChatComposer
+          task={task}
+          agent={agent}
+          agentChoice={agentChoice}
+          tools={logs.documents}
+          queue={queue}
+          onSend={(text, isCommand, images, withSecrets) => {
+            follow.jumpToEnd()
+            send.send(text, isCommand, agent, images, withSecrets)
+          }}
+        />
+      )}
     </section>
   )
 }
@@ -165,15 +172,19 @@ function Find({ search: { typed, setTyped, words, found, step, close } }: Search
 
 interface HeaderProps {
   readonly agent: AgentName
-  readonly onAgent: (agent: AgentName) => void
+  /** `null` where nothing can be written. */
+  readonly onAgent: ((agent: AgentName) => void) | null
   readonly children: ReactNode
 }
 
 function Header({ agent, onAgent, children }: HeaderProps) {
+  const options = useAgentOptions()
   return (
     <div className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
       <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>
-      <Segmented label={texts.chat.agent} options={useAgentOptions()} chosen={agent} onChoose={onAgent} />
+      {onAgent !== null && (
+        <Segmented label={texts.chat.agent} options={options} chosen={agent} onChoose={onAgent} />
+      )}
       {children}
     </div>
   )

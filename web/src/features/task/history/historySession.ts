@@ -26,6 +26,10 @@ export interface ReplayMoment {
   readonly position: number
   /** In ms since the epoch. */
   readonly time: number
+  /** Of the task's stream: the last event of it that is shown. */
+  readonly revision: number
+  /** Where the changes were recorded that are the latest then; `null` before any were. */
+  readonly changesAt: number | null
   /** The latest turn or command then; `null` before the first. */
   readonly turn: number | null
   readonly playing: boolean
@@ -57,6 +61,8 @@ export interface HistorySession {
   /** What the page shows in place of the live task; `null` until something was replayed. */
   replayed(): ReplayView | null
   items(): readonly HistoryItem[]
+  /** The changes that were recorded at a revision of the task's stream. */
+  changes: HistorySource['changes']
   /** The index of an event of the task's stream; `-1` when it is not there. */
   indexOf(revision: number): number
   /** Reads on after a failure. */
@@ -88,6 +94,8 @@ export interface Collaborators {
 
 export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 
+/** Recorded changes that are kept for who comes back to them. */
+const changesKept = 12
 /** How often the timeline is made anew while pages come, in ms. */
 const arrangeEveryMs = 300
 /** How long new events are waited for after one was seen, in ms: several come together. */
@@ -122,6 +130,8 @@ interface Session extends Collaborators {
   wanted: string | null
   arrangedAt: number
   times: number[]
+  /** Revisions at which changes were recorded. */
+  changed: number[]
   speed: number
   stopFrame: () => void
   followTimer: ReturnType<typeof setTimeout> | undefined
@@ -142,6 +152,7 @@ export function openHistory(collaborators: Collaborators): HistorySession {
     wanted: null,
     arrangedAt: 0,
     times: [],
+    changed: [],
     speed: 1,
     stopFrame: () => undefined,
     followTimer: undefined,
@@ -181,9 +192,9 @@ export function openHistory(collaborators: Collaborators): HistorySession {
   }
 }
 
-function readsOf(
-  session: Session,
-): Pick<HistorySession, 'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf'> {
+type Reads = Pick<HistorySession, 'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf' | 'changes'>
+
+function readsOf(session: Session): Reads {
   return {
     read: () => session.view,
     subscribe(listener) {
@@ -192,7 +203,22 @@ function readsOf(
     },
     replayed: () => session.replayed,
     items: () => session.engine.items(),
+    changes: keptChanges(session.source),
     indexOf: (revision) => session.engine.indexOfRevision(revision),
+  }
+}
+
+/** Reads the changes of a revision once. */
+function keptChanges({ changes }: HistorySource): HistorySource['changes'] {
+  const kept = new Map<number, ReturnType<HistorySource['changes']>>()
+  return (revision) => {
+    const known = kept.get(revision)
+    if (known !== undefined) return known
+    const asked = changes(revision)
+    kept.set(revision, asked)
+    if (kept.size > changesKept) for (const [oldest] of [...kept].slice(0, 1)) kept.delete(oldest)
+    void asked.then((answer) => 'reason' in answer && kept.delete(revision))
+    return asked
   }
 }
 
@@ -232,6 +258,9 @@ function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
     const item = items[index]
     if (item) times.push(Date.parse(recordedAt(item)))
   }
+  for (const item of page.items)
+    if (item.kind === 'event' && item.event.type === 'WorkspaceChanged')
+      session.changed.push(item.event.revision)
   const erased = session.view.erased + page.items.filter(isErased).length
   const load = isLast || session.view.load === 'loaded' ? 'loaded' : 'loading'
   const total = Math.max(page.total, items.length)
@@ -301,9 +330,22 @@ function show(session: Session, index: number, position: number): void {
   session.replayed ??= createReplayView(session.live, shown, () => undefined)
   session.replayed.show(shown, wordsBy(items, index, time))
   const { playing = false } = view.replay ?? {}
-  const turn = shown.state.openTask.task?.execution?.turn ?? null
+  const { task, chat } = shown.state.openTask
+  const turn = task?.execution?.turn ?? null
+  const revision = task?.version ?? chat.at
+  const changesAt = session.changed.findLast((at) => at <= revision) ?? null
   change(session, {
-    replay: { index, moment: momentOf(item), position, time, turn, playing, speed: session.speed },
+    replay: {
+      index,
+      moment: momentOf(item),
+      position,
+      time,
+      revision,
+      changesAt,
+      turn,
+      playing,
+      speed: session.speed,
+    },
     isUnknownMoment: false,
   })
 }

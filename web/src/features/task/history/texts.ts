@@ -57,7 +57,7 @@ export const texts = {
     failed: 'Failed',
     cancelled: 'Cancelled',
   },
-  who: { runner: 'runner' },
+  who: { runner: 'runner', person: 'you' },
   jump: {
     label: 'Show this moment in',
     chat: 'Show in the chat',
@@ -75,11 +75,6 @@ export const texts = {
     beforeTurns: 'before its first turn',
     back: 'Back to live',
   },
-  readOnly: 'You can write again when you are back to live.',
-  noChanges: 'No changes yet',
-  noChangesWhy: 'At this moment the task had changed no files.',
-  changesGone: 'The diff of this moment is no longer kept. These are its figures.',
-  changesLoading: 'Reading the changes of this moment',
 
   scrubber: {
     label: 'Position in the task',

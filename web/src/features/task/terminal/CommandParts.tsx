@@ -5,7 +5,7 @@ import { selectLive } from '../../../live/connection.ts'
 import { classes } from '../../../ui/classes.ts'
 import { elapsed, took } from '../../../ui/text/clock.ts'
 import { Status } from '../../../ui/status/Status.tsx'
-import { useNow } from '../../../ui/hooks.ts'
+import { useTaskNow } from '../replayed.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { CommandBlock } from './log/commandBlocks.ts'
 import { texts } from './texts.ts'
@@ -84,6 +84,6 @@ function tookBetween(from: string, to: string): string {
 
 function Running({ since }: { readonly since: string }) {
   // What is last known does not go on.
-  const now = useNow(1_000, useSelector(selectLive))
+  const now = useTaskNow(1_000, useSelector(selectLive))
   return elapsed(now - Date.parse(since))
 }

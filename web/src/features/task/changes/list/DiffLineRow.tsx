@@ -6,6 +6,7 @@ import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import type { LineRow } from '../diff/diffRows.ts'
 import type { CodeSpan } from '../diff/highlight.ts'
 import { type DiffLine, lineKey } from '../diff/parseDiff.ts'
+import { useReplayed } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 import { LineText } from './LineText.tsx'
 
@@ -34,6 +35,7 @@ const signColours = { context: 'text-muted', added: 'text-ok', deleted: 'text-ba
 const lineColours = { context: '', added: 'bg-add-bg', deleted: 'bg-del-bg' } as const
 
 export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
+  const isReplayed = useReplayed() !== null
   const { row, split, leftSpans, rightSpans, wanted, currentKey, selected, reachable } = props
   const { left, right } = row
   const textOf = (line: DiffLine, spans: Spans) => (
@@ -77,7 +79,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
           </>
         )
       )}
-      {props.mayComment && (
+      {props.mayComment && !isReplayed && (
         // Over the number that is not there, or else over the one before.
         <span
           className={classes(

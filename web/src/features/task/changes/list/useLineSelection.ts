@@ -3,6 +3,7 @@
  * the arrow keys with Shift.
  */
 import { type PointerEvent, useRef, useState } from 'react'
+import { useReplayed } from '../../replayed.ts'
 import type { DiffRow } from '../diff/diffRows.ts'
 import { type ActiveRow, rowIdOf } from './useActiveRow.ts'
 import { type CommentTarget, rowsBetween, targetOf, useRange } from './useRange.ts'
@@ -16,7 +17,9 @@ export function useLineSelection(
   const [pointed, setPointed] = useState<string | null>(null)
   const dragging = useRef(false)
   /** `extend`: from the row of the keys to this one. */
+  const isReplayed = useReplayed() !== null
   const commentOn = (id: string, extend: boolean) => {
+    if (isReplayed) return
     const taken =
       range !== null && ids.has(id)
         ? inRange

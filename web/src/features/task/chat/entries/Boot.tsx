@@ -6,7 +6,7 @@ import { selectLive } from '../../../../live/connection.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { Ring } from '../../../../ui/status/Status.tsx'
-import { useNow } from '../../../../ui/hooks.ts'
+import { useTaskNow } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 
 /** Milliseconds after which a step says what it may be waiting for. */
@@ -16,7 +16,7 @@ const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
 export function Boot({ execution }: { readonly execution: NonNullable<Task['execution']> }) {
   const live = useSelector(selectLive)
-  const now = useNow(1_000, live)
+  const now = useTaskNow(1_000, live)
   const reached = new Map(execution.steps.map(({ step, at }) => [step, Date.parse(at)]))
   const current = steps.findLast((step) => reached.has(step)) ?? 'queued'
   return (

@@ -2,7 +2,7 @@
 import { Fragment, memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { dayLabel } from '../../../../ui/text/clock.ts'
-import { useNow } from '../../../../ui/hooks.ts'
+import { useTaskNow } from '../../replayed.ts'
 import { samePart, type ChatEntry } from '../chatTimeline.ts'
 import { PersonMessage } from './PersonMessage.tsx'
 import { SentMessageEntry } from './UnansweredMessage.tsx'
@@ -22,7 +22,7 @@ interface ChatEntriesProps {
 }
 
 export function ChatEntries({ entries, task, following, wasSeen, onResend, onDiscard }: ChatEntriesProps) {
-  const now = useNow(20_000)
+  const now = useTaskNow(20_000)
   const keptOpen = useKeptOpen(entries, following)
   return (
     <TimeContext value={now}>

@@ -18,7 +18,7 @@ import { classes } from '../../../../ui/classes.ts'
 import { elapsed, took } from '../../../../ui/text/clock.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
-import { useNow } from '../../../../ui/hooks.ts'
+import { useTaskNow } from '../../replayed.ts'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
 
 type ToolKind = LogDocument['kind']
@@ -80,7 +80,7 @@ function verbOf({ kind, name, status }: LogDocument): string {
 
 function Running({ since }: { readonly since: string }) {
   // What is last known does not go on.
-  const now = useNow(1_000, useSelector(selectLive))
+  const now = useTaskNow(1_000, useSelector(selectLive))
   return elapsed(now - Date.parse(since))
 }
 

@@ -1,0 +1,45 @@
+/** Keeps the address of the page and the moment that is shown the same: a link to a moment opens there, and a reload too. */
+import { useEffect, useRef } from 'react'
+import { useLocation, useNavigate, useSearchParams } from 'react-router-dom'
+import type { HistorySession } from './historySession.ts'
+import { useHistory } from './useHistory.ts'
+
+/** How long a moment is shown before the address names it, in ms: browsers refuse many changes in a row. */
+const restMs = 300
+
+export function HistoryAddress({ session }: { readonly session: HistorySession }) {
+  const [query] = useSearchParams()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const asked = query.get('at')
+  const moment = useHistory(session, ({ replay }) => replay?.moment ?? null)
+  const playing = useHistory(session, ({ replay }) => replay?.playing ?? false)
+  /** What the address says of itself, or was told. */
+  const named = useRef<string | null>(null)
+  const wasShown = useRef(false)
+  useEffect(() => {
+    if (asked === named.current) return
+    named.current = asked
+    if (asked === null) session.backToLive()
+    else session.open(asked)
+  }, [asked, session])
+  useEffect(() => {
+    const isLeft = moment === null && wasShown.current
+    wasShown.current = moment !== null
+    if ((moment === null && !isLeft) || playing || moment === named.current) return undefined
+    const timer = setTimeout(
+      () => {
+        named.current = moment
+        void navigate({ pathname, search: moment === null ? '' : `?at=${moment}` }, { replace: true })
+      },
+      isLeft ? 0 : restMs,
+    )
+    return () => clearTimeout(timer)
+  }, [moment, playing, pathname, navigate])
+  return null
+}
+
+/** The address at which a moment of a task opens, whatever page this is. */
+export function linkTo(taskId: string, moment: string): string {
+  return `${window.location.origin}/tasks/${encodeURIComponent(taskId)}/history?at=${moment}`
+}

@@ -1,0 +1,202 @@
+/** The slider of the replay: how much happened when, where turns begin, what failed, and where one is. */
+import { CircleX, GitCommitHorizontal, GitPullRequest } from 'lucide-react'
+import { useMemo, type KeyboardEvent, type PointerEvent } from 'react'
+import type { Marker } from '#domain/history/markers.ts'
+import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'
+import { classes } from '../../../ui/classes.ts'
+import { clockTime, elapsed } from '../../../ui/text/clock.ts'
+import type { HistorySession, ReplayMoment } from './historySession.ts'
+import { turnWords } from './ReplayBar.tsx'
+import { texts } from './texts.ts'
+import { useHistory } from './useHistory.ts'
+import { nextEvent, previousEvent } from './useReplayKeys.ts'
+
+interface TrackProps {
+  readonly session: HistorySession
+  readonly replay: ReplayMoment
+}
+
+/** Bars of the histogram. */
+const bars = 180
+/** Percent between two marks at least: nearer ones would cover each other. */
+const markGap = 1.6
+
+export function Track({ session, replay }: TrackProps) {
+  const axis = useHistory(session, (view) => view.axis)
+  const count = useHistory(session, (view) => view.count)
+  const percent = axis.length === 0 ? 0 : Math.min(100, (100 * replay.position) / axis.length)
+  const time = clockTime(new Date(replay.time).toISOString())
+  const seekTo = ({ currentTarget, clientX }: PointerEvent<HTMLElement>) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    session.seekTo(((clientX - left) / width) * axis.length)
+  }
+  return (
+    <div
+      role="slider"
+      tabIndex={0}
+      aria-label={texts.scrubber.label}
+      aria-valuemin={1}
+      aria-valuemax={Math.max(1, count)}
+      aria-valuenow={replay.index + 1}
+      aria-valuetext={texts.scrubber.value(time, replay.index + 1, count, turnWords(replay))}
+      onKeyDown={(event) => onKeyDown(event, session)}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId)
+        session.pause()
+        seekTo(event)
+      }}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) seekTo(event)
+      }}
+      className="relative h-14 cursor-pointer touch-none rounded-badge md:h-18"
+    >
+      <Bars axis={axis} className="fill-control opacity-50" />
+      <Bars axis={axis} className="fill-accent" shownTo={percent} />
+      <Base axis={axis} />
+      <Marks session={session} axis={axis} turn={replay.turn} />
+      <span
+        aria-hidden="true"
+        className="absolute top-0.5 bottom-4.5 w-0.5 -translate-x-1/2 bg-accent before:absolute before:-top-0.5 before:-left-0.75 before:size-2 before:rounded-full before:bg-accent"
+        style={{ left: `${percent}%` }}
+      />
+    </div>
+  )
+}
+
+/** The keys of a slider that the player does not have. */
+function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
+  const tenth = session.read().axis.length / 10
+  const run = {
+    ArrowUp: () => nextEvent(session),
+    ArrowDown: () => previousEvent(session),
+    PageUp: () => session.move(tenth),
+    PageDown: () => session.move(-tenth),
+  }[event.key]
+  if (run === undefined) return
+  event.preventDefault()
+  run()
+}
+
+interface BarsProps {
+  readonly axis: TimeAxis
+  readonly className: string
+  /** In percent of the width; all of it when left out. */
+  readonly shownTo?: number
+}
+
+function Bars({ axis, className, shownTo = 100 }: BarsProps) {
+  const path = useMemo(() => {
+    const density = densityOf(axis, bars)
+    const most = Math.max(1, ...density)
+    return density
+      .map((count, bar) => {
+        if (count === 0) return ''
+        // A busy moment would make all others flat.
+        const height = 4 + 32 * Math.sqrt(count / most)
+        return `M${bar * 4} ${36 - height}h2.4v${height}h-2.4z`
+      })
+      .join('')
+  }, [axis])
+  return (
+    <svg
+      aria-hidden="true"
+      viewBox={`0 0 ${bars * 4} 36`}
+      preserveAspectRatio="none"
+      className={classes('absolute inset-x-0 bottom-5 h-6 w-full md:h-9', className)}
+      style={{ clipPath: `inset(0 ${100 - shownTo}% 0 0)` }}
+    >
+      <path d={path} />
+    </svg>
+  )
+}
+
+/** The line below the bars, broken where nothing happened. */
+function Base({ axis }: { readonly axis: TimeAxis }) {
+  const percentOf = (position: number) => (axis.length === 0 ? 0 : (100 * position) / axis.length)
+  return (
+    <>
+      <span className="absolute inset-x-0 bottom-4.75 h-px bg-control" aria-hidden="true" />
+      {axis.idles.slice(0, 200).map(({ from, to, ms }) => (
+        <span
+          key={from}
+          title={texts.scrubber.idle(elapsed(ms))}
+          className="absolute bottom-4.75 h-px bg-[repeating-linear-gradient(90deg,var(--panel)_0_4px,transparent_4px_6px)]"
+          style={{ left: `${percentOf(from)}%`, width: `${percentOf(to - from)}%` }}
+        />
+      ))}
+    </>
+  )
+}
+
+const icons = { failure: CircleX, commit: GitCommitHorizontal, pull_request: GitPullRequest } as const
+
+interface MarksProps {
+  readonly session: HistorySession
+  readonly axis: TimeAxis
+  readonly turn: number | null
+}
+
+interface Placed {
+  readonly marker: Marker
+  readonly percent: number
+}
+
+function Marks({ session, axis, turn }: MarksProps) {
+  const markers = useHistory(session, (view) => view.markers)
+  const { turns, marks } = useMemo(() => {
+    const placed = markers.map((marker) => {
+      const position = axis.positions[session.indexOf(marker.revision)] ?? 0
+      return { marker, percent: axis.length === 0 ? 0 : (100 * position) / axis.length }
+    })
+    return {
+      turns: spread(
+        placed.filter(({ marker }) => marker.kind === 'turn'),
+        9,
+      ),
+      marks: spread(
+        placed.filter(({ marker }) => marker.kind !== 'turn').toSorted((a, b) => a.percent - b.percent),
+        markGap,
+      ),
+    }
+  }, [markers, axis, session])
+  return (
+    <span aria-hidden="true">
+      {turns.map(({ marker, percent }) => (
+        <span key={marker.revision} className="absolute top-3 bottom-0" style={{ left: `${percent}%` }}>
+          <span className="absolute inset-y-0 w-px bg-line" />
+          <span
+            className={classes(
+              'absolute bottom-0 left-1 text-tiny whitespace-nowrap max-md:hidden',
+              marker.label.endsWith(` ${turn}`) ? 'font-medium text-text' : 'text-muted',
+            )}
+          >
+            {marker.label}
+          </span>
+        </span>
+      ))}
+      {marks.map(({ marker, percent }) => {
+        const Icon = icons[marker.kind === 'turn' ? 'commit' : marker.kind]
+        return (
+          <span
+            key={`${marker.kind} ${marker.revision}`}
+            title={marker.label}
+            className="absolute top-0 -translate-x-1/2"
+            style={{ left: `${Math.min(99, Math.max(1, percent))}%` }}
+          >
+            <Icon className={classes('size-3.5', marker.kind === 'failure' ? 'text-bad' : 'text-muted')} />
+          </span>
+        )
+      })}
+    </span>
+  )
+}
+
+/** Those that have room beside the one before. */
+function spread(placed: readonly Placed[], gap: number): readonly Placed[] {
+  let last = -Infinity
+  return placed.filter(({ percent }) => {
+    const hasRoom = percent - last >= gap
+    if (hasRoom) last = percent
+    return hasRoom
+  })
+}

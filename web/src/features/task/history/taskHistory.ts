@@ -1,0 +1,51 @@
+/** What the page of a task loads when its history is opened: one chunk. */
+import type { Store } from '@reduxjs/toolkit'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import type { RootState } from '../../../state/rootReducer.ts'
+import { authApi } from '../../auth/authApi.ts'
+import type { OpenTaskSync } from '../useTaskSync.ts'
+import { HistoryAddress } from './HistoryAddress.tsx'
+import { HistoryPanel } from './HistoryPanel.tsx'
+import { openHistory, type HistorySession } from './historySession.ts'
+import { serverSource } from './readHistory.ts'
+import { ReplayBar } from './ReplayBar.tsx'
+import { Scrubber } from './Scrubber.tsx'
+
+interface LiveTask extends Pick<OpenTaskSync, 'terminal' | 'writing'> {
+  readonly task: Task
+  readonly live: Store<RootState>
+}
+
+export const taskHistory = {
+  Panel: HistoryPanel,
+  Bar: ReplayBar,
+  Scrubber,
+  Address: HistoryAddress,
+  openSession({ task, live, terminal, writing }: LiveTask): HistorySession {
+    const { githubOwner, githubRepoName } = task.project
+    const person = authApi.endpoints.me.select()(live.getState()).data?.user.name ?? 'you'
+    return openHistory({
+      live,
+      whenPrinted(printed) {
+        const stops = [terminal.subscribe(printed), writing.subscribe(printed)]
+        return () => stops.forEach((stop) => stop())
+      },
+      source: serverSource(task.id),
+      base: task,
+      names: { person, repository: githubRepoName === '' ? '' : `${githubOwner}/${githubRepoName}` },
+      frame,
+    })
+  },
+}
+
+/** Whoever wants less motion sees four pictures a second. */
+const calmFrameMs = 250
+
+function frame(run: (now: number) => void): () => void {
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+    const timer = setTimeout(() => run(performance.now()), calmFrameMs)
+    return () => clearTimeout(timer)
+  }
+  const drawing = requestAnimationFrame(run)
+  return () => cancelAnimationFrame(drawing)
+}

@@ -1,0 +1,119 @@
+/** The keys of the replay, as video players have them. They count while the player has the focus, or nothing has it. */
+import { useEffect } from 'react'
+import { takesText } from '../../../actions/keys.ts'
+import { speeds, type HistorySession } from './historySession.ts'
+
+type Run = (session: HistorySession) => void
+
+const indexOf = (session: HistorySession) => session.read().replay?.index ?? 0
+const step =
+  (by: number): Run =>
+  (session) => {
+    session.pause()
+    session.seek(indexOf(session) + by)
+  }
+const move =
+  (ms: number): Run =>
+  (session) =>
+    session.move(ms)
+const toTenth =
+  (tenth: number): Run =>
+  (session) =>
+    session.seekTo((session.read().axis.length * tenth) / 10)
+
+export const playOrPause: Run = (session) => {
+  if (session.read().replay?.playing) session.pause()
+  else session.play()
+}
+export const previousEvent = step(-1)
+export const nextEvent = step(1)
+
+/** The moments at which turns and commands begin. */
+const turnsIn = (session: HistorySession) =>
+  session.read().sections.map(({ revision }) => session.indexOf(revision))
+
+export const nextTurn: Run = (session) => {
+  const here = indexOf(session)
+  const next = turnsIn(session).find((index) => index > here)
+  session.seek(next ?? session.items().length - 1)
+}
+export const previousTurn: Run = (session) => {
+  const here = indexOf(session)
+  session.seek(turnsIn(session).findLast((index) => index < here) ?? 0)
+}
+
+const speed =
+  (by: 1 | -1): Run =>
+  (session) => {
+    const now = session.read().replay?.speed ?? 1
+    const at = speeds.findIndex((each) => each === now)
+    session.setSpeed(speeds[Math.max(0, Math.min(at + by, speeds.length - 1))] ?? now)
+  }
+
+const keys: Readonly<Record<string, Run>> = {
+  ' ': playOrPause,
+  k: playOrPause,
+  j: move(-10_000),
+  l: move(10_000),
+  arrowleft: move(-5_000),
+  arrowright: move(5_000),
+  'shift+arrowleft': previousTurn,
+  'shift+arrowright': nextTurn,
+  ',': previousEvent,
+  '.': nextEvent,
+  '<': speed(-1),
+  '>': speed(1),
+  home: (session) => session.seek(0),
+  end: (session) => session.seek(session.items().length - 1),
+  ...Object.fromEntries(Array.from({ length: 10 }, (_, tenth) => [String(tenth), toTenth(tenth)])),
+}
+
+/** Asks for the sheet of keys. */
+export const showKeys = 'flightdeck:replay-keys'
+
+export function useReplayKeys(session: HistorySession): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { target } = event
+      const isModified = event.ctrlKey || event.metaKey || event.altKey
+      if (event.isComposing || isModified || takesText(target) || document.querySelector('dialog[open]'))
+        return
+      if (event.key === 'Escape') {
+        take(event)
+        session.backToLive()
+        return
+      }
+      if (!isMeant(target)) return
+      // A button does its own with these, and a tab moves to the next.
+      if (target instanceof Element && isOwn(target, event.key)) return
+      if (event.key === '?') {
+        take(event)
+        window.dispatchEvent(new Event(showKeys))
+        return
+      }
+      const isLetter = event.key.length === 1
+      const run = keys[`${event.shiftKey && !isLetter ? 'shift+' : ''}${event.key.toLowerCase()}`]
+      if (run === undefined) return
+      take(event)
+      run(session)
+    }
+    // Before the keys of the rest of the page.
+    window.addEventListener('keydown', onKeyDown, { capture: true })
+    return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
+  }, [session])
+}
+
+function take(event: KeyboardEvent): void {
+  event.preventDefault()
+  event.stopPropagation()
+}
+
+function isMeant(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return true
+  return target === document.body || target.id === 'main' || target.closest('[data-replay-player]') !== null
+}
+
+function isOwn(target: Element, key: string): boolean {
+  if (target.closest('[role=combobox],[role=listbox],[role=menu]')) return true
+  return key === ' ' && target.closest('button') !== null
+}
