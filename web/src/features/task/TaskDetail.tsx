@@ -58,14 +58,17 @@ function LiveOrReplayed({ taskId, open }: LoadedTaskProps) {
   const history = useTaskHistory(open)
   const moment = useReplayMoment(history.open)
   const session = history.open?.session
+  const parts = history.open?.parts
   const shown = moment === null ? null : (session?.replayed() ?? null)
   const now = moment === null ? 0 : Math.floor(moment.time / 1_000) * 1_000
   const changesAt = moment?.changesAt ?? null
   const replayed = useMemo<Replayed | null>(
-    () => (shown === null || !session ? null : { now, changesAt, changes: session.changes }),
-    [shown, session, now, changesAt],
+    () =>
+      shown === null || !session || !parts
+        ? null
+        : { now, changesAt, changes: session.changes, Dock: parts.Dock, Changes: parts.Changes },
+    [shown, session, parts, now, changesAt],
   )
-  const parts = history.open?.parts
   return (
     <Provider store={shown?.store ?? store}>
       <ReplayedContext value={replayed}>

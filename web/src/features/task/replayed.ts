@@ -1,6 +1,7 @@
 /** Whether the page shows the task as it was at a moment of its history, for the parts that then show another time and change nothing. */
-import { createContext, use } from 'react'
-import type { GitDiff } from '#domain/api/tasks.schema.ts'
+import { createContext, use, type ComponentType, type ReactNode } from 'react'
+import type { GitDiff, Task } from '#domain/api/tasks.schema.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
 import { useNow } from '../../ui/hooks.ts'
 
 export interface Replayed {
@@ -12,6 +13,34 @@ export interface Replayed {
   readonly changes: (
     revision: number,
   ) => Promise<{ readonly diff: GitDiff; readonly kept: boolean } | { readonly reason: string }>
+  /** In place of the composer. */
+  readonly Dock: ComponentType<{ readonly queue: readonly MessageDocument[] }>
+  /** In place of the changes that are there now. */
+  readonly Changes: ComponentType<RecordedChangesProps>
+}
+
+export interface CodeChangesProps {
+  readonly task: Task
+  /** Reads the task's history again. */
+  readonly reload: () => void
+  /** Whether this panel is the visible one. */
+  readonly shown: boolean
+  /** Where the buttons of the panel stand; `null`: in its own bar. */
+  readonly tools: HTMLElement | null
+}
+
+export interface RecordedChangesProps extends CodeChangesProps {
+  readonly replayed: Replayed
+  /** Shows changes: the live task's own panel. */
+  readonly Panel: ComponentType<
+    CodeChangesProps & {
+      readonly diff: GitDiff
+      readonly refreshing: boolean
+      readonly onRefresh: () => void
+      readonly onReading: (reading: boolean) => void
+      readonly notes: ReactNode
+    }
+  >
 }
 
 export const ReplayedContext = createContext<Replayed | null>(null)

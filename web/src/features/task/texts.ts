@@ -72,11 +72,6 @@ export const texts = {
     moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
   },
 
-  replay: {
-    readOnly: 'You can write again when you are back to live.',
-    queue: 'In the queue then',
-  },
-
   panels: {
     label: 'Panels',
     chat: 'Chat',

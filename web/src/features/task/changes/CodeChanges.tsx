@@ -6,17 +6,18 @@ import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
-import { useReplayed } from '../replayed.ts'
+import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { useReplayed, type CodeChangesProps } from '../replayed.ts'
 import { useDiffQuery } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
 import { ChangesPanel } from './ChangesPanel.tsx'
 import { isGitDiff, sameChanges } from './diff/readDiffs.ts'
-import { LoadingChanges, RecordedChanges, type CodeChangesProps } from './RecordedChanges.tsx'
 import { texts } from './texts.ts'
 
 export function CodeChanges(props: CodeChangesProps) {
   const replayed = useReplayed()
-  return replayed === null ? <LiveChanges {...props} /> : <RecordedChanges {...props} replayed={replayed} />
+  if (replayed === null) return <LiveChanges {...props} />
+  return <replayed.Changes {...props} Panel={ChangesPanel} replayed={replayed} />
 }
 
 function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) {
@@ -34,7 +35,7 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
   )
   if (data === undefined) {
     return error === undefined ? (
-      <LoadingChanges />
+      <Loading />
     ) : (
       <div role="alert">
         <Empty title={texts.error} action={again(taskTexts.tryAgain)}>
@@ -138,5 +139,15 @@ function Notes({ truncated, stale, onRefresh }: NotesProps) {
         </Note>
       )}
     </>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" className="grid gap-3 p-4">
+      <span className="sr-only">{texts.loading}</span>
+      <Skeleton className="h-5 w-48" />
+      <Skeleton className="h-40 w-full" />
+    </div>
   )
 }

@@ -21,12 +21,6 @@ export const texts = {
   stale: 'Newer changes are available.',
   truncated: 'This diff is very large, so part of it is not shown.',
   diff: 'Changes',
-  recorded: {
-    none: 'No changes yet',
-    noneWhy: 'At this moment the task had changed no files.',
-    gone: (added: number, deleted: number) =>
-      `The diff of this moment is no longer kept. It had ${lines(added)} added and ${deleted} deleted.`,
-  },
 
   view: 'View',
   unified: 'Unified',

@@ -19,7 +19,6 @@ import { Announcer } from './Announcer.tsx'
 import { chatTimeline, messagesIn, searched, searchedQueue } from './chatTimeline.ts'
 import { ChatComposer } from './composer/ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
-import { ReplayedDock } from './ReplayedDock.tsx'
 import { SearchContext, useMarks } from './searchMarks.ts'
 import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
@@ -41,7 +40,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const panel = useRef<HTMLElement>(null)
   const search = useChatSearch({ entries, queue, panel, hasFocus })
   const follow = useFollowEnd()
-  const isReplayed = useReplayed() !== null
+  const replayed = useReplayed()
   const send = useSendMessage(task.id, open.reload)
   const agentChoice = useMemo(
     () =>
@@ -59,7 +58,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
       className="flex min-h-0 flex-1 flex-col"
     >
       {headed ? (
-        <Header agent={agent} onAgent={isReplayed ? null : setAgent}>
+        <Header agent={agent} onAgent={replayed ? null : setAgent}>
           {searchButton}
         </Header>
       ) : (
@@ -78,9 +77,9 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           onResend={send.again}
         />
       </SearchContext>
-      {!isReplayed && <Announcer status={task.status} entries={entries} />}
-      {isReplayed ? (
-        <ReplayedDock queue={queue} />
+      {!replayed && <Announcer status={task.status} entries={entries} />}
+      {replayed ? (
+        <replayed.Dock queue={queue} />
       ) : (
         <ChatComposer
           task={task}

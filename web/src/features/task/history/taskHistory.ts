@@ -8,7 +8,9 @@ import { HistoryAddress } from './HistoryAddress.tsx'
 import { HistoryPanel } from './HistoryPanel.tsx'
 import { openHistory, type HistorySession } from './historySession.ts'
 import { serverSource } from './readHistory.ts'
+import { RecordedChanges } from './RecordedChanges.tsx'
 import { ReplayBar } from './ReplayBar.tsx'
+import { ReplayedDock } from './ReplayedDock.tsx'
 import { Scrubber } from './Scrubber.tsx'
 
 interface LiveTask extends Pick<OpenTaskSync, 'terminal' | 'writing'> {
@@ -21,6 +23,8 @@ export const taskHistory = {
   Bar: ReplayBar,
   Scrubber,
   Address: HistoryAddress,
+  Dock: ReplayedDock,
+  Changes: RecordedChanges,
   openSession({ task, live, terminal, writing }: LiveTask): HistorySession {
     const { githubOwner, githubRepoName } = task.project
     const person = authApi.endpoints.me.select()(live.getState()).data?.user.name ?? 'you'

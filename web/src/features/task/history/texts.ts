@@ -65,6 +65,20 @@ export const texts = {
     changes: 'Show in the changes',
   },
 
+  dock: {
+    readOnly: 'You can write again when you are back to live.',
+    queue: 'In the queue then',
+    erased: 'This message was erased.',
+  },
+  changes: {
+    loading: 'Reading the changes of this moment',
+    none: 'No changes yet',
+    noneWhy: 'At this moment the task had changed no files.',
+    gone: (added: number, deleted: number) =>
+      `The diff of this moment is no longer kept. It had ${plural(added, 'line', 'lines')} added and ${deleted} deleted.`,
+    truncated: 'This diff is very large, so part of it is not shown.',
+  },
+
   bar: {
     label: 'Replay',
     name: 'Replay.',

@@ -1,25 +1,24 @@
 /** Below the chat in a replay: what was queued then. Nothing can be written there. */
 import { History } from 'lucide-react'
 import type { MessageDocument } from '#domain/views/chat.ts'
-import { texts as taskTexts } from '../texts.ts'
-import { chatWidth } from './chatWidth.ts'
+import { chatWidth } from '../chat/chatWidth.ts'
 import { texts } from './texts.ts'
 
 export function ReplayedDock({ queue }: { readonly queue: readonly MessageDocument[] }) {
   return (
     <div className={`w-full flex-none px-3 pb-3 md:px-4 md:pb-4 ${chatWidth}`}>
       {queue.length > 0 && (
-        <ul aria-label={taskTexts.replay.queue} className="mb-2 max-h-32 overflow-y-auto text-ui text-muted">
+        <ul aria-label={texts.dock.queue} className="mb-2 max-h-32 overflow-y-auto text-ui text-muted">
           {queue.map(({ id, message }) => (
             <li key={id} className="truncate border-t border-line-soft py-1.5 first:border-t-0">
-              {message ?? texts.chat.erased}
+              {message ?? texts.dock.erased}
             </li>
           ))}
         </ul>
       )}
       <p className="flex items-center gap-2.5 rounded-control border border-line px-3 py-2.5 text-ui text-muted">
         <History className="size-3.5 flex-none" />
-        {taskTexts.replay.readOnly}
+        {texts.dock.readOnly}
       </p>
     </div>
   )
