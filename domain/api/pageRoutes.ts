@@ -15,6 +15,7 @@ export const pageRoutes = [
   '/projects/:projectId/settings',
   '/tasks',
   '/tasks/:taskId',
+  '/tasks/:taskId/compare',
   '/settings',
   '/figures',
   '/admin/audit',

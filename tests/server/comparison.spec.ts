@@ -30,7 +30,7 @@ beforeAll(async () => {
   const { ada, projectId } = scene
   const body = { projectId, description: 'Write it', branch: 'main', agent: 'claude' } as const
   taskId = (await ada.ask(createTask, { body })).task.id
-  expect((await ended(taskId)).status).toBe('completed')
+  await ended(taskId)
   // The branch moves on: an alternative begins where the original began.
   await git(
     '-c',

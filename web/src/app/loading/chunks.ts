@@ -11,6 +11,7 @@ export const chunks = {
     (await import('../../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
   Tasks: async () => (await import('../StaticPages.tsx')).Tasks,
   TaskDetail: async () => (await import('../../features/task/TaskDetail.tsx')).TaskDetail,
+  Compare: async () => (await import('../../features/compare/ComparePage.tsx')).ComparePage,
   Settings: async () => (await import('../../features/settings/Settings.tsx')).Settings,
   NotFound: async () => (await import('../StaticPages.tsx')).NotFound,
 }
@@ -24,6 +25,10 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/projects\/.+\/settings$/, 'ProjectSettings'],
   [/^\/projects\/./, 'ProjectDetail'],
   [/^\/tasks\/./, 'TaskDetail'],
+  [/^\/projects\/[^/]+$/, 'ProjectDetail'],
+  [/^\/projects\/[^/]+\/settings$/, 'ProjectSettings'],
+  [/^\/tasks\/[^/]+$/, 'TaskDetail'],
+  [/^\/tasks\/[^/]+\/compare$/, 'Compare'],
   [/^\/settings$/, 'Settings'],
 ]
 

@@ -1,8 +1,8 @@
 /** The header of the task page: its repository, branch and status, and the actions on the whole task. */
-import { ArrowLeft, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
+import { ArrowLeft, Columns2, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useSelector } from 'react-redux'
-import { Link } from 'react-router-dom'
+import { Link, useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { selectLive, selectLost } from '../../live/connection.ts'
@@ -27,6 +27,7 @@ import { useTaskActions } from './useTaskActions.ts'
 
 export function TaskHeader({ task }: { readonly task: Task }) {
   const copy = useCopy()
+  const navigate = useNavigate()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
   const [asking, setAsking] = useState(false)
@@ -36,6 +37,11 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const branch = branchOf(task)
   const copyBranch = () => copy(branch, branch)
   const items: readonly MenuItem[] = [
+    {
+      label: texts.header.compare,
+      icon: Columns2,
+      onChoose: () => void navigate(`/tasks/${task.id}/compare`),
+    },
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]

@@ -26,6 +26,7 @@ export const texts = {
     updatingPr: 'Updating PR',
     pullRequest: (number: number) => `Pull request #${number}`,
     actions: 'Task actions',
+    compare: 'Compare with another run',
     copyBranch: 'Copy branch name',
     delete: 'Delete Task',
   },

@@ -1,0 +1,93 @@
+/** Asks for the agent, the model and the message of another run. */
+import { useState } from 'react'
+import { useDispatch } from 'react-redux'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { newId } from '../../api/newId.ts'
+import { Button } from '../../ui/form/Button.tsx'
+import { AreaField } from '../../ui/form/Field.tsx'
+import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { AgentPicker } from '../agents/AgentPicker.tsx'
+import { ModelPicker } from '../agents/ModelPicker.tsx'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { useAddAlternativeMutation } from './compareApi.ts'
+import { texts } from './texts.ts'
+
+const words = texts.dialog
+
+export function AddRunDialog({
+  original,
+  onClose,
+}: {
+  readonly original: Task
+  readonly onClose: () => void
+}) {
+  const dispatch = useDispatch()
+  const [agent, setAgent] = useState(original.agent)
+  const [model, setModel] = useState<string | null>(null)
+  const [message, setMessage] = useState(original.description)
+  const [add, { isLoading }] = useAddAlternativeMutation()
+  // One id until the server has the task: sending again after a lost answer makes no second one.
+  const [id] = useState(newId)
+  const start = async () => {
+    const isOther = message.trim() !== original.description.trim()
+    const answer = await add({
+      taskId: original.id,
+      id,
+      agent,
+      codexModel: model,
+      ...(isOther && { message: message.trim() }),
+    })
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(words.failed, answer.error))
+      return
+    }
+    dispatch(notified('success', words.started))
+    onClose()
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={words.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {words.leave}
+          </Button>
+          <Button
+            kind="primary"
+            busy={isLoading}
+            disabled={message.trim() === ''}
+            onClick={() => void start()}
+          >
+            {words.confirm}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.why}</p>
+      <div className="mt-4 grid gap-4 text-text">
+        <div className="flex flex-wrap gap-2">
+          <AgentPicker
+            label={words.agent}
+            agent={agent}
+            onChoose={(chosen) => {
+              setAgent(chosen)
+              setModel(null)
+            }}
+          />
+          <ModelPicker agent={agent} model={model} onChoose={setModel} />
+        </div>
+        <AreaField
+          label={words.message}
+          minHeight={80}
+          maxHeight={240}
+          maxLength={50_000}
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+        <p className="-mt-2.5 text-meta text-muted">{words.messageHelp}</p>
+      </div>
+    </Dialog>
+  )
+}

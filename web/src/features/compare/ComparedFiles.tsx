@@ -1,0 +1,70 @@
+/** The files that one of the compared tasks changed, each with its diff to unfold. */
+import { ChevronRight } from 'lucide-react'
+import type { ChangedFile, Task } from '#domain/api/tasks.schema.ts'
+import { Count } from '../../ui/status/Count.tsx'
+import { Skeleton } from '../../ui/status/Loading.tsx'
+import { MiddleCut } from '../../ui/text/MiddleCut.tsx'
+import { classes } from '../../ui/classes.ts'
+import { useDiffQuery } from '../task/taskApi.ts'
+import { texts } from './texts.ts'
+
+export function ComparedFiles({ task }: { readonly task: Task }) {
+  const { currentData, error } = useDiffQuery(task.id, { refetchOnMountOrArgChange: true })
+  if (error !== undefined) return <p className="px-4 py-3 text-ui text-bad">{texts.filesFailed}</p>
+  if (currentData === undefined) return <Skeleton className="mx-4 my-3 h-4 w-40" />
+  const { changedFiles } = currentData.data
+  if (changedFiles.length === 0) return <p className="px-4 py-3 text-ui text-muted">{texts.noFiles}</p>
+  return (
+    <ul aria-label={texts.files}>
+      {changedFiles.map((file) => (
+        <li key={file.fileName} className="border-t border-line-soft first:border-t-0">
+          <details>
+            <summary className="flex cursor-pointer items-center gap-2 px-4 py-2 text-ui hover:bg-raised">
+              <ChevronRight className="size-3.5 flex-none text-muted transition-transform [details[open]_&]:rotate-90" />
+              <span className="min-w-0 flex-1 mono">
+                <MiddleCut>{file.fileName}</MiddleCut>
+              </span>
+              <Count added={file.additions} deleted={file.deletions} />
+            </summary>
+            <Diff file={file} />
+          </details>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** More of one file than this is read better in the task. */
+const mostLines = 1_000
+
+function Diff({ file }: { readonly file: ChangedFile }) {
+  // What stands before the first hunk names the file again.
+  const lines = file.diff
+    .slice(Math.max(0, file.diff.search(/^@@/m)))
+    .trimEnd()
+    .split('\n')
+  return (
+    <div
+      role="region"
+      aria-label={file.fileName}
+      // It scrolls sideways, also by keyboard.
+      tabIndex={0}
+      className="max-h-96 overflow-auto border-t border-line-soft bg-bg py-1"
+    >
+      <pre className="w-max min-w-full mono">
+        {lines.slice(0, mostLines).map((line, index) => (
+          <div key={index} className={classes('px-4', colourOf(line))}>
+            {line === '' ? ' ' : line}
+          </div>
+        ))}
+      </pre>
+      {lines.length > mostLines && <p className="px-4 py-2 text-meta text-muted">{texts.cut}</p>}
+    </div>
+  )
+}
+
+function colourOf(line: string): string {
+  if (line.startsWith('+')) return 'bg-add-bg'
+  if (line.startsWith('-')) return 'bg-del-bg'
+  return line.startsWith('@@') ? 'text-muted' : ''
+}
