@@ -50,7 +50,6 @@ export function App({ callback }: AppProps) {
               <Route path="/projects/:projectId/settings" element={<pages.ProjectSettings />} />
               <Route path="/tasks" element={<pages.Tasks />} />
               <Route path="/tasks/:taskId/history?" element={<pages.TaskDetail />} />
-              <Route path="/tasks/:taskId" element={<pages.TaskDetail />} />
               <Route path="/tasks/:taskId/compare" element={<pages.Compare />} />
               <Route path="/settings" element={<pages.Settings />} />
             </Route>

@@ -24,11 +24,8 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/projects\/new$/, 'CreateProject'],
   [/^\/projects\/.+\/settings$/, 'ProjectSettings'],
   [/^\/projects\/./, 'ProjectDetail'],
+  [/^\/tasks\/.+\/compare$/, 'Compare'],
   [/^\/tasks\/./, 'TaskDetail'],
-  [/^\/projects\/[^/]+$/, 'ProjectDetail'],
-  [/^\/projects\/[^/]+\/settings$/, 'ProjectSettings'],
-  [/^\/tasks\/[^/]+$/, 'TaskDetail'],
-  [/^\/tasks\/[^/]+\/compare$/, 'Compare'],
   [/^\/settings$/, 'Settings'],
 ]
 
