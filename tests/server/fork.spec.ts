@@ -1,5 +1,5 @@
 /** New tasks from turns, and turns undone: with the real CLI, whose requests say what it remembers, and the files on the disk. */
-import { lstat, readFile, readdir, readlink, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { createTask, executeTask, getTask, getTaskDiff, type Task } from '#domai
 import { createGate } from '../standins/messagesApi.ts'
 import { eventually } from './engines.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
+import { workspaceFiles, type Files } from './workspaceFiles.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Do it' } })
 const turn = (when: RegExp, command: string, text: string) => ({
@@ -75,26 +76,8 @@ async function noteTurn(n: number): Promise<void> {
 const endOf = (id: string, n: number): Promise<Task> =>
   scene.ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === n, 50_000)
 
-type Files = Readonly<Record<string, string>>
-
-/** The files of a task's workspace with mode and content, without the agent's `.git`. */
-async function filesOf(
-  id: string,
-  isWanted = (path: string) => !path.startsWith('ignored/'),
-): Promise<Files> {
-  const root = join(scene.product.dataDir, 'runner', 'tasks', id, 'tree')
-  const found: Record<string, string> = {}
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name)
-    const name = path.slice(root.length + 1)
-    if (entry.isDirectory() || name.startsWith('.git/') || !isWanted(name)) continue
-    const { mode } = await lstat(path)
-    found[name] = entry.isSymbolicLink()
-      ? `link ${await readlink(path)}`
-      : `${mode & 0o100 ? 'x' : '-'} ${(await readFile(path)).toString('latin1')}`
-  }
-  return found
-}
+const filesOf = (id: string, isWanted = (path: string) => !path.startsWith('ignored/')): Promise<Files> =>
+  workspaceFiles(scene.product.dataDir, id, isWanted)
 
 /** What the model was sent last, without the rest of the request. */
 const lastConversation = () => JSON.stringify(Object(scene.api.requests.at(-1)?.body).messages)
