@@ -109,9 +109,9 @@ describe('these are there:', () => {
     expect(missing(Task.shape.images.element, 'id', 'url', 'name', 'size', 'type', 'uploadedAt')).toEqual([])
   })
 
-  test('the statuses of a task, and both agents', () => {
+  test('the statuses of a task, and its three agents', () => {
     expect(taskStatuses).toEqual(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
-    expect(agentNames).toEqual(expect.arrayContaining(['claude', 'cursor']))
+    expect(agentNames).toEqual(['claude', 'cursor', 'codex'])
   })
 
   test('the fields of a chat message, of its images and of its attachments', () => {

@@ -63,7 +63,7 @@ describe('the page of a task', () => {
     expect(terminal.querySelectorAll('.caret')).toHaveLength(cursors)
   })
 
-  test('has the chat with both agents beside terminal and changes', async () => {
+  test('has the chat with all agents beside terminal and changes', async () => {
     open()
     const chat = within(await screen.findByRole('region', { name: 'Task Chat' }))
     const agents = within(chat.getByRole('group', { name: 'Agent for the next message' }))
