@@ -27,6 +27,7 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- jobs [requeue <id>] [--data <folder>]
        npm start -- quarantine [release <stream>] [--data <folder>]
        npm start -- verify [--data <folder>]
+       npm start -- seals [new-key] [--data <folder>]
        npm start -- rebuild [<read model>] [--data <folder>]
        npm start -- backup <folder> [--with-key] [--data <folder>]
        npm start -- restore <folder> [--data <folder>]
@@ -39,6 +40,8 @@ const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
   quarantine                lists the streams that were set aside, and why, and exits
   quarantine release <stream>  puts a repaired stream back in use, and exits
   verify                    checks every event of the log, reports what is wrong and where, and exits; the exit code is 1 if anything is
+  seals                     shows how far the log is sealed, and the keys that it is sealed with, and exits
+  seals new-key             makes a new key that signs from now on, and exits
   rebuild                   rebuilds all read models from the log, or the one you name, and exits when that is done
   backup <folder>           backs up the data folder while Flightdeck runs, checks the copy, and exits; --with-key includes the master key
   restore <folder>          creates a new data folder from a backup, checks it, and exits

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { assert, asyncProperty, constantFrom, integer, nat, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { present } from '../../tests/domain/present.ts'
+import { tryBundleChanges } from '../../tests/domain/bundleTampering.ts'
+import { pickFrom } from '../../tests/server/tampering.ts'
 import { bundleOf, keptEnvelopes, signingKey } from '../../tests/domain/auditBundles.ts'
 import { cryptography } from '../../services/platform/seals/cryptography.ts'
 import { BundleRecord, type Envelope } from './auditBundle.schema.ts'
@@ -221,4 +223,10 @@ test('a stream that is given out as ended before its end has no proof of that', 
   })
   const found = report(lines)
   expect(found).toMatchObject({ verdict: 'not_whole', faults: [{ kind: 'unproven' }] })
+})
+
+test('600 random changes of each kind in turn are found at the right record', () => {
+  const { tried, missed } = tryBundleChanges(whole, { times: 600, pick: pickFrom(7), keys: [] })
+  expect(missed).toEqual([])
+  expect(tried).toBe(600)
 })

@@ -114,7 +114,7 @@ describe('asks for read models to be made anew', () => {
       users: { name: 'users_g1' },
     })
     const whole = await operationBeside(['rebuild'])?.({ ...engines, progress: () => undefined })
-    expect(whole?.lines[0]).toMatch(/^users, .*, images: rebuilt from the log\.$/)
+    expect(whole?.lines[0]).toMatch(/^users, .*: rebuilt from the log\.$/)
     await projector.stop()
   })
 
@@ -144,4 +144,13 @@ test.each([[['rebuild', 'nothing']], [['rebuild', 'tasks', 'logs']]])('refuses %
 
 test('no words are no operation', () => {
   expect(operationOf([])).toBeUndefined()
+})
+
+test('shows the keys that the log is sealed with, and makes another one that comes first', async () => {
+  expect(await operate(['seals'])).toEqual(['The log was not sealed yet.'])
+  const [, first] = (await operate(['seals', 'new-key'])) ?? []
+  expect(first).toMatch(/^flightdeck\.dev\/log\/[^+]+\+[0-9a-f]{8}\+/)
+  const [, second, ...rest] = (await operate(['seals', 'new-key'])) ?? []
+  expect(rest).toEqual([first])
+  expect(await operate(['seals'])).toEqual(['The log was not sealed yet.', second, first])
 })

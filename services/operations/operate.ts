@@ -7,6 +7,7 @@ import { restoreLog } from '#platform/eventlog/logIdentity.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Catalog, ReadStore } from '#platform/ports/readStore.ts'
@@ -15,6 +16,7 @@ import type { SealsFile } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
 import { verifyLog } from '#platform/verify/verify.ts'
+import { listSeals, replaceKey } from './seals.ts'
 
 /** The kinds of job there are; the queue keeps what was set aside by kind. */
 const kinds = ['execution', 'pull_request', 'erasure'] as const
@@ -34,6 +36,7 @@ export interface Operating {
   readonly commands: Pick<Commands, 'load' | 'execute'>
   readonly vault: Vault
   readonly logIdentity: LogIdentity
+  readonly clock: Clock
   readonly sealsFile: Pick<SealsFile, 'all'>
   readonly progress: (line: string) => void
 }
@@ -49,7 +52,7 @@ export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
  * `quarantine` gives a line for each stream that cannot be read on, and `quarantine release <stream>` takes one up again that was mended;
- * `verify` checks the whole log; `restored` begins the next epoch of a log that was put back from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
+ * `verify` checks the whole log; `seals` lists the keys that it is sealed with, and `seals new-key` makes another one; `restored` begins the next epoch of a log that was put back from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
  * operation. Throws `UnknownWords`, before anything is opened.
  */
 export function operationOf(words: readonly string[]): Operation | undefined {
@@ -58,6 +61,8 @@ export function operationOf(words: readonly string[]): Operation | undefined {
   if (subject === 'verify' && verb === undefined) return verified
   if (subject === 'restored' && verb === undefined) return restored
   if (subject === 'jobs' && verb === undefined) return listed
+  if (subject === 'seals' && verb === undefined) return listSeals
+  if (subject === 'seals' && verb === 'new-key' && id === undefined) return replaceKey
   if (subject === 'quarantine' && verb === undefined)
     return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
   if (subject === 'quarantine' && verb === 'release' && id !== undefined && rest.length === 0)

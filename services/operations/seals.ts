@@ -1,0 +1,36 @@
+/** What an operator asks of the seals: the keys to hand out, how far the log is sealed, and a new key. */
+import type { LogIdentity } from '#domain/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { newestSeal } from '#platform/seals/newestSeal.ts'
+import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
+import type { Answer } from './operate.ts'
+
+export interface SealOperating {
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
+  readonly logIdentity: LogIdentity
+  readonly clock: Clock
+}
+
+/** The newest seal, and a line for each key, newest first. */
+export async function listSeals({ eventStore, vault, logIdentity }: SealOperating): Promise<Answer> {
+  const [seal, keys] = [await newestSeal(eventStore, logIdentity), await signingKeys(vault, logIdentity)]
+  return {
+    lines: [
+      seal === undefined
+        ? 'The log was not sealed yet.'
+        : `Sealed last at ${seal.at}, over ${seal.seal.size} events, with the root ${seal.seal.root}.`,
+      ...(keys?.vkeys ?? []),
+    ],
+  }
+}
+
+/** Makes a key that signs from now on; those before it stay in bundles and in what `listSeals` gives. */
+export async function replaceKey({ vault, logIdentity, clock }: SealOperating): Promise<Answer> {
+  const { vkeys } = await replaceSigningKey(vault, logIdentity, clock)
+  return {
+    lines: ['The first of these keys signs from now on. Hand it out to whoever checks bundles:', ...vkeys],
+  }
+}

@@ -1,0 +1,185 @@
+/** Random changes of an audit bundle, each with the records that it did something to. */
+import { BundleRecord, type Envelope } from '../../domain/proof/auditBundle.schema.ts'
+import { envelopeHash } from '../../domain/proof/bundleHashes.ts'
+import { verifyBundle } from '../../domain/proof/verifyBundle.ts'
+import { cryptography } from '../../services/platform/seals/cryptography.ts'
+
+type Draw = (bound: number) => number
+interface Changed {
+  readonly lines: readonly string[]
+  /** Where it was changed, as faults name it: any of these. */
+  readonly where: readonly string[]
+}
+type Change = (lines: readonly string[], pick: Draw) => Changed | undefined
+
+const parsed = (line: string | undefined) => BundleRecord.safeParse(jsonOf(line ?? '')).data
+const eventIn = (line: string | undefined) => {
+  const record = parsed(line)
+  return record?.kind === 'event' ? record : undefined
+}
+const placeOf = ({ stream, revision }: Pick<Envelope, 'stream' | 'revision'>) => `${stream}@${revision}`
+const eventsAt = (lines: readonly string[]) =>
+  lines.flatMap((line, index) => (line.startsWith('{"kind":"event"') ? [index] : []))
+const pickEvent = (lines: readonly string[], pick: Draw) => {
+  const at = eventsAt(lines)
+  const index = at[pick(at.length)] ?? 0
+  const record = eventIn(lines[index])
+  return record && { index, record }
+}
+
+/** A byte of an event's line becomes another. */
+const byte: Change = (lines, pick) => {
+  const picked = pickEvent(lines, pick)
+  if (!picked) return undefined
+  const line = lines[picked.index] ?? ''
+  const at = pick(line.length)
+  const put = String.fromCodePoint(32 + pick(95))
+  const changed = line.slice(0, at) + put + line.slice(at + 1)
+  if (sameJson(changed, line)) return undefined
+  const after = eventIn(changed)
+  return {
+    lines: lines.with(picked.index, changed),
+    where: [
+      placeOf(picked.record.event),
+      ...(after ? [placeOf(after.event)] : []),
+      `line ${picked.index + 1}`,
+    ],
+  }
+}
+
+const removal: Change = (lines, pick) => {
+  const picked = pickEvent(lines, pick)
+  return picked && { lines: lines.toSpliced(picked.index, 1), where: [placeOf(picked.record.event)] }
+}
+
+const repetition: Change = (lines, pick) => {
+  const picked = pickEvent(lines, pick)
+  if (!picked) return undefined
+  const to = pick(lines.length - 1) + 1
+  // Behind another line it is the same record twice; its own neighbourhood counts as well.
+  return { lines: lines.toSpliced(to, 0, lines[picked.index] ?? ''), where: [placeOf(picked.record.event)] }
+}
+
+const swap: Change = (lines, pick) => {
+  const [one, other] = [pickEvent(lines, pick), pickEvent(lines, pick)]
+  if (!one || !other || one.index === other.index) return undefined
+  // Streams may stand in any order; within one, order counts.
+  if (one.record.event.stream !== other.record.event.stream) return undefined
+  const swapped = lines.with(one.index, lines[other.index] ?? '').with(other.index, lines[one.index] ?? '')
+  return { lines: swapped, where: [placeOf(one.record.event), placeOf(other.record.event)] }
+}
+
+/** An event that never was, with right hashes, at the end of a stream. */
+const addition: Change = (lines, pick) => {
+  const picked = pickEvent(lines, pick)
+  if (!picked) return undefined
+  const { stream } = picked.record.event
+  const last = eventsAt(lines).findLast((index) => eventIn(lines[index])?.event.stream === stream) ?? 0
+  const before = eventIn(lines[last])?.event
+  if (!before) return undefined
+  const linked = {
+    ...before,
+    id: '11111111-1111-4111-8111-111111111111',
+    revision: before.revision + 1,
+    data: { forged: true },
+    meta: { ...before.meta, content: null, prev: before.meta.hash },
+  }
+  const event = { ...linked, meta: { ...linked.meta, hash: envelopeHash(cryptography, linked) } }
+  const line = JSON.stringify({ kind: 'event', event, content: { kind: 'none' } })
+  return { lines: lines.toSpliced(last + 1, 0, line), where: [placeOf(event)] }
+}
+
+const truncation: Change = (lines, pick) => {
+  const length = pick(lines.length)
+  const gone = lines.slice(length).flatMap((line) => eventIn(line)?.event ?? [])
+  return { lines: lines.slice(0, length), where: ['manifest', 'header', ...gone.map(placeOf)] }
+}
+
+/** A stream from one event on, with every hash computed anew. */
+const rewrite: Change = (lines, pick) => {
+  const picked = pickEvent(lines, pick)
+  if (!picked) return undefined
+  const { stream, revision } = picked.record.event
+  let prev = picked.record.event.meta.prev
+  const where: string[] = []
+  const rewritten = lines.map((line) => {
+    const record = eventIn(line)
+    if (record?.event.stream !== stream || record.event.revision < revision) return line
+    const isFirst = record.event.revision === revision
+    const linked = {
+      ...record.event,
+      ...(isFirst ? { at: '2020-01-01T00:00:00.000Z' } : {}),
+      meta: { ...record.event.meta, prev },
+    }
+    prev = envelopeHash(cryptography, linked)
+    where.push(placeOf(linked))
+    return JSON.stringify({ ...record, event: { ...linked, meta: { ...linked.meta, hash: prev } } })
+  })
+  return { lines: rewritten, where }
+}
+
+/** Part of a proof, a checkpoint or the manifest becomes another. */
+const proof: Change = (lines, pick) => {
+  const index = pick(lines.length)
+  const record = parsed(lines[index])
+  if (record === undefined || record.kind === 'event') return undefined
+  const line = lines[index] ?? ''
+  const at = pick(line.length)
+  const letter = line[at] ?? ''
+  if (!/[A-Za-z0-9]/.test(letter)) return undefined
+  const changed = line.slice(0, at) + (letter === 'A' ? 'B' : 'A') + line.slice(at + 1)
+  const after = parsed(changed)
+  const where = [record, after].flatMap((each) => (each && 'stream' in each ? [placeOf(each)] : []))
+  return {
+    lines: lines.with(index, changed),
+    where: [...where, 'header', 'checkpoint', 'heads', 'manifest', `line ${index + 1}`],
+  }
+}
+
+const changes: Readonly<Record<string, Change>> = {
+  byte,
+  removal,
+  repetition,
+  swap,
+  addition,
+  truncation,
+  rewrite,
+  proof,
+}
+
+/** Makes so many random changes, each kind in turn, and gives those that were not found, or not at the right record. */
+export function tryBundleChanges(
+  whole: readonly string[],
+  { times, pick, keys }: { times: number; pick: Draw; keys: readonly string[] },
+): { readonly tried: number; readonly missed: readonly string[] } {
+  const kinds = Object.entries(changes)
+  const missed: string[] = []
+  let tried = 0
+  for (let turn = 0; tried < times; turn += 1) {
+    const [kind = '', change] = kinds[turn % kinds.length] ?? []
+    const changed = change?.(whole, pick)
+    if (!changed) continue
+    tried += 1
+    const { verdict, faults } = verifyBundle(changed.lines, cryptography, keys)
+    const isNamed = faults.some(({ where }) => changed.where.includes(where))
+    const isOther = verdict === 'unknown_key' || verdict === 'newer_format'
+    if (!isNamed && !(kind === 'proof' && isOther))
+      missed.push(
+        `${kind}: ${verdict} ${changed.where.slice(0, 3).join()} ${faults.map(({ where }) => where).join()}`,
+      )
+  }
+  return { tried, missed }
+}
+
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function sameJson(one: string, other: string): boolean {
+  const [a, b] = [jsonOf(one), jsonOf(other)]
+  return a !== undefined && JSON.stringify(a) === JSON.stringify(b)
+}

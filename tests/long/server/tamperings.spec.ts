@@ -1,0 +1,26 @@
+/** 10,000 random changes of a stored log that was sealed, and as many of an audit bundle: each is found at the right record. */
+import { expect, test } from 'vitest'
+import { bundleOf } from '../../domain/auditBundles.ts'
+import { tryBundleChanges } from '../../domain/bundleTampering.ts'
+import { allTamperings, openSealedLog, tryChanges } from '../../server/sealedLog.ts'
+import { pickFrom } from '../../server/tampering.ts'
+
+const times = 10_000
+
+test('of the stored log', async () => {
+  const sealed = await openSealedLog()
+  try {
+    const { tried, missed } = await tryChanges(sealed, { tamperings: allTamperings, times, seed: 2_026 })
+    expect(missed).toEqual([])
+    expect(tried).toBe(times)
+    expect((await sealed.verify(sealed.log)).findings).toEqual([])
+  } finally {
+    await sealed.close()
+  }
+})
+
+test('of a bundle', async () => {
+  const { tried, missed } = tryBundleChanges(await bundleOf(), { times, pick: pickFrom(2_026), keys: [] })
+  expect(missed).toEqual([])
+  expect(tried).toBe(times)
+})
