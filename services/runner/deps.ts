@@ -1,5 +1,6 @@
 /** What the runner's parts work with, in three sets. Each function takes the smallest that it needs. */
 import type { RunLimits } from '#platform/config/config.ts'
+import type { LogIdentity } from '#domain/log.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
@@ -42,6 +43,7 @@ export interface RunnerEngines {
   readonly jobs: Jobs
   readonly rpc: Rpc
   readonly blobs: SealedBlobs
+  readonly logIdentity: LogIdentity
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
@@ -71,8 +73,10 @@ export type AvailableSandbox = Sandbox | { readonly missing: string }
 /** Makes, keeps and publishes workspaces. */
 export interface WorkspaceDeps extends Pick<
   RunnerEngines,
-  'documents' | 'accessControl' | 'access' | 'codeHost' | 'logger'
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'logger' | 'rpc' | 'logIdentity'
 > {
+  /** Where people reach the product; `null` where this process does not know. */
+  readonly publicAddress: string | null
   /** Mirrors and workspaces are below it. */
   readonly root: string
   /** PATH. */

@@ -174,7 +174,7 @@ function recordingDeps(
 
 function workspaceDeps(
   config: Config,
-  { commands, documents, accessControl, access, codeHost, logger }: RunnerEngines,
+  { commands, documents, accessControl, access, codeHost, logger, rpc, logIdentity }: RunnerEngines,
   {
     root,
     git,
@@ -192,6 +192,10 @@ function workspaceDeps(
     access,
     codeHost,
     logger,
+    rpc,
+    logIdentity,
+    publicAddress:
+      config.publicUrl ?? (config.services.has('gateway') ? `http://localhost:${config.port}` : null),
     root,
     path,
     isRoot,

@@ -45,6 +45,15 @@ const Pull = z.object({
 })
 const pullRequest = async () =>
   Pull.parse(await (await fetch(`${scene.product.codeHostUrl}/api/v3/repos/ada/engine/pulls/1`)).json())
+const address = () => `${scene.product.base.replace('127.0.0.1', 'localhost')}/tasks/${taskId}`
+/** The text, and after it the link to the task's record and how the log was sealed with it. */
+const withRecord = (body: string) => {
+  const seal = /sealed with \d+ events of log [0-9a-f-]{36}, root `[0-9a-f]{64}`/.source
+  const [text, link] = [body, `[Record of this task](${address()})`].map((each) =>
+    each.replace(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`),
+  )
+  return expect.stringMatching(new RegExp(`^${text}\n\n---\n\n${link} · ${seal}\n?$`))
+}
 const saidBySystem = async () =>
   (await scene.ada.ask(getChat, { params: params() })).messages.flatMap(({ messageType, message }) =>
     messageType === 'system' ? [message] : [],
@@ -92,7 +101,12 @@ describe('a pull request', () => {
     const body = { draft: true, autoUpdate: true }
     const { pr } = await scene.ada.ask(createPullRequest, { params: params(), body })
     expect(pr.number).toBe(1)
-    expect(await pullRequest()).toMatchObject({ ...proposal, draft: true, state: 'open' })
+    expect(await pullRequest()).toMatchObject({
+      title: proposal.title,
+      body: withRecord(proposal.body),
+      draft: true,
+      state: 'open',
+    })
     const told = await gitDone(await bareRepository(scene.product.dataDir), [
       'log',
       '-1',
@@ -100,7 +114,12 @@ describe('a pull request', () => {
       branch,
     ])
     expect(told).toBe(
-      'Ada Lovelace <ada@example.com>\nSay goodbye\n\nCo-Authored-By: claude <noreply@anthropic.com>',
+      [
+        'Ada Lovelace <ada@example.com>\nSay goodbye\n',
+        `Flightdeck-Task: ${address()}`,
+        'Flightdeck-Turn: 1',
+        'Co-Authored-By: claude <noreply@anthropic.com>',
+      ].join('\n'),
     )
     expect(await scene.ada.ask(getPullRequest, { params: params() })).toMatchObject({
       pr: { number: 1, html_url: pr.html_url },
@@ -112,9 +131,10 @@ describe('a pull request', () => {
   test('has the words that a person gives it later, and keeps them', async () => {
     const body = { title: 'Farewell', body: 'As we agreed.' }
     await scene.ada.ask(createPullRequest, { params: params(), body })
-    expect(await pullRequest()).toMatchObject(body)
+    const given = { title: body.title, body: withRecord(body.body) }
+    expect(await pullRequest()).toMatchObject(given)
     await scene.ada.ask(createPullRequest, { params: params() })
-    expect(await pullRequest()).toMatchObject(body)
+    expect(await pullRequest()).toMatchObject(given)
     expect((await scene.ada.ask(getPullRequest, { params: params() })).proposal).toEqual(body)
   })
 

@@ -22,6 +22,7 @@ import type { Git } from '../workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
 import { removeWorkspace } from '../workspace/workspace.ts'
 import { applyPatch } from './applyPatch.ts'
+import { addressOfTask, withRecord } from './taskRecord.ts'
 
 export interface RequestedPullRequest {
   readonly requestId: string
@@ -99,7 +100,11 @@ async function pushAndRecord(
     },
     message: lastCommit === null ? requested.title : await latestMessage(deps, task, requested),
     author: identityOf(user),
-    coAuthor: agents[task.agent].author,
+    trailers: [
+      `Flightdeck-Task: ${addressOfTask(deps, task.id)}`,
+      `Flightdeck-Turn: ${task.execution?.turn ?? 0}`,
+      `Co-Authored-By: ${agents[task.agent].author}`,
+    ],
     secrets,
     threads: deps.textThreads,
     url: access.url,
@@ -123,20 +128,25 @@ async function pushAndRecord(
 type ExistingPullRequest = Awaited<ReturnType<Deps['codeHost']['findPullRequest']>>
 
 async function openOrUpdate(
-  { codeHost }: Pick<Deps, 'codeHost'>,
-  { state, requested }: Publication,
+  deps: Pick<Deps, 'codeHost' | 'log' | 'rpc' | 'logger' | 'logIdentity' | 'publicAddress'>,
+  { state, task, requested }: Publication,
   { workspace, repository, access: { accessToken } }: ReadyWorkspace,
   { existing, headCommit }: { readonly existing: ExistingPullRequest; readonly headCommit: string },
 ): Promise<PullRequestOutcome> {
-  const { title, body, draft, rewrites, automatic } = requested
+  const { codeHost } = deps
+  const { title, draft, rewrites, automatic } = requested
   const isNews = !automatic || (state.pullRequest?.headCommit ?? null) !== headCommit
   const settled = { headCommit, messageId: isNews ? randomUUID() : null }
   if (existing) {
     const { number, htmlUrl: url } = existing
-    if (rewrites) await codeHost.updatePullRequest(accessToken, repository, number, { title, body })
+    if (rewrites) {
+      const body = await withRecord(deps, task.id, requested.body)
+      await codeHost.updatePullRequest(accessToken, repository, number, { title, body })
+    }
     return { kind: 'updated', number, url, ...settled }
   }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
+  const body = await withRecord(deps, task.id, requested.body)
   const opened = await codeHost.openPullRequest(accessToken, repository, { ...branches, title, body, draft })
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
 }

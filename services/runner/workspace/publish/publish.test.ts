@@ -49,7 +49,7 @@ for (const [way, gitFor] of ways)
         workspace,
         message: 'Add a greeting',
         author,
-        coAuthor: 'claude <noreply@anthropic.com>',
+        trailers: ['Flightdeck-Turn: 2', 'Co-Authored-By: claude <noreply@anthropic.com>'],
         secrets: [],
         url: `${server.url}/remote.git`,
         authorization,
@@ -70,7 +70,7 @@ for (const [way, gitFor] of ways)
       const headSha = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
       expect(published).toEqual({ kind: 'published', headSha, pushed: true, leftOut: [] })
       expect(await atHost('log', '--format=%an <%ae>%n%B', 'main..' + workspace.branch)).toBe(
-        'Grace Hopper <grace@example.com>\nAdd a greeting\n\nCo-Authored-By: claude <noreply@anthropic.com>',
+        'Grace Hopper <grace@example.com>\nAdd a greeting\n\nFlightdeck-Turn: 2\nCo-Authored-By: claude <noreply@anthropic.com>',
       )
       expect(
         (await atHost('ls-tree', '-r', '-z', '--format=%(objectmode) %(path)', workspace.branch)).split('\0'),

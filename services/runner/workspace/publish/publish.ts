@@ -32,8 +32,8 @@ export interface PublishRequest {
   readonly message: string
   /** The person. They are the committer as well. */
   readonly author: { readonly name: string; readonly email: string }
-  /** `claude <noreply@anthropic.com>`: becomes the `Co-Authored-By` line. */
-  readonly coAuthor?: string
+  /** The last lines of the message, such as `Co-Authored-By: claude <noreply@anthropic.com>`. */
+  readonly trailers?: readonly string[]
   /** No commit adds one of these. */
   readonly secrets: readonly KnownSecret[]
   /** For making ready to look for them; without these it is done in this thread. */
@@ -330,9 +330,9 @@ export function identity(author: PublishRequest['author']): Record<string, strin
   }
 }
 
-function commitMessage({ message, coAuthor }: PublishRequest): string {
+function commitMessage({ message, trailers = [] }: PublishRequest): string {
   const text = message.replaceAll('\0', '').trim() || 'Work of a task'
-  return coAuthor === undefined ? `${text}\n` : `${text}\n\nCo-Authored-By: ${oneLine(coAuthor)}\n`
+  return trailers.length === 0 ? `${text}\n` : `${text}\n\n${trailers.map(oneLine).join('\n')}\n`
 }
 
 function oneLine(text: string): string {
