@@ -51,7 +51,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
   )
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex min-h-11 flex-none items-center gap-2 overflow-x-auto border-b border-line-soft px-4 max-md:px-2">
+      <div className="flex min-h-11 flex-none items-center gap-2 overflow-x-auto border-b border-line-soft px-4 max-md:gap-0 max-md:pr-0 max-md:pl-2">
         <Segmented
           label={texts.filters.label}
           options={filters.map((value) => ({ value, label: texts.filters[value] }))}
@@ -107,7 +107,7 @@ function toggled(numbers: ReadonlySet<number>, number: number): ReadonlySet<numb
 function EventCount({ session }: { readonly session: HistorySession }) {
   const { load, count, total } = useHistory(session, (view) => view)
   return (
-    <span className="relative flex-none text-meta whitespace-nowrap text-muted" role="status">
+    <span className="relative flex-none text-meta whitespace-nowrap text-muted max-md:sr-only" role="status">
       {load === 'loading' && total > 0 ? (
         <>
           {texts.loaded(count, total)}

@@ -23,11 +23,12 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
     >
       <History className="flex-none text-accent" />
       <p className="min-w-0 flex-1">
-        <b className="font-semibold">{texts.bar.name}</b> {texts.bar.says(time, turnWords(replay))}
+        <b className="font-semibold">{texts.bar.name}</b> {texts.bar.says(time, turnWords(replay))}{' '}
+        <span className="max-md:sr-only">{texts.bar.harmless}</span>
       </p>
-      <Button kind="primary" size="small" onClick={() => session.backToLive()}>
+      <Button kind="primary" size="small" aria-keyshortcuts="Escape" onClick={() => session.backToLive()}>
         {texts.bar.back}
-        <span className="max-md:hidden">
+        <span className="max-md:hidden" aria-hidden="true">
           <KeyCap>esc</KeyCap>
         </span>
       </Button>

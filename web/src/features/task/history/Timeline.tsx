@@ -88,7 +88,13 @@ export function Timeline({ session, rows, shown, onFold, onShowIn }: TimelinePro
               style={{ height: size, transform: `translateY(${start}px)` }}
             >
               {listed.kind === 'head' ? (
-                <SectionHead section={listed.section} isFolded={listed.isFolded} onFold={onFold} />
+                <SectionHead
+                  section={listed.section}
+                  isFolded={listed.isFolded}
+                  isFirst={index === 0}
+                  isLater={revision !== null && listed.section.revision > revision}
+                  onFold={onFold}
+                />
               ) : (
                 <Row
                   row={listed.row}
@@ -130,20 +136,27 @@ function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
 interface SectionHeadProps {
   readonly section: TimelineSection
   readonly isFolded: boolean
+  readonly isFirst: boolean
+  /** It begins after the moment that is shown. */
+  readonly isLater: boolean
   readonly onFold: (number: number) => void
 }
 
-function SectionHead({ section, isFolded, onFold }: SectionHeadProps) {
+function SectionHead({ section, isFolded, isFirst, isLater, onFold }: SectionHeadProps) {
   const { number, kind, prompt, outcome, durationMs, costUsd } = section
   const Chevron = isFolded ? ChevronRight : ChevronDown
   return (
-    <h3 className="h-full">
+    <h2 className="h-full">
       <button
         type="button"
         data-row=""
         aria-expanded={!isFolded}
         onClick={() => onFold(number)}
-        className="focus-inset flex h-full w-full items-center gap-2 border-y border-line-soft bg-bg px-4 text-left text-ui hover:bg-raised max-md:px-3"
+        className={classes(
+          'focus-inset flex h-full w-full items-center gap-2 border-b border-line-soft bg-bg px-4 text-left text-ui hover:bg-raised max-md:px-3',
+          !isFirst && 'border-t',
+          isLater && 'text-muted',
+        )}
       >
         <Chevron className="size-3 flex-none text-muted" />
         <span className="flex-none font-medium">
@@ -152,7 +165,7 @@ function SectionHead({ section, isFolded, onFold }: SectionHeadProps) {
         <span className={classes('min-w-0 flex-1 truncate text-muted', kind === 'command' && 'mono')}>
           {prompt}
         </span>
-        <Status status={outcome} small wordHidden={outcome === 'completed'} />
+        {!isLater && <Status status={outcome} small wordHidden={outcome === 'completed'} />}
         <span className="flex-none text-right text-meta text-muted md:w-16">
           {durationMs !== null && elapsed(durationMs)}
         </span>
@@ -160,7 +173,7 @@ function SectionHead({ section, isFolded, onFold }: SectionHeadProps) {
           {dollars(costUsd)}
         </span>
       </button>
-    </h3>
+    </h2>
   )
 }
 

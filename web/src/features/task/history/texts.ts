@@ -83,8 +83,8 @@ export const texts = {
     label: 'Replay',
     name: 'Replay.',
     /** With the time, and the turn that was the latest then. */
-    says: (time: string, turn: string) =>
-      `You see the task as it was at ${time}, ${turn}. Nothing you do here changes it.`,
+    says: (time: string, turn: string) => `You see the task as it was at ${time}, ${turn}.`,
+    harmless: 'Nothing you do here changes it.',
     inTurn: (number: number) => `in turn ${number}`,
     beforeTurns: 'before its first turn',
     back: 'Back to live',

@@ -1,0 +1,248 @@
+/** A task's history is read, searched and replayed; what a replay shows is what a live page showed. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, describe, test } from 'vitest'
+import { getTaskHistory } from '#domain/api/history.schema.ts'
+import { createGate } from '../standins/messagesApi.ts'
+import { violations } from './axe.ts'
+import { expect } from './expect.ts'
+import { overflowAt } from './overflow.ts'
+import { historyPage } from './pages/history.ts'
+import { openTask, taskPage, type TaskPage } from './pages/task.ts'
+import { openStage } from './stage.ts'
+import { visiting } from './visiting.ts'
+
+/** Words that were said are recorded within this, in milliseconds. */
+const recordedMs = 1_000
+const first = createGate()
+const second = createGate()
+const going = createGate()
+const stage = await openStage({
+  repositories: { parcels: { 'README.md': '# Parcels\n', 'a.txt': 'a\n' } },
+  scripts: [
+    {
+      when: /Count the parcels/,
+      turns: [
+        {
+          text: 'One two three four five six.',
+          hold: { afterWords: 3, gate: first },
+          tools: [
+            { name: 'Bash', input: { command: 'seq 1 5 | sed "s/^/parcel /"; echo counted >> a.txt' } },
+            { name: 'Bash', input: { command: 'cat no-such-file' } },
+          ],
+        },
+        { text: 'Seven eight nine ten eleven twelve.', hold: { afterWords: 3, gate: second } },
+      ],
+    },
+    { when: /Write it down/, turns: [{ text: 'It is written down.' }] },
+    {
+      when: /Keep going/,
+      turns: [{ text: 'Going on and on and on.', hold: { afterWords: 2, gate: going } }],
+    },
+  ],
+})
+afterAll(() => stage.close())
+const ada = await stage.product.signIn('ada')
+const project = await ada.project('parcels')
+
+/** The name of the last moment that is recorded. */
+async function lastMoment(taskId: string): Promise<string> {
+  const { items } = await ada.ask(getTaskHistory, { params: { taskId }, query: {} })
+  const last = items.at(-1)
+  if (last === undefined) throw new Error('The task has no history.')
+  if (last.kind === 'event') return `${last.event.revision}`
+  return `t${last.kind === 'output' ? last.output.version : last.delta.version}`
+}
+
+interface Seen {
+  readonly moment: string
+  readonly said: readonly string[]
+  readonly printed: string
+}
+
+async function see(task: TaskPage, taskId: string): Promise<Seen> {
+  await pause(recordedMs)
+  return { moment: await lastMoment(taskId), said: await task.said(), printed: await task.printed() }
+}
+
+/** A task of two turns, with what its live page showed in the middle of sentences and at their ends. */
+const counted = await (async () => {
+  const visit = await stage.visit({ as: ada })
+  try {
+    const { id } = await ada.task(project, 'Count the parcels')
+    const task = await openTask(visit.page, id)
+    const seen: Seen[] = []
+    await first.reached
+    await expect(task.chat).toContainText('One two three')
+    seen.push(await see(task, id))
+    first.release()
+    await second.reached
+    await expect(task.chat).toContainText('Seven eight nine')
+    await expect(task.terminal).toContainText('parcel 5')
+    seen.push(await see(task, id))
+    second.release()
+    await expect(task.status('Completed')).toBeVisible()
+    await task.send('Write it down')
+    await expect(task.chat).toContainText('It is written down.')
+    await expect(task.status('Completed')).toBeVisible()
+    return { id, seen }
+  } finally {
+    await visit.leave()
+  }
+})()
+
+async function visitHistory(address = `/tasks/${counted.id}/history`) {
+  const visit = await visiting(stage, { as: ada })
+  await visit.page.goto(address)
+  return { ...visit, history: historyPage(visit.page) }
+}
+
+describe('the history', () => {
+  test('tells turn by turn what happened, in sentences', async () => {
+    const { history } = await visitHistory()
+    await expect(history.heads).toHaveText([/Turn 1.*Count the parcels/, /Turn 2.*Write it down/])
+    await expect(history.row('Message from ada').first()).toBeVisible()
+    await expect(history.row(/Cloned .*parcels at/)).toBeVisible()
+    await expect(history.row(/Ran cat no-such-file.*failed/)).toBeVisible()
+    await expect(history.row(/Answer from claude.*It is written down/)).toBeVisible()
+  })
+
+  test('is narrowed to failures, and to what is looked for', async () => {
+    const { page, history } = await visitHistory()
+    await history.filter('Failures')
+    await expect(history.row(/./)).toHaveCount(1)
+    await expect(history.row('no-such-file')).toBeVisible()
+    await history.filter('All')
+    await history.button('Find in history').click()
+    await page.getByRole('searchbox', { name: 'Find in history' }).fill('written down')
+    await expect(history.row(/./)).toHaveCount(1)
+    await page.getByRole('searchbox', { name: 'Find in history' }).fill('nothing like it')
+    await history.button('Show everything').click()
+    await expect(history.heads).toHaveCount(2)
+  })
+})
+
+describe('a replay', () => {
+  test('shows at recorded moments what the live page showed then', async () => {
+    for (const { moment, said, printed } of counted.seen) {
+      const { page, history } = await visitHistory(`/tasks/${counted.id}/history?at=${moment}`)
+      const task = taskPage(page)
+      await expect(history.bar).toContainText('in turn 1')
+      await page.getByRole('tab', { name: 'Terminal' }).click()
+      await expect.poll(() => task.said()).toEqual(said)
+      await expect.poll(() => task.printed()).toEqual(printed)
+    }
+  })
+
+  test('begins at a row, names its moment in the address, and one key is back at what is live', async () => {
+    const { page, history } = await visitHistory()
+    const task = taskPage(page)
+    await expect(task.chat).toContainText('It is written down.')
+    await history.row('Ran cat no-such-file').click()
+    await expect(history.bar).toContainText('Nothing you do here changes it.')
+    await expect(task.chat).not.toContainText('It is written down.')
+    await expect(task.composer).toBeHidden()
+    await expect(task.chat).toContainText('You can write again when you are back to live.')
+    await expect(history.button('Create PR')).toBeHidden()
+    await expect(page).toHaveURL(/at=\d+/)
+    await page.getByRole('tab', { name: 'Code Changes' }).click()
+    await page.keyboard.press('Escape')
+    await expect(history.bar).toBeHidden()
+    await expect(task.chat).toContainText('It is written down.')
+    await expect(task.composer).toBeVisible()
+    await expect(page).not.toHaveURL(/at=/)
+  })
+
+  test('moves by the keys of a video player', async () => {
+    const { page, history } = await visitHistory()
+    await history.row('Message from ada').first().click()
+    await history.slider.focus()
+    const place = async () => Number(await history.slider.getAttribute('aria-valuenow'))
+    const at = await place()
+    await page.keyboard.press('.')
+    expect(await place()).toBe(at + 1)
+    await page.keyboard.press(',')
+    expect(await place()).toBe(at)
+    await page.keyboard.press('End')
+    const end = await place()
+    expect(end).toBe(Number(await history.slider.getAttribute('aria-valuemax')))
+    await page.keyboard.press('Shift+ArrowLeft')
+    await expect(history.bar).toContainText('in turn')
+    expect(await place()).toBeLessThan(end)
+    await page.keyboard.press('Home')
+    expect(await place()).toBe(1)
+    await page.keyboard.press('5')
+    expect(await place()).toBeGreaterThan(1)
+    await page.keyboard.press('Home')
+    await page.keyboard.press('>')
+    await page.keyboard.press(' ')
+    await expect(history.button('Pause')).toBeVisible()
+    await expect.poll(place).toBeGreaterThan(3)
+    await page.keyboard.press('k')
+    await expect(history.button('Play')).toBeVisible()
+    await page.keyboard.press('?')
+    await expect(page.getByRole('dialog', { name: 'Keys of the replay' })).toBeVisible()
+    await page.keyboard.press('Escape')
+    await expect(history.bar).toBeVisible()
+    await expect(history.slider).toHaveAttribute('aria-valuetext', /event \d+ of \d+/)
+  })
+
+  test('shows the changes as they were', async () => {
+    const { page, history } = await visitHistory()
+    const task = taskPage(page)
+    await history.row('Message from ada').first().click()
+    await page.getByRole('tab', { name: 'Code Changes' }).click()
+    await expect(page.getByText('No changes yet')).toBeVisible()
+    await history.slider.focus()
+    await page.keyboard.press('End')
+    await expect(task.diff).toContainText('counted')
+    await expect(history.button('Refresh')).toBeHidden()
+  })
+
+  test('says so when there is no such moment', async () => {
+    const { page, history } = await visitHistory(`/tasks/${counted.id}/history?at=t99999`)
+    await expect(page.getByText('This task has no such moment.')).toBeVisible()
+    await expect(history.bar).toBeHidden()
+  })
+
+  test('goes on while the task runs: what is new is added, and what is shown stays', async () => {
+    const { page } = await visiting(stage, { as: ada })
+    const { id } = await ada.task(project, 'Keep going')
+    const task = await openTask(page, id)
+    const history = historyPage(page)
+    await going.reached
+    await history.open()
+    await history.row('Message from ada').click()
+    const before = await history.slider.getAttribute('aria-valuemax')
+    const shown = await history.slider.getAttribute('aria-valuenow')
+    going.release()
+    await expect(history.row('Answer from claude')).toBeVisible()
+    await expect(history.slider).not.toHaveAttribute('aria-valuemax', before ?? '')
+    await expect(history.slider).toHaveAttribute('aria-valuenow', shown ?? '')
+    await expect(task.chat).not.toContainText('on and on')
+    await history.button('Back to live').click()
+    await expect(task.chat).toContainText('Going on and on and on.')
+  })
+})
+
+describe('for everybody', () => {
+  test('axe finds nothing, in the history and in a replay', async () => {
+    const { page, history } = await visitHistory()
+    await expect(history.heads).toHaveCount(2)
+    expect(await violations(page)).toEqual([])
+    await history.row('no-such-file').click()
+    await expect(history.bar).toBeVisible()
+    expect(await violations(page)).toEqual([])
+  })
+
+  test('all of it fits a phone', async () => {
+    const { page, history } = await visitHistory()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await expect(history.heads).toHaveCount(2)
+    await history.row('no-such-file').click()
+    await expect(history.slider).toBeVisible()
+    expect(await overflowAt(page, 390)).toEqual([])
+    expect(await violations(page)).toEqual([])
+    await history.button('Show in the chat').click()
+    await expect(taskPage(page).chat).toContainText('You can write again')
+  })
+})

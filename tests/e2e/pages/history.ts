@@ -1,0 +1,34 @@
+/** The history of a task and its replay, by what a person calls their parts. */
+import type { Locator, Page } from 'playwright'
+
+export interface HistoryPage {
+  open(): Promise<void>
+  /** A row of the timeline, by its words. */
+  row(words: string | RegExp): Locator
+  /** The heads of the turns and commands. */
+  readonly heads: Locator
+  filter(name: string): Promise<void>
+  /** Says that the page shows what was. */
+  readonly bar: Locator
+  readonly slider: Locator
+  button(name: string): Locator
+}
+
+export function historyPage(page: Page): HistoryPage {
+  const panel = page.getByRole('tabpanel', { name: 'History' })
+  const bar = page.getByRole('region', { name: 'Replay', exact: true })
+  return {
+    open: () => page.getByRole('tab', { name: 'History' }).click(),
+    row: (words) =>
+      panel
+        .getByRole('button')
+        .filter({ has: page.locator('time') })
+        .filter({ hasText: words }),
+    heads: panel.getByRole('heading', { level: 2 }),
+    filter: (name) =>
+      panel.getByRole('group', { name: 'Show', exact: true }).getByRole('button', { name }).click(),
+    bar,
+    slider: page.getByRole('slider', { name: 'Position in the task' }),
+    button: (name) => page.getByRole('button', { name, exact: true }),
+  }
+}
