@@ -11,6 +11,7 @@ import { changeSomething, openApartScene, readyTask, type ApartScene } from '../
 import { hasEnded } from '../../server/scene.ts'
 
 const mongo = await forMongo()
+const nextDigit = (digit: string) => String((Number(digit) + 1) % 10)
 
 describe.skipIf('missing' in mongo)('shared engines', () => {
   let scene: ApartScene
@@ -98,5 +99,25 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     expect(messages.slice(0, said.length)).toEqual(said)
     expect((await ada.ask(listTasks)).tasks.map((one) => one.id)).toEqual([kept.id])
     expect(await ada.refused(getTask, { params: { taskId: lost.id } })).toMatchObject({ status: 404 })
+
+    // `verify` names what was changed in the event store.
+    await Promise.all(processes().map((server) => server.terminate()))
+    engines.eventStore.kill()
+    const stream = `task-${kept.id}`
+    const whole = engines.eventStore.copy()
+    const changed = whole.map((record) =>
+      record.stream === stream && record.revision === 2
+        ? { ...record, data: Buffer.from(Buffer.from(record.data).toString().replace(/\d/, nextDigit)) }
+        : record,
+    )
+    engines.eventStore.putBack(changed)
+    await engines.eventStore.restart()
+    const found = await runProduct(env, ['verify'])
+    expect(found.code).toBe(1)
+    expect(found.stdout).toContain(`${stream} @ 2 `)
+    engines.eventStore.kill()
+    engines.eventStore.putBack(whole)
+    await engines.eventStore.restart()
+    expect(await runProduct(env, ['verify'])).toMatchObject({ code: 0 })
   })
 })
