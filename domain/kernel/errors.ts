@@ -84,6 +84,10 @@ export const faults = {
     status: 503,
     sentence: 'The server is rebuilding its data. Try again in a moment.',
   },
+  disk_full: {
+    status: 507,
+    sentence: "The server's disk is full. Ask the operator to free up space, then try again.",
+  },
   timeout: { status: 504, sentence: 'This took too long. Try again.' },
   pr_in_progress: {
     status: 504,

@@ -18,6 +18,7 @@ import { openStores, type OwnStores } from '#platform/compose.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import { copySqlite, lockFile } from '#platform/engines/sqlite.ts'
+import { isDiskFull } from '#platform/ports/faults.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'
 import {
   copyTree,
@@ -26,7 +27,6 @@ import {
   syncAll,
   syncFolder,
   placeOf,
-  isOutOfRoom,
   isInside,
   textOf,
   jsonOf,
@@ -234,7 +234,7 @@ async function beside(
     await rm(before, { recursive: true, force: true })
     return answer
   } catch (fault) {
-    const sentence = sentences.get(isOutOfRoom(fault) ? 'ENOSPC' : codeOf(fault))
+    const sentence = sentences.get(isDiskFull(fault) ? 'ENOSPC' : codeOf(fault))
     throw sentence === undefined ? fault : new BackupRefused(sentence(target), { cause: fault })
   } finally {
     await rm(part, { recursive: true, force: true })

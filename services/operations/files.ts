@@ -99,13 +99,6 @@ export async function placeOf(path: string): Promise<string> {
   return found ?? join(await placeOf(dirname(path)), basename(path))
 }
 
-/** Whether the disk is full, by the system's error or SQLite's. */
-export function isOutOfRoom(fault: unknown): boolean {
-  if (!(fault instanceof Error)) return false
-  const isFull = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
-  return isFull || codeOf(fault) === 'ENOSPC' || isOutOfRoom(fault.cause)
-}
-
 export function isInside(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}${sep}`)
 }

@@ -21,7 +21,7 @@ import { projected, type Projected } from '#platform/reads/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
 import { codeHostName, type CodeHostConfig, type Config } from '#platform/config/config.ts'
-import { holdDataFolder } from '#platform/config/dataFolder.ts'
+import { holdDataFolder, requireFreeDisk } from '#platform/config/dataFolder.ts'
 import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
 import { openEventStoreDb } from '#platform/eventstore/eventStoreDb.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
@@ -367,6 +367,7 @@ async function onPorts(
     localCodeHost,
     parts: new Map([
       ...Object.entries(ports).map(([name, part]) => [name, () => part.ready()] as const),
+      ...(needsFolder(config) ? [['disk', () => requireFreeDisk(config.dataDir)] as const] : []),
       ...(config.services.has('query')
         ? [['projection', () => requireProgress({ eventStore, readStore, clock })] as const]
         : []),

@@ -80,6 +80,7 @@ const always: readonly FaultCode[] = [
   'rate_limited',
   'internal',
   'engine_unavailable',
+  'disk_full',
   'history_unreadable',
   'views_behind',
   'timeout',

@@ -1,5 +1,6 @@
 /** The data folder: created if it is missing, and locked by one process at a time. */
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '../engines/sqlite.ts'
 
@@ -30,4 +31,13 @@ export function holdDataFolder(folder: string): () => void {
   throw new UnusableDataFolder(
     `The data folder ${folder} is in use by another Flightdeck. Stop that one, or point DATA_DIR at another folder.`,
   )
+}
+
+/** Below this many bytes the next write may fail. */
+const leastFreeBytes = 16 * 1024 ** 2
+
+/** Throws while the folder's file system has next to no space left. */
+export async function requireFreeDisk(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < leastFreeBytes) throw new Error(`The disk of ${folder} is full.`)
 }

@@ -5,8 +5,11 @@ import type { FaultAnswer } from '#domain/api/fields.schema.ts'
 import type { Logger } from '#platform/log.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
+import { EngineUnavailable, isDiskFull, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/telemetry/requests.ts'
+
+/** What an operator has to look at. */
+const logged: ReadonlySet<FaultCode> = new Set<FaultCode>(['internal', 'history_unreadable', 'disk_full'])
 
 /** Answers faults as `{error, code, field?, requestId}`. Any other error is logged in full and answered without details. */
 export function answers(log: Logger, fresh: () => string): Middleware {
@@ -17,7 +20,7 @@ export function answers(log: Logger, fresh: () => string): Middleware {
     } catch (thrown) {
       const fault = faultOf(thrown)
       const requestId = requestIdOf(context) ?? ''
-      if (fault.code === 'internal' || fault.code === 'history_unreadable')
+      if (logged.has(fault.code))
         log.error(
           { err: thrown, requestId, method: context.method, route: routeOf(context) },
           'request failed',
@@ -47,6 +50,7 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown
   if (thrown instanceof CodeHostFault) return faultOfHost(thrown)
   if (thrown instanceof NotFolded) return viewsBehind()
+  if (thrown instanceof EngineUnavailable && isDiskFull(thrown)) return new Fault('disk_full')
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
   if (thrown instanceof UnreadableEvent) return new Fault('history_unreadable')
   if (thrown instanceof TooLarge) return new Fault('too_large')

@@ -13,6 +13,14 @@ export class EngineUnavailable extends Error {
   }
 }
 
+/** Whether it is, or was caused by, a full disk: by the system's error or SQLite's. What was being written is not there then. */
+export function isDiskFull(fault: unknown): boolean {
+  if (!(fault instanceof Error)) return false
+  const isSqlites = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
+  const isSystems = 'code' in fault && (fault.code === 'ENOSPC' || fault.code === 'EDQUOT')
+  return isSqlites || isSystems || isDiskFull(fault.cause)
+}
+
 /** The requested documents are being folded from the log and cannot be read yet. */
 export class NotFolded extends EngineUnavailable {
   constructor(collection: string) {

@@ -3,7 +3,7 @@ import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Delivery, Jobs } from '#platform/ports/jobs.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { EngineUnavailable, NotFolded, TooLarge } from '#platform/ports/faults.ts'
+import { EngineUnavailable, isDiskFull, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { now, type CommandDone, type Emit } from './telemetry.ts'
 
 /** Emits the outcome of a command once it is over. */
@@ -62,7 +62,7 @@ function outcomeOf({ repeated, events }: Outcome): CommandDone['outcome'] {
 function codeOf(fault: unknown): FaultCode {
   if (fault instanceof Fault) return fault.code
   if (fault instanceof NotFolded) return 'views_behind'
-  if (fault instanceof EngineUnavailable) return 'engine_unavailable'
+  if (fault instanceof EngineUnavailable) return isDiskFull(fault) ? 'disk_full' : 'engine_unavailable'
   if (fault instanceof UnreadableEvent) return 'history_unreadable'
   return fault instanceof TooLarge ? 'too_large' : 'internal'
 }

@@ -98,7 +98,7 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
     parentId: parentOf(cause, serverKind),
     begun,
     ended,
-    ok: outcome !== 'internal' && outcome !== 'engine_unavailable',
+    ok: outcome !== 'internal' && outcome !== 'engine_unavailable' && outcome !== 'disk_full',
     attributes: { outcome },
   }
   return [span]
