@@ -95,8 +95,7 @@ const domain = join(import.meta.dirname, 'domain/')
 const own =
   /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi|errorTexts))|node_modules\/lucide-react\//
 /** What of a task's page its own parts share: the panels, the changes and the history. */
-const ofTask =
-  /web\/src\/features\/task\/(?!texts|useCopy)|domain\/(history|views)\/|node_modules\/@tanstack\//
+const ofTask = /web\/src\/features\/task\/(?!useCopy)|domain\/(history|views)\/|node_modules\/@tanstack\//
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/
@@ -159,10 +158,10 @@ export default defineConfig({
             },
             // What signing in needs stays by itself: whoever signs in waits for no more than that.
             { name: 'first', test: own, priority: 1, tags: ['$initial'] },
-            // What the parts of a task's page share with each other alone is no part of other pages.
-            { name: 'task', test: ofTask, priority: 1, minShareCount: 2 },
             // A request each for thirty small pieces would cost more than the few kilobytes that come too early.
-            { name: 'shared', test: own, minShareCount: 2 },
+            { name: 'shared', test: (id: string) => own.test(id) && !ofTask.test(id), minShareCount: 2 },
+            // What the parts of a task's page share with each other alone is no part of other pages.
+            { name: 'task', test: ofTask, minShareCount: 2 },
           ],
         },
       },

@@ -37,7 +37,7 @@ beforeAll(async () => {
     if (n === 1) taskId = (await ada.task(projectId, message)).id
     else await ada.ask(sendMessage, { params: { taskId }, body: { message } })
     const ended = await ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === n, 60_000)
-    expect(ended.status).toBe('completed')
+    if (ended.status !== 'completed') throw new Error(`Turn ${n} ended as ${ended.status}.`)
     turns.push({
       executionId: ended.execution?.id ?? '',
       files: await workspaceFiles(product.dataDir, taskId),

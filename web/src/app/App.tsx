@@ -9,8 +9,15 @@ import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Guard } from './Guard.tsx'
 import { PageSpinner } from '../ui/status/Loading.tsx'
 import { pages } from './loading/pages.ts'
-import { tellPageView } from './pageView.ts'
 import { RouteEffects } from './RouteEffects.tsx'
+
+/** Nobody waits for it: it is loaded after what is seen. A count that is lost is no fault. */
+function tellPageView(path: string): void {
+  void import('./pageView.ts').then(
+    (pageView) => pageView.tellPageView(path),
+    () => undefined,
+  )
+}
 
 interface AppProps {
   /** What the address of the sign-in callback said, when the page was opened there. */
@@ -50,7 +57,7 @@ export function App({ callback }: AppProps) {
               <Route path="/projects/:projectId/settings" element={<pages.ProjectSettings />} />
               <Route path="/tasks" element={<pages.Tasks />} />
               <Route path="/tasks/:taskId/history?" element={<pages.TaskDetail />} />
-              <Route path="/tasks/:taskId/compare" element={<pages.Compare />} />
+              <Route path="/tasks/:taskId/compare" element={<pages.TaskDetail />} />
               <Route path="/settings" element={<pages.Settings />} />
             </Route>
             <Route path="*" element={<pages.NotFound />} />

@@ -11,7 +11,6 @@ export const chunks = {
     (await import('../../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
   Tasks: async () => (await import('../StaticPages.tsx')).Tasks,
   TaskDetail: async () => (await import('../../features/task/TaskDetail.tsx')).TaskDetail,
-  Compare: async () => (await import('../../features/compare/ComparePage.tsx')).ComparePage,
   Settings: async () => (await import('../../features/settings/Settings.tsx')).Settings,
   NotFound: async () => (await import('../StaticPages.tsx')).NotFound,
 }
@@ -24,7 +23,6 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/projects\/new$/, 'CreateProject'],
   [/^\/projects\/.+\/settings$/, 'ProjectSettings'],
   [/^\/projects\/./, 'ProjectDetail'],
-  [/^\/tasks\/.+\/compare$/, 'Compare'],
   [/^\/tasks\/./, 'TaskDetail'],
   [/^\/settings$/, 'Settings'],
 ]

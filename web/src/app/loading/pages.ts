@@ -12,7 +12,6 @@ export const pages = {
   ProjectSettings: lazyPage(chunks.ProjectSettings),
   Tasks: lazyPage(chunks.Tasks),
   TaskDetail: lazyPage(chunks.TaskDetail),
-  Compare: lazyPage(chunks.Compare),
   Settings: lazyPage(chunks.Settings),
   NotFound: lazyPage(chunks.NotFound),
 } satisfies Record<ChunkName, LazyPage>

@@ -1,12 +1,12 @@
 /** The page of one task: what it is and how it stands, its chat, its terminal and what it changed. */
-import { useMemo, type ReactNode } from 'react'
+import { lazy, Suspense, useMemo, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
-import { useParams } from 'react-router-dom'
+import { useLocation, useParams } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
-import { Skeleton, Spinner } from '../../ui/status/Loading.tsx'
+import { PageSpinner, Skeleton, Spinner } from '../../ui/status/Loading.tsx'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { selectOpenTask } from './taskSlice.ts'
 import { notSelected } from './taskSync.ts'
@@ -17,8 +17,17 @@ import { texts } from './texts.ts'
 import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHistory.ts'
 import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
 
+const ComparePage = lazy(async () => ({ default: (await import('./compare/ComparePage.tsx')).ComparePage }))
+
 export function TaskDetail() {
   const { taskId = '' } = useParams()
+  const compares = useLocation().pathname.endsWith('/compare')
+  if (compares)
+    return (
+      <Suspense fallback={<PageSpinner />}>
+        <ComparePage key={taskId} taskId={taskId} />
+      </Suspense>
+    )
   // Another task is another page: nothing of the one before stays.
   return <OpenTaskPage key={taskId} taskId={taskId} />
 }

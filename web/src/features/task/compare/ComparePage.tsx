@@ -1,25 +1,25 @@
 /** A task beside the same task with another agent, model or message: what each took and changed, and which one to keep. */
 import { ArrowLeft, GitPullRequest, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useParams } from 'react-router-dom'
+import { Link } from 'react-router-dom'
 import { mostCompared } from '#domain/api/comparison.ts'
 import type { Compared } from '#domain/api/comparison.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { AgentMark } from '../../ui/AgentMark.tsx'
-import { classes } from '../../ui/classes.ts'
-import { Button } from '../../ui/form/Button.tsx'
-import { useNow } from '../../ui/hooks.ts'
-import { Empty } from '../../ui/layout/Empty.tsx'
-import { Note } from '../../ui/layout/Note.tsx'
-import { Panel } from '../../ui/layout/Panel.tsx'
-import { Count } from '../../ui/status/Count.tsx'
-import { PageSpinner } from '../../ui/status/Loading.tsx'
-import { Status } from '../../ui/status/Status.tsx'
-import { elapsed } from '../../ui/text/clock.ts'
-import { safeLink } from '../../ui/text/safeLink.ts'
-import { PullRequestDialog } from '../task/PullRequestDialog.tsx'
-import { useTaskActions } from '../task/useTaskActions.ts'
-import { usePageTitle } from '../tasks/usePageTitle.ts'
+import { AgentMark } from '../../../ui/AgentMark.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { useNow } from '../../../ui/hooks.ts'
+import { Empty } from '../../../ui/layout/Empty.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
+import { Panel } from '../../../ui/layout/Panel.tsx'
+import { Count } from '../../../ui/status/Count.tsx'
+import { PageSpinner } from '../../../ui/status/Loading.tsx'
+import { Status } from '../../../ui/status/Status.tsx'
+import { elapsed } from '../../../ui/text/clock.ts'
+import { safeLink } from '../../../ui/text/safeLink.ts'
+import { PullRequestDialog } from '../PullRequestDialog.tsx'
+import { useTaskActions } from '../useTaskActions.ts'
+import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { AddRunDialog } from './AddRunDialog.tsx'
 import { useComparisonQuery } from './compareApi.ts'
 import { ComparedFiles } from './ComparedFiles.tsx'
@@ -28,8 +28,7 @@ import { texts } from './texts.ts'
 /** How often it is asked for while one of the tasks runs, in milliseconds. */
 const askAgainMs = 2_000
 
-export function ComparePage() {
-  const { taskId = '' } = useParams()
+export function ComparePage({ taskId }: { readonly taskId: string }) {
   const [isRunning, setRunning] = useState(true)
   const { currentData, error, refetch } = useComparisonQuery(taskId, {
     pollingInterval: isRunning ? askAgainMs : 0,

@@ -2,8 +2,8 @@
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { comparisonRoutes } from '#domain/api/comparison.ts'
 import type { addAlternative, getComparison } from '#domain/api/comparison.schema.ts'
-import { api } from '../../api/api.ts'
-import { requestOf } from '../../api/endpoint.ts'
+import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
 import { texts } from './texts.ts'
 
 const compareApi = api.injectEndpoints({

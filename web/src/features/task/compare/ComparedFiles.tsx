@@ -1,11 +1,11 @@
 /** The files that one of the compared tasks changed, each with its diff to unfold. */
 import { ChevronRight } from 'lucide-react'
 import type { ChangedFile, Task } from '#domain/api/tasks.schema.ts'
-import { Count } from '../../ui/status/Count.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
-import { MiddleCut } from '../../ui/text/MiddleCut.tsx'
-import { classes } from '../../ui/classes.ts'
-import { useDiffQuery } from '../task/taskApi.ts'
+import { Count } from '../../../ui/status/Count.tsx'
+import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { MiddleCut } from '../../../ui/text/MiddleCut.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { useDiffQuery } from '../taskApi.ts'
 import { texts } from './texts.ts'
 
 export function ComparedFiles({ task }: { readonly task: Task }) {
