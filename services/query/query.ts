@@ -9,6 +9,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
+import { provenanceRoutes } from './routes/provenance.ts'
 import { undoRoutes } from './routes/undo.ts'
 import type { QueryServices } from './services.ts'
 
@@ -18,6 +19,7 @@ export const queryRoutes = [
   ...projectSettingsRoutes,
   ...taskRoutes,
   ...undoRoutes,
+  ...provenanceRoutes,
   ...comparisonRoutes,
   ...chatRoutes,
   ...historyRoutes,

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.schema.ts'
 import { forkTask, previewUndo, undoTurn } from '#domain/api/fork.schema.ts'
+import { getProvenance } from '#domain/api/provenance.schema.ts'
 import { createTask, executeTask, getTask, getTaskDiff, type Task } from '#domain/api/tasks.schema.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { eventually } from './engines.ts'
@@ -179,6 +180,30 @@ describe('a new task from a turn', () => {
         status: 404,
       })
     }
+  })
+})
+
+describe('the lines of a file', () => {
+  test('are told with the turn that wrote them and what it was asked; what was there before is unknown', async () => {
+    const { ada } = scene
+    const params = { taskId }
+    const readme = await ada.ask(getProvenance, { params, query: { path: 'README.md' } })
+    expect(readme.ranges).toEqual([
+      { from: 1, to: 3, executionId: null },
+      { from: 4, to: 4, executionId: turns[0] },
+    ])
+    expect(readme.turns).toMatchObject([
+      { taskId, executionId: turns[0], kind: 'turn', agent: 'claude', prompt: 'First turn' },
+    ])
+    const third = await ada.ask(getProvenance, { params, query: { path: 'three.txt' } })
+    expect(third.ranges).toEqual([{ from: 1, to: 1, executionId: turns[2] }])
+    expect(await ada.refused(getProvenance, { params, query: { path: 'none.txt' } })).toMatchObject({
+      status: 404,
+    })
+    const grace = await scene.product.signIn('grace')
+    expect(await grace.refused(getProvenance, { params, query: { path: 'README.md' } })).toMatchObject({
+      status: 404,
+    })
   })
 })
 

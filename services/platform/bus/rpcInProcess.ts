@@ -9,6 +9,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     changes: new Set(),
     lines: new Set(),
     undoPreview: new Set(),
+    origins: new Set(),
     prepare: new Set(),
     hosts: new Set(),
     seal: new Set(),

@@ -54,6 +54,14 @@ const schemas: Schemas = {
       z.object({ kind: z.literal('refused'), code: z.enum(faultCodes), sentence: z.string() }),
     ]),
   },
+  origins: {
+    asked: z.object({ taskId: z.string(), path: z.string() }),
+    answered: z.object({
+      ranges: z
+        .array(z.object({ from: z.number().int(), to: z.number().int(), executionId: z.string().nullable() }))
+        .nullable(),
+    }),
+  },
   prepare: {
     asked: z.object({
       taskId: z.string(),

@@ -55,6 +55,16 @@ export interface Questions {
         }
       | { readonly kind: 'refused'; readonly code: FaultCode; readonly sentence: string }
   }
+  /** Which turn wrote each line of a file, asked of the runner that has the task's workspace. */
+  readonly origins: {
+    readonly asked: { readonly taskId: string; readonly path: string }
+    readonly answered: {
+      /** `null`: there is no such text file. */
+      readonly ranges:
+        | readonly { readonly from: number; readonly to: number; readonly executionId: string | null }[]
+        | null
+    }
+  }
   /** Whether a runner prepares for a task that may be created with this id. The caller has checked whose project it is. */
   readonly prepare: {
     readonly asked: {

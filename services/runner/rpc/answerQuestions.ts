@@ -2,6 +2,7 @@
 import type { Asked, Rpc } from '#platform/ports/rpc.ts'
 import { hasWorkspace } from '../workspace/workspace.ts'
 import { changesAgainst, type ChangesDeps } from './changesAgainstBase.ts'
+import { lineOrigins } from './lineOrigins.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
 import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
@@ -26,6 +27,10 @@ export function answerQuestions(
     rpc.answer(
       'undoPreview',
       ofOwnWorkspace(deps, (asked: Asked<'undoPreview'>) => undoPreview(deps, asked)),
+    ),
+    rpc.answer(
+      'origins',
+      ofOwnWorkspace(deps, (asked: Asked<'origins'>) => lineOrigins(deps, asked)),
     ),
     rpc.answer('hosts', (asked) => suggestedHosts(deps, asked, home)),
   ]

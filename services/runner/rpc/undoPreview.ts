@@ -54,7 +54,8 @@ function savedAfter({ restorePoints: { points }, origin }: LiveTask, executionId
   return before === null ? (origin?.snapshot ?? null) : (points[before]?.snapshot ?? null)
 }
 
-async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promise<Workspace | undefined> {
+/** The workspace that this runner has of a task whose repository the person may still read. */
+export async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promise<Workspace | undefined> {
   const task = await deps.documents.get(tasksView, taskId)
   const reached = task && (await reachRepository(deps, task))
   if (reached?.kind !== 'reached') return undefined

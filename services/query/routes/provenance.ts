@@ -1,0 +1,69 @@
+/** Where the lines of a file come from. */
+import { getProvenance } from '#domain/api/provenance.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { chatView } from '#domain/views/chat.ts'
+import { logView } from '#domain/views/log.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { ownTask, route, type QueryServices } from '../services.ts'
+
+/** Only the runner that has the workspace can tell. */
+const toldWithinMs = 10_000
+const longestPrompt = 500
+/** Of a task, the latest. */
+const searchedCalls = 1_000
+
+export const provenanceRoutes: readonly Route<QueryServices>[] = [
+  route(getProvenance, signedIn, fresh, ownTask, async ({ task, query: { path } }, services) => {
+    const answer = await services.rpc.ask('origins', { taskId: task.id, path }, toldWithinMs)
+    if (!answer)
+      throw new Fault(
+        'not_initialized',
+        "The lines can't be traced right now: no runner has this task's repository available.",
+      )
+    if (answer.ranges === null) throw new Fault('not_found', 'There is no such text file.', 'path')
+    const named = new Set(answer.ranges.map(({ executionId }) => executionId).filter((id) => id !== null))
+    return { ranges: [...answer.ranges], turns: await turnsOf(services, task, [...named], path) }
+  }),
+]
+
+type Turns = AnswerOf<typeof getProvenance>['turns']
+
+async function turnsOf(
+  { documents }: QueryServices,
+  task: TaskDocument,
+  executionIds: readonly string[],
+  path: string,
+): Promise<Turns> {
+  const calls = await documents.find(logView, {
+    where: { task: task.id },
+    sort: { field: 'order', direction: 'descending' },
+    limit: searchedCalls,
+  })
+  return Promise.all(
+    executionIds.map(async (executionId) => {
+      const messages = await documents.find(chatView, {
+        where: { task: task.id, executionId },
+        sort: { field: 'executionId', direction: 'ascending' },
+        limit: searchedCalls,
+      })
+      const asked = messages.find(({ messageType }) => messageType === 'user' || messageType === 'command')
+      const edits = calls.filter(
+        (call) => call.executionId === executionId && call.kind === 'edit' && call.target === path,
+      )
+      const isElsewhere = asked === undefined && task.forkedFrom?.executionId === executionId
+      return {
+        taskId: isElsewhere ? (task.forkedFrom?.taskId ?? task.id) : task.id,
+        executionId,
+        kind: asked?.isCommand === true ? ('command' as const) : ('turn' as const),
+        agent: asked?.agent ?? null,
+        messageId: asked?.messageId ?? null,
+        prompt: asked?.message == null ? null : [...asked.message].slice(0, longestPrompt).join(''),
+        at: asked?.createdAt ?? null,
+        edits: edits.map(({ id }) => id).toReversed(),
+      }
+    }),
+  )
+}
