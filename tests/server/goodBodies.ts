@@ -24,6 +24,8 @@ export function goodBody(
     'POST /tasks': { description: 'Words', projectId, branch: 'main' },
     'PUT /tasks/:taskId': { title: 'Taken over' },
     'POST /tasks/:taskId/execute': { command: 'id' },
+    'POST /tasks/:taskId/fork': { executionId: randomUUID() },
+    'POST /tasks/:taskId/undo': { executionId: randomUUID() },
     'POST /tasks/:taskId/chat': { message: 'Words' },
     'PUT /tasks/:taskId/chat/:messageId': { message: 'Taken over' },
     'PUT /tasks/:taskId/queue': { messageIds: [] },
@@ -35,6 +37,8 @@ export function goodBody(
 export function goodQuery(call: AnyCall): Readonly<Record<string, string>> {
   const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'GET /tasks/:taskId/git/file': { path: 'README.md', from: '1', to: '2' },
+    'GET /tasks/:taskId/undo/preview': { executionId: randomUUID() },
+    'GET /tasks/:taskId/provenance': { path: 'README.md' },
   }
   return queries[nameOf(call)] ?? {}
 }

@@ -49,6 +49,7 @@ export const texts = {
   viewedFile: (name: string) => `Viewed ${name}`,
   fileActions: (name: string) => `Actions for ${name}`,
   copyPath: 'Copy path',
+  origin: 'Origin of lines',
   copyDiff: 'Copy diff',
   foldAll: 'Collapse all',
   unfoldAll: 'Expand all',

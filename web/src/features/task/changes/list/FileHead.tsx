@@ -1,6 +1,6 @@
 /** The head of a changed file, which folds its lines; with its tick and its menu. */
-import { ChevronDown, Copy, Ellipsis, FoldVertical, UnfoldVertical } from 'lucide-react'
-import { memo } from 'react'
+import { ChevronDown, Copy, Ellipsis, FoldVertical, History, UnfoldVertical } from 'lucide-react'
+import { lazy, memo, Suspense, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
@@ -10,6 +10,10 @@ import { useCopy } from '../../useCopy.ts'
 import { FileBadge } from '../FileBadge.tsx'
 import { splitName, type DiffFile } from '../diff/readDiffs.ts'
 import { texts } from '../texts.ts'
+
+const OriginDialog = lazy(async () => ({
+  default: (await import('../../provenance/OriginDialog.tsx')).OriginDialog,
+}))
 
 interface FileHeadProps {
   readonly file: DiffFile
@@ -23,6 +27,7 @@ interface FileHeadProps {
 export const FileHead = memo(function FileHead(props: FileHeadProps) {
   const { file, folded, viewed, onFold, onFoldAll, onViewed } = props
   const copy = useCopy()
+  const [tracing, setTracing] = useState(false)
   const { previousName, status, additions, deletions, diff } = file.file
   const { folder, name } = splitName(file.name)
   const menuButton = (button: MenuButtonProps) => (
@@ -84,10 +89,21 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
         items={[
           { label: texts.copyPath, icon: Copy, onChoose: () => copy(file.name) },
           { label: texts.copyDiff, icon: Copy, onChoose: () => copy(diff), disabled: diff === '' },
+          {
+            label: texts.origin,
+            icon: History,
+            onChoose: () => setTracing(true),
+            disabled: status === 'deleted',
+          },
           { label: texts.foldAll, icon: FoldVertical, onChoose: () => onFoldAll(true) },
           { label: texts.unfoldAll, icon: UnfoldVertical, onChoose: () => onFoldAll(false) },
         ]}
       />
+      {tracing && (
+        <Suspense fallback={null}>
+          <OriginDialog path={file.name} onClose={() => setTracing(false)} />
+        </Suspense>
+      )}
     </div>
   )
 })

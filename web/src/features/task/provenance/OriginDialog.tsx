@@ -1,0 +1,108 @@
+/** Shows for each line of a changed file which turn wrote it, and what that turn was asked. */
+import { Link, useParams } from 'react-router-dom'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { provenanceRoutes } from '#domain/api/provenance.ts'
+import type { getProvenance } from '#domain/api/provenance.schema.ts'
+import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { texts } from './texts.ts'
+
+type Provenance = AnswerOf<typeof getProvenance>
+
+const provenanceApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    provenance: build.query<Provenance, { readonly taskId: string; readonly path: string }>({
+      query: ({ taskId, path }) =>
+        requestOf<typeof getProvenance>(provenanceRoutes.getProvenance, {
+          params: { taskId },
+          query: { path },
+          fallback: texts.failed,
+        }),
+      // The file may change at any time.
+      keepUnusedDataFor: 0,
+    }),
+  }),
+})
+
+interface OriginDialogProps {
+  readonly path: string
+  readonly onClose: () => void
+}
+
+export function OriginDialog({ path, onClose }: OriginDialogProps) {
+  const { taskId = '' } = useParams()
+  const { data, error } = provenanceApi.useProvenanceQuery({ taskId, path })
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={texts.title}
+      actions={
+        <Button data-safe onClick={onClose}>
+          {texts.close}
+        </Button>
+      }
+    >
+      <p className="truncate mono text-meta" title={path}>
+        {path}
+      </p>
+      {error !== undefined && (
+        <p role="alert" className="mt-3 text-bad">
+          {reasonOf(error, texts.failed)}
+        </p>
+      )}
+      {data === undefined && error === undefined && (
+        <p role="status" className="mt-3">
+          {texts.loading}
+        </p>
+      )}
+      {data !== undefined && <Ranges provenance={data} taskId={taskId} />}
+    </Dialog>
+  )
+}
+
+function Ranges({ provenance, taskId }: { readonly provenance: Provenance; readonly taskId: string }) {
+  const turns = new Map(provenance.turns.map((turn) => [turn.executionId, turn]))
+  return (
+    // A list that scrolls can be reached by the keyboard.
+    <ol
+      tabIndex={0}
+      aria-label={texts.title}
+      className="mt-3 grid max-h-80 gap-2 overflow-y-auto rounded-control border border-line px-2.5 py-2 text-ui text-text"
+    >
+      {provenance.ranges.map(({ from, to, executionId }) => (
+        <li key={from} className="grid grid-cols-[7rem_minmax(0,1fr)] gap-2">
+          <span className="text-muted">{texts.lines(from, to)}</span>
+          <Origin turn={turns.get(executionId ?? '')} taskId={taskId} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+interface OriginProps {
+  readonly turn: Provenance['turns'][number] | undefined
+  readonly taskId: string
+}
+
+function Origin({ turn, taskId }: OriginProps) {
+  if (turn === undefined) return <span className="text-muted">{texts.unknown}</span>
+  if (turn.taskId !== taskId)
+    return (
+      <Link to={`/tasks/${turn.taskId}`} className="text-accent hover:underline">
+        {texts.earlierTask}
+      </Link>
+    )
+  return (
+    <span className="min-w-0 wrap-anywhere">
+      {turn.kind === 'command' && <span className="text-muted">{texts.command} </span>}
+      <span className="line-clamp-2">{turn.prompt ?? texts.erased}</span>
+      {turn.edits.length > 0 && (
+        <span className="block text-meta text-muted">{texts.edits(turn.edits.length)}</span>
+      )}
+    </span>
+  )
+}
