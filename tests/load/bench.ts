@@ -21,6 +21,7 @@ import { live } from './rows/live.ts'
 import { longTask } from './rows/longTask.ts'
 import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
+import { replay } from './rows/replay.ts'
 import { startToReady } from './rows/startToReady.ts'
 import { taskList } from './rows/taskList.ts'
 import { web } from './rows/web.ts'
@@ -33,6 +34,7 @@ const rows: readonly Row[] = [
   commandsOverHttp,
   taskList,
   longTask,
+  replay,
   outputLatency,
   live,
   firstLine,
