@@ -108,15 +108,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
       const { startBlobSweep } = await import('./command/cleanup/blobSweep.ts')
       running.push(engines.leases.hold('blobs', () => startBlobSweep(engines)))
-      const { everyMs, file } = config.seals
-      if (everyMs !== null) {
-        const { startSealer } = await import('./command/sealer.ts')
-        const tell = (sentences: readonly string[]) => {
-          if (sentences.length === 0) details.delete('seals')
-          else details.set('seals', sentences)
-        }
-        running.push(engines.leases.hold('sealer', () => startSealer(engines, { everyMs, file, tell })))
-      }
+      running.push(...(await startSealing(config, engines, details)))
     }
     const agents = startAgents(engines.bus)
     running.push({ stop: async () => agents.stop() })
@@ -136,6 +128,31 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     await stopAll(running)
     throw fault
   }
+}
+
+/** The sealer, where the log is to be sealed; what an operator should know of it is told by `/readyz`. */
+async function startSealing(
+  config: Config,
+  engines: Engines,
+  details: Map<string, readonly string[]>,
+): Promise<Running[]> {
+  const { everyMs, file, git, witness: witnessUrl } = config.seals
+  if (everyMs === null) return []
+  const [{ startSealer }, { gitPlace }, { witness }] = await Promise.all([
+    import('./command/sealer.ts'),
+    import('#platform/seals/gitPlace.ts'),
+    import('#platform/seals/witness.ts'),
+  ])
+  const folder = join(config.dataDir, 'seals.git')
+  const places = [
+    ...(git === null ? [] : [gitPlace({ repository: git, folder, environment: config.environment })]),
+    ...(witnessUrl === null ? [] : [witness(witnessUrl)]),
+  ]
+  const tell = (sentences: readonly string[]) => {
+    if (sentences.length === 0) details.delete('seals')
+    else details.set('seals', sentences)
+  }
+  return [engines.leases.hold('sealer', () => startSealer(engines, { everyMs, file, places, tell }))]
 }
 
 async function startLocalCodeHost(

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sealStream, taskStream } from '#domain/kernel/streams.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { LogBegun, LogRestored } from '#domain/log.ts'
-import { leafOf } from '#domain/proof/bundleHashes.ts'
+import { leafOf, originOf } from '#domain/proof/bundleHashes.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import { append, emptyFrontier, leafHash, rootOf } from '#domain/proof/merkleTree.ts'
 import { headLeaf, signedCheckpoint } from '#domain/proof/sealNotes.ts'
@@ -17,10 +17,15 @@ import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
+import { gitPlace } from '#platform/seals/gitPlace.ts'
+import type { SecondPlace } from '#platform/seals/secondPlaces.ts'
+import { witness } from '#platform/seals/witness.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { sealCollections } from '#platform/seals/sealTrees.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
 import type { Observation } from '#platform/telemetry/telemetry.ts'
+import { run } from '#platform/childProcess.ts'
+import { startWitness } from '../../tests/standins/witness.ts'
 import { cause, eventually, openTestEngines, testLog, type TestEngines } from '../../tests/server/engines.ts'
 import { startSealer, type SealerEngines } from './sealer.ts'
 
@@ -58,11 +63,12 @@ async function withSealer<T>(
   use: (told: Told) => Promise<T>,
   changed: Partial<SealerEngines> = {},
   everyMs = hour,
+  places: readonly SecondPlace[] = [],
 ): Promise<T> {
   const told: Told = { sentences: [], observed: [] }
   const sealer = await startSealer(
     { ...engines, rpc, ...changed, emit: (each) => void told.observed.push(each) },
-    { everyMs, file, tell: (sentences) => void told.sentences.push(...sentences) },
+    { everyMs, file, places, tell: (sentences) => void told.sentences.push(...sentences) },
   )
   try {
     return await use(told)
@@ -177,7 +183,10 @@ test('killed between the log and the file: the next start writes what is missing
 })
 
 /** The log as somebody with the database changed it, and the trees gone with it. */
-async function withChanged(change: (events: readonly StoredEvent[]) => readonly StoredEvent[]) {
+async function withChanged(
+  change: (events: readonly StoredEvent[]) => readonly StoredEvent[],
+  places: readonly SecondPlace[] = [],
+) {
   const events = change(await everything())
   await engines.readStore.drop(sealCollections.map(({ name }) => name))
   const changed: Pick<EventStore, 'readAll' | 'readStream'> = {
@@ -201,6 +210,8 @@ async function withChanged(change: (events: readonly StoredEvent[]) => readonly 
       return told.sentences.join(' ')
     },
     { eventStore: changed },
+    hour,
+    places,
   )
 }
 
@@ -280,4 +291,76 @@ test('a key that replaces another signs from then on, and the other is still kno
     signedCheckpoint(cryptography, newest?.checkpoint ?? '', keys?.verifiers.slice(0, 1) ?? []),
   ).toBeDefined()
   await outsideHolds()
+})
+
+describe('second places', () => {
+  /** The log as it was before the last seal, and the file of seals put back with it: only a second place knows better. */
+  async function putBack(places: () => readonly SecondPlace[]): Promise<string> {
+    await happens()
+    await withSealer(async () => void (await sealed()), {}, hour, places())
+    const [copy, seals] = [await everything(), await readFile(file, 'utf8')]
+    await happens()
+    await withSealer(async () => void (await sealed()), {}, hour, places())
+    await writeFile(file, seals)
+    return withChanged(() => copy, places())
+  }
+
+  test('a git repository gets a commit for each seal, and stops a log that was put back together with its file', async () => {
+    const repository = join(folder, 'remote.git')
+    const git = async (...args: readonly string[]) => {
+      const env = { PATH: process.env['PATH'] ?? '' }
+      const done = await run('git', args, { env, timeoutMs: 10_000, maxOutputBytes: 100_000 })
+      return done.stdout.toString('utf8')
+    }
+    await git('init', '--quiet', '--bare', repository)
+    const place = () => [
+      gitPlace({ repository, folder: join(folder, 'own.git'), environment: { PATH: process.env['PATH'] } }),
+    ]
+    expect(await putBack(place)).toMatch(/in the git repository.* its end is missing/)
+    const branch = `seals-${testLog.logId}`
+    expect((await git('--git-dir', repository, 'log', '--format=%s', branch)).trim().split('\n')).toEqual([
+      expect.stringMatching(/^Seal 1 over \d+ events/),
+      expect.stringMatching(/^Seal 0 over \d+ events/),
+    ])
+    const keys = await signingKeys(engines.vault, testLog)
+    const note = await git('--git-dir', repository, 'show', `${branch}:checkpoint`)
+    expect(signedCheckpoint(cryptography, note, keys?.verifiers ?? [])).toBeDefined()
+  })
+
+  test('a witness cosigns each seal, which the file keeps, and stops a log that was put back together with its file', async () => {
+    const standIn = await startWitness(
+      async () => (await signingKeys(engines.vault, testLog))?.verifiers ?? [],
+    )
+    try {
+      expect(await putBack(() => [witness(standIn.url)])).toMatch(/The witness has seen \d+ events/)
+      // A new process does not know what the witness has seen, and is told.
+      expect(standIn.answers).toEqual([200, 409, 200, 200, 409])
+      expect(standIn.seen(originOf(testLog))?.size).toBeGreaterThan(2)
+      expect(await readFile(file, 'utf8')).toContain('witness.example')
+    } finally {
+      await standIn.close()
+    }
+  })
+
+  test('one that cannot be reached holds nothing up', async () => {
+    await happens()
+    const places = [
+      witness('http://127.0.0.1:9'),
+      gitPlace({
+        repository: join(folder, 'none'),
+        folder: join(folder, 'own.git'),
+        environment: { PATH: process.env['PATH'] },
+      }),
+    ]
+    await withSealer(
+      async (told) => {
+        expect(await sealed()).toBe(0)
+        expect(told.sentences).toEqual([])
+      },
+      {},
+      hour,
+      places,
+    )
+    await outsideHolds()
+  })
 })

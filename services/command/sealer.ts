@@ -22,6 +22,13 @@ import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import { newestSeal, outsideSeal, sealsFrom, type RecordedSeal } from '#platform/seals/newestSeal.ts'
 import { contradictionIn, type SealedBefore } from '#platform/seals/sealedBefore.ts'
+import {
+  secondPlaces,
+  type SealedLogView,
+  type SecondPlace,
+  type SecondPlaces,
+} from '#platform/seals/secondPlaces.ts'
+import { storedConsistency } from '#platform/seals/storedProofs.ts'
 import { sealsFile, type SealsFile } from '#platform/seals/sealsFile.ts'
 import {
   addEvent,
@@ -51,6 +58,8 @@ export interface Sealing {
   readonly everyMs: number
   /** Where seals are written outside of the database. */
   readonly file: string
+  /** Places beside the file that every seal is brought to. */
+  readonly places?: readonly SecondPlace[]
   /** Told what an operator should know, whenever it changes. */
   readonly tell: (sentences: readonly string[]) => void
 }
@@ -58,11 +67,14 @@ export interface Sealing {
 interface Sealer {
   readonly engines: SealerEngines
   readonly file: SealsFile
+  readonly places: SecondPlaces
   readonly tell: Sealing['tell']
   readonly signal: AbortSignal
   trees: SealTrees
   /** Why nothing is signed; `null` while all is well. */
   refusal: string | null
+  /** Second places have been asked about the newest seal. */
+  isChecked: boolean
   /** When this process made its last seal, by `performance.now()`. */
   sealedAt: number
 }
@@ -73,15 +85,29 @@ const shortestMs = 500
 const actor = { kind: 'system', service: 'sealer' } as const
 
 /** Seals until it is stopped. */
-export async function startSealer(engines: SealerEngines, { everyMs, file, tell }: Sealing): Promise<Held> {
+export async function startSealer(
+  engines: SealerEngines,
+  { everyMs, file: path, places = [], tell }: Sealing,
+): Promise<Held> {
   const stopping = new AbortController()
   const { signal } = stopping
+  const file = sealsFile(path)
+  const view: SealedLogView = {
+    identity: engines.logIdentity,
+    consistency: (older, newer) => storedConsistency(engines.readStore, 'log', older, newer),
+    contradiction: (note) => contradiction(sealer, { where: 'in the git repository', note }),
+  }
   const sealer: Sealer = {
     engines,
-    file: sealsFile(file),
+    file,
+    places: secondPlaces(places, view, {
+      logger: engines.logger,
+      onCosigned: (seal) => file.append([seal]),
+    }),
     tell,
     signal,
     trees: await openSealTrees(engines.readStore, engines.logIdentity),
+    isChecked: false,
     refusal: null,
     sealedAt: -shortestMs,
   }
@@ -115,6 +141,7 @@ export async function startSealer(engines: SealerEngines, { everyMs, file, tell 
       stopping.abort()
       await running
       await inOrder(() => undefined)
+      await sealer.places.settled()
       engines.emit({ kind: 'sealer', state: null })
       tell([])
     },
@@ -134,7 +161,9 @@ async function sealNow(sealer: Sealer): Promise<RecordedSeal | undefined> {
   if (sealer.trees.unsealed === 0) return newest
   const sealed = await appendSeal(sealer, newest)
   if (sealed === undefined) return undefined
-  await sealer.file.append([outsideSeal(engines.logIdentity.logId, sealed)])
+  const outside = outsideSeal(engines.logIdentity.logId, sealed)
+  await sealer.file.append([outside])
+  sealer.places.publish(outside)
   sealer.trees.unsealed = 0
   sealer.sealedAt = performance.now()
   report(sealer, null, sealed)
@@ -176,25 +205,31 @@ async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
 /** What was sealed before and does not fit the log; `null` when all of it is the log's beginning. */
 async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined): Promise<string | null> {
   const { engines, trees, file } = sealer
-  const { logIdentity, vault, clock } = engines
+  const { logIdentity } = engines
   if (trees.newerEpoch !== null)
     return `The log has entered epoch ${trees.newerEpoch}. Restart Flightdeck to go on in it.`
   const outside = await file.newest()
+  const inLog = newest && outsideSeal(logIdentity.logId, newest)
   const before: SealedBefore[] = [
-    ...(newest ? [{ where: 'in the log', note: outsideSeal(logIdentity.logId, newest).checkpoint }] : []),
+    ...(inLog ? [{ where: 'in the log', note: inLog.checkpoint }] : []),
     ...(outside ? [{ where: 'in the file of seals', note: outside.checkpoint }] : []),
   ]
-  const keys = await openSigningKeys(vault, logIdentity, clock)
   for (const each of before) {
-    const contradiction = await contradictionIn(each, {
-      identity: logIdentity,
-      keys: keys.verifiers,
-      size: trees.log.size,
-      readStore: engines.readStore,
-    })
-    if (contradiction !== undefined) return contradiction
+    const found = await contradiction(sealer, each)
+    if (found !== undefined) return found
   }
-  return null
+  if (inLog && !sealer.isChecked) await sealer.places.check(inLog)
+  sealer.isChecked = true
+  return sealer.places.contradiction()
+}
+
+async function contradiction(
+  { engines: { vault, logIdentity, clock, readStore }, trees }: Sealer,
+  before: SealedBefore,
+): Promise<string | undefined> {
+  const keys = await openSigningKeys(vault, logIdentity, clock)
+  const log = { identity: logIdentity, keys: keys.verifiers, size: trees.log.size, readStore }
+  return contradictionIn(before, log)
 }
 
 /** Writes what a kill, or a full disk, kept out of the file. */

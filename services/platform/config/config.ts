@@ -104,6 +104,9 @@ export interface SealsConfig {
   readonly everyMs: number | null
   /** The file outside of the database. */
   readonly file: string
+  /** A git repository that gets a commit for each seal, and the address of a witness; `null`: none. */
+  readonly git: string | null
+  readonly witness: string | null
 }
 
 /** What may be taken of the disk, in bytes. */
@@ -220,6 +223,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     seals: {
       everyMs: values.SEAL_SECONDS === 0 ? null : values.SEAL_SECONDS * 1_000,
       file: resolve(values.SEALS_FILE ?? join(values.DATA_DIR, 'seals.ndjson')),
+      git: values.SEAL_GIT ?? null,
+      witness: values.SEAL_WITNESS ?? null,
     },
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,

@@ -189,6 +189,14 @@ export const variables = {
     z.string().optional(),
     'file outside of the database that every seal is added to; best on another disk (DATA_DIR/seals.ndjson)',
   ],
+  SEAL_GIT: [
+    z.string().optional(),
+    'a git repository, by path or address, that gets a commit for every seal; without it there is none',
+  ],
+  SEAL_WITNESS: [
+    address.optional(),
+    'a witness of c2sp.org/tlog-witness that cosigns every seal; without it there is none',
+  ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   METRICS_HOST: [z.string().default('127.0.0.1'), 'address to listen on for /metrics (127.0.0.1)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
