@@ -3,7 +3,11 @@ import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, typ
 import type { AgentName } from '#domain/agents.ts'
 import { slashCommandsOf, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
-import { slashTexts } from './slashTexts.ts'
+
+const texts = {
+  commands: "The agent's commands",
+  whileWorking: 'While the agent works, commands wait until it finishes.',
+} as const
 
 /** What the field asks of each key. */
 export interface SlashKeys {
@@ -70,12 +74,7 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
         begins ? 'top-full mt-1' : 'bottom-full mb-1',
       )}
     >
-      <div
-        id={id}
-        role="listbox"
-        aria-label={slashTexts.commands}
-        className="min-h-0 flex-1 overflow-y-auto p-1"
-      >
+      <div id={id} role="listbox" aria-label={texts.commands} className="min-h-0 flex-1 overflow-y-auto p-1">
         {shown.map((command, index) => (
           <Option
             key={command.name}
@@ -90,7 +89,7 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
       {/* Also one that is sent to the turn that runs: the agent takes it as the next. */}
       {!begins && (
         <p className="flex-none border-t border-line-soft px-3 py-1.5 text-meta text-muted">
-          {slashTexts.whileWorking}
+          {texts.whileWorking}
         </p>
       )}
     </div>

@@ -15,8 +15,19 @@ import { Brand } from '../../ui/text/Brand.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { useMeQuery } from './authApi.ts'
-import { confirmTexts } from './confirmTexts.ts'
 import { texts } from './texts.ts'
+
+const confirmTexts = {
+  title: (name: string) => `Sign in as ${name}?`,
+  why: 'This sign-in did not start in this tab. Someone may have sent you a link to their own account, where they can see everything you do. Continue only if this account is yours.',
+  now: (name: string) => `You are signed in as ${name}.`,
+  stay: (name: string) => `Stay signed in as ${name}`,
+  otherWay: 'Go to Sign-In',
+  take: (name: string) => `Continue as ${name}`,
+  failedTitle: 'This sign-in link does not work',
+  over: 'The link has expired. Sign in again.',
+  unreachable: "Couldn't check which account this is.",
+} as const
 
 interface Offered {
   readonly token: string

@@ -4,7 +4,7 @@ import type { Project } from '#domain/api/projects.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
 import { useBranchesQuery } from '../projects/projectsApi.ts'
-import { errorTexts } from '../projects/errorTexts.ts'
+import { errorTexts } from '../projects/projectsApi.ts'
 import { texts } from './texts.ts'
 
 /** The branch of a repository that has none (section 9). */

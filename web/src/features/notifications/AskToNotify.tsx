@@ -3,7 +3,7 @@ import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
 import { Button } from '../../ui/form/Button.tsx'
 import { asked, selectAsking } from './desktopPrompt.ts'
-import { texts } from './desktopTexts.ts'
+import { texts } from './texts.ts'
 import { useDesktop } from './useDesktop.ts'
 
 export function AskToNotify() {

@@ -1,6 +1,6 @@
 /** In the settings: whether a task's end is told outside of the page. */
 import { Segmented } from '../../ui/form/Segmented.tsx'
-import { texts } from './desktopTexts.ts'
+import { texts } from './texts.ts'
 import { useDesktop } from './useDesktop.ts'
 
 const options = [

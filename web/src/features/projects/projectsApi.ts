@@ -16,7 +16,19 @@ import type {
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
-import { errorTexts as texts } from './errorTexts.ts'
+
+/** What is said when a call fails. It is not among the texts of the pages: the dashboard makes these calls too. */
+export const errorTexts = {
+  notFetched: 'Failed to fetch projects',
+  oneNotFetched: 'Failed to fetch project',
+  branchesNotFetched: 'Failed to fetch branches',
+  notCreated: 'Failed to create project',
+  notSynced: 'Failed to sync project',
+  notUpdated: 'Failed to update project',
+  notDeleted: 'Failed to delete project',
+  repositoriesNotFetched: 'Failed to fetch repositories',
+  repositoryFailedWhy: 'An error occurred while creating the repository.',
+} as const
 
 /** Repositories that are asked for at once. */
 const perPage = limits.repositoriesPage
@@ -35,7 +47,7 @@ function projectQueries(build: Builder) {
           const answer = await ask(
             requestOf<typeof listProjects>(projectRoutes.listProjects, {
               query: { limit: projectsPerPage, ...(after !== null && { after }) },
-              fallback: texts.notFetched,
+              fallback: errorTexts.notFetched,
             }),
           )
           if (answer.error !== undefined) return { error: answer.error }
@@ -51,7 +63,7 @@ function projectQueries(build: Builder) {
       query: (projectId) =>
         requestOf<typeof getProject>(projectRoutes.getProject, {
           params: { projectId },
-          fallback: texts.oneNotFetched,
+          fallback: errorTexts.oneNotFetched,
         }),
       providesTags: (_answer, _error, id) => [{ type: 'Project', id }],
     }),
@@ -59,7 +71,7 @@ function projectQueries(build: Builder) {
       query: (id) =>
         requestOf<typeof listBranches>(projectRoutes.listBranches, {
           params: { projectId: id },
-          fallback: texts.branchesNotFetched,
+          fallback: errorTexts.branchesNotFetched,
         }),
     }),
   }
@@ -70,7 +82,10 @@ function projectChanges(build: Builder) {
   return {
     createProject: build.mutation<AnswerOf<typeof createProject>, BodyInputOf<typeof createProject>>({
       query: (body) =>
-        requestOf<typeof createProject>(projectRoutes.createProject, { body, fallback: texts.notCreated }),
+        requestOf<typeof createProject>(projectRoutes.createProject, {
+          body,
+          fallback: errorTexts.notCreated,
+        }),
       invalidatesTags: ['Projects'],
     }),
     updateProject: build.mutation<
@@ -81,7 +96,7 @@ function projectChanges(build: Builder) {
         requestOf<typeof updateProject>(projectRoutes.updateProject, {
           params: { projectId },
           body,
-          fallback: texts.notUpdated,
+          fallback: errorTexts.notUpdated,
         }),
       invalidatesTags: (_answer, _error, { projectId }) => [
         'Projects',
@@ -93,7 +108,7 @@ function projectChanges(build: Builder) {
       query: (id) =>
         requestOf<typeof deleteProject>(projectRoutes.deleteProject, {
           params: { projectId: id },
-          fallback: texts.notDeleted,
+          fallback: errorTexts.notDeleted,
           keepalive: true,
         }),
       // It is gone from the list at once, and not only when that was read again.
@@ -111,7 +126,7 @@ function projectChanges(build: Builder) {
       query: (id) =>
         requestOf<typeof syncProject>(projectRoutes.syncProject, {
           params: { projectId: id },
-          fallback: texts.notSynced,
+          fallback: errorTexts.notSynced,
         }),
       invalidatesTags: (_answer, _error, id) => ['Projects', { type: 'Project', id }],
     }),
@@ -128,7 +143,7 @@ function repositories(build: Builder) {
           const answer = await ask(
             requestOf<typeof listRepositories>(projectRoutes.listRepositories, {
               query: { type: 'all', sort: 'updated', per_page: perPage, ...(page > 1 && { page }) },
-              fallback: texts.repositoriesNotFetched,
+              fallback: errorTexts.repositoriesNotFetched,
             }),
           )
           if (answer.error !== undefined) return { error: answer.error }
@@ -144,7 +159,7 @@ function repositories(build: Builder) {
         query: (body) =>
           requestOf<typeof createRepository>(projectRoutes.createRepository, {
             body,
-            fallback: texts.repositoryFailedWhy,
+            fallback: errorTexts.repositoryFailedWhy,
           }),
         invalidatesTags: ['GitHub'],
       },

@@ -1,6 +1,6 @@
 /** What the project pages say. */
 import { grouped } from '../../ui/layout/Stats.tsx'
-import { errorTexts } from './errorTexts.ts'
+import { errorTexts } from './projectsApi.ts'
 
 const tasks = (count: number) => `${grouped(count)} ${count === 1 ? 'task' : 'tasks'}`
 

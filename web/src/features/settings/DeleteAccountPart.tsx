@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { notifiedFailure } from '../notifications/notifications.ts'
-import { accountTexts as texts } from './accountTexts.ts'
+import { accountTexts as texts } from './texts.ts'
 import { useDeleteAccountMutation } from './settingsApi.ts'
 
 export function DeleteAccountPart({ user }: { readonly user: User }) {

@@ -14,7 +14,7 @@ import { useNow } from '../../ui/hooks.ts'
 import type { WithDeletions } from '../deletions/deletions.ts'
 import { sendDeletions } from '../deletions/sendDeletions.ts'
 import { notifiedFailure } from '../notifications/notifications.ts'
-import { sessionTexts as texts } from './accountTexts.ts'
+import { sessionTexts as texts } from './texts.ts'
 import { useEndSessionMutation, useEndSessionsMutation, useSessionsQuery } from './settingsApi.ts'
 
 export function SessionsPart() {

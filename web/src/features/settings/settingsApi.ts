@@ -15,7 +15,7 @@ import type { getGitHubUser, listOrganizations } from '#domain/api/projects.sche
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { userTold } from '../auth/authApi.ts'
-import { accountTexts, sessionTexts } from './accountTexts.ts'
+import { accountTexts, sessionTexts } from './texts.ts'
 import { texts } from './texts.ts'
 
 export const settingsApi = api.injectEndpoints({
