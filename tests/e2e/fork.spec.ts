@@ -90,4 +90,13 @@ test('a task goes on from its first turn as another task, and its second turn is
   await expect(task.diff).toContainText('second.txt')
   await expect(second).not.toContainText('Undone')
   expect((await filesOf(id)).toSorted()).toEqual(['README.md', 'first.txt', 'second.txt'])
+
+  await task.diff.getByRole('button', { name: 'Actions for first.txt' }).click()
+  await page.getByRole('menuitem', { name: 'Origin of lines' }).click()
+  const origins = page.getByRole('dialog', { name: 'Origin of lines' })
+  const lines = origins.getByRole('listitem')
+  await expect(lines).toHaveCount(2)
+  await expect(lines.first()).toContainText('Write the first')
+  await expect(lines.last()).toContainText('Write the second')
+  expect(await violations(page)).toEqual([])
 })
