@@ -147,6 +147,7 @@ describe('its header', () => {
       expect(shown.getByRole('button', { name }).closest('.hidden')).toBeNull()
     fireEvent.click(shown.getByRole('button', { name: 'Task actions' }))
     expect(shown.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual([
+      'Compare with another run',
       'Copy branch name',
       'Delete Task',
     ])
