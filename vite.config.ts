@@ -91,8 +91,9 @@ function compileAhead(chunks: RegExp): Plugin {
 }
 
 const domain = join(import.meta.dirname, 'domain/')
-/** What pages share with each other, beside packages that have a chunk of their own; a project's settings are no part of most. */
-const own = /web\/src\/(?!main\.tsx|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\//
+/** What pages share with each other, beside packages that have a chunk of their own; a project's settings and downloads are no part of most. */
+const own =
+  /web\/src\/(?!main\.tsx|api\/useDownload|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
 /** What of a task's page its own parts share: the panels, the changes and the history. */
 const ofTask = /web\/src\/features\/task\/(?!useCopy)|domain\/(history|views)\/|node_modules\/@tanstack\//
 /** What asks for things before the libraries are there, and can need none of them. */

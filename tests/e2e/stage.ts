@@ -19,6 +19,8 @@ export interface StageOptions {
   readonly keyless?: boolean
   /** Repositories that ada brings in, by name, each with its files. */
   readonly repositories?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Variables that an operator has set. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Stage<P extends AnyProduct = Product> {
@@ -57,8 +59,8 @@ async function kept<P extends AnyProduct>(starting: Promise<P>, ends: Ends): Pro
 
 /** Starts everything; what was started is ended when a later part does not start. */
 async function openStageOf<P extends AnyProduct>(
-  { scripts = [], keyless = false, repositories = {} }: StageOptions,
-  start: (options: Pick<ProductOptions, 'repos' | 'model'>, ends: Ends) => Promise<P>,
+  { scripts = [], keyless = false, repositories = {}, env = {} }: StageOptions,
+  start: (options: Pick<ProductOptions, 'repos' | 'model' | 'env'>, ends: Ends) => Promise<P>,
 ): Promise<Stage<P>> {
   note('messages of the model', 'a scripted Messages API, not Anthropic')
   note('the code host', 'the local code host, not GitHub')
@@ -78,7 +80,7 @@ async function openStageOf<P extends AnyProduct>(
     }
     const model = await startMessagesApi(scripts)
     ends.push(() => model.close())
-    const product = await start({ repos, model: keyless ? 'scripted' : { messagesApi: model } }, ends)
+    const product = await start({ repos, model: keyless ? 'scripted' : { messagesApi: model }, env }, ends)
     const browser = await openChromium(folder)
     ends.push(() => browser.close())
     return { product, model, folder, visit: (options) => openVisit(browser, product.base, options), close }

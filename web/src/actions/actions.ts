@@ -29,6 +29,7 @@ export const actions = [
   { id: 'goDashboard', label: 'Go to dashboard', group: 'Everywhere', keys: ['g d'] },
   { id: 'goProjects', label: 'Go to projects', group: 'Everywhere', keys: ['g p'] },
   { id: 'newProject', label: 'New project', group: 'Everywhere', keys: ['g n'] },
+  { id: 'goFigures', label: 'Go to figures', group: 'Everywhere', keys: ['g f'] },
   { id: 'goSettings', label: 'Go to settings', group: 'Everywhere', keys: ['g s'] },
   { id: 'themeLight', label: 'Theme: light', group: 'Everywhere', keys: [] },
   { id: 'themeDark', label: 'Theme: dark', group: 'Everywhere', keys: [] },

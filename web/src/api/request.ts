@@ -41,7 +41,7 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
     error: { status, code, message: call.fallback, field: null },
   })
   try {
-    const response = await to.fetch(`/api${call.path}${queryOf(call.query)}`, {
+    const response = await to.fetch(addressOf(call), {
       method,
       headers,
       keepalive: call.keepalive ?? false,
@@ -60,6 +60,11 @@ export function answerOf(status: number, text: string, fallback: string): ApiAns
   if (status < 200 || status > 299) return { error: faultOf(status, answer, fallback) }
   if (answer !== undefined) return { data: answer }
   return { error: { status, code: 'unreadable', message: fallback, field: null } }
+}
+
+/** The address of a call, with its query. */
+export function addressOf({ path, query }: Pick<ApiCall, 'path' | 'query'>): string {
+  return `/api${path}${queryOf(query)}`
 }
 
 function queryOf(query: ApiCall['query'] = {}): string {

@@ -125,7 +125,7 @@ describe('the top bar', () => {
       within(pages)
         .getAllByRole('link')
         .map(({ textContent }) => textContent),
-    ).toEqual(['Dashboard', 'Projects', 'Settings'])
+    ).toEqual(['Dashboard', 'Projects', 'Figures', 'Settings'])
     expect(within(pages).getByRole('link', { current: 'page' }).textContent).toBe('Projects')
     const person = within(bar).getByRole('link', { name: 'Ada Lovelace, Settings' })
     expect(person.getAttribute('href')).toBe('/settings')

@@ -54,13 +54,11 @@ export function App({ callback }: AppProps) {
               <Route path="/projects" element={<pages.Projects />} />
               <Route path="/projects/new" element={<pages.CreateProject />} />
               <Route path="/projects/:projectId" element={<pages.ProjectDetail />} />
-              <Route path="/projects/:projectId/settings" element={<pages.ProjectSettings />} />
-              <Route path="/tasks" element={<pages.Tasks />} />
               <Route path="/tasks/:taskId/history?" element={<pages.TaskDetail />} />
               <Route path="/tasks/:taskId/compare" element={<pages.TaskDetail />} />
               <Route path="/settings" element={<pages.Settings />} />
             </Route>
-            <Route path="*" element={<pages.NotFound />} />
+            <Route path="*" element={<pages.OtherPages />} />
           </Route>
         </Routes>
       </Suspense>

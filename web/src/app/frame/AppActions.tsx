@@ -46,6 +46,7 @@ export function AppActions() {
   useAction('goDashboard', () => void navigate('/dashboard'))
   useAction('goProjects', () => void navigate('/projects'))
   useAction('newProject', () => void navigate('/projects/new'))
+  useAction('goFigures', () => void navigate('/figures'))
   useAction('goSettings', () => void navigate('/settings'))
   useAction('themeLight', () => chooseTheme('light'))
   useAction('themeDark', () => chooseTheme('dark'))

@@ -145,6 +145,7 @@ function Find() {
 const pages = [
   { to: '/dashboard', name: texts.nav.dashboard },
   { to: '/projects', name: texts.nav.projects },
+  { to: '/figures', name: texts.nav.figures },
   { to: '/settings', name: texts.nav.settings },
 ] as const
 

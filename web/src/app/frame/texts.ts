@@ -4,6 +4,7 @@ export const texts = {
     label: 'Main',
     dashboard: 'Dashboard',
     projects: 'Projects',
+    figures: 'Figures',
     settings: 'Settings',
     menu: 'Menu',
     close: 'Close menu',

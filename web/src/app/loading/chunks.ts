@@ -7,12 +7,9 @@ export const chunks = {
   Projects: async () => (await import('../../features/projects/Projects.tsx')).Projects,
   CreateProject: async () => (await import('../../features/projects/create/CreateProject.tsx')).CreateProject,
   ProjectDetail: async () => (await import('../../features/projects/ProjectDetail.tsx')).ProjectDetail,
-  ProjectSettings: async () =>
-    (await import('../../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
-  Tasks: async () => (await import('../StaticPages.tsx')).Tasks,
   TaskDetail: async () => (await import('../../features/task/TaskDetail.tsx')).TaskDetail,
   Settings: async () => (await import('../../features/settings/Settings.tsx')).Settings,
-  NotFound: async () => (await import('../StaticPages.tsx')).NotFound,
+  OtherPages: async () => (await import('../OtherPages.tsx')).OtherPages,
 }
 
 export type ChunkName = keyof typeof chunks
@@ -21,7 +18,7 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/(dashboard)?$/, 'Dashboard'],
   [/^\/projects$/, 'Projects'],
   [/^\/projects\/new$/, 'CreateProject'],
-  [/^\/projects\/.+\/settings$/, 'ProjectSettings'],
+  [/^\/(projects\/.+\/settings|figures|admin)/, 'OtherPages'],
   [/^\/projects\/./, 'ProjectDetail'],
   [/^\/tasks\/./, 'TaskDetail'],
   [/^\/settings$/, 'Settings'],

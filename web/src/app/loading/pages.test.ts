@@ -8,7 +8,8 @@ test.each([
   ['/projects', pages.Projects],
   ['/projects/new', pages.CreateProject],
   ['/projects/p1', pages.ProjectDetail],
-  ['/projects/p1/settings', pages.ProjectSettings],
+  ['/projects/p1/settings', pages.OtherPages],
+  ['/figures', pages.OtherPages],
   ['/tasks/t1', pages.TaskDetail],
   ['/settings', pages.Settings],
 ])('at %s there are the frame and its page', (path, page) => {

@@ -9,11 +9,9 @@ export const pages = {
   Projects: lazyPage(chunks.Projects),
   CreateProject: lazyPage(chunks.CreateProject),
   ProjectDetail: lazyPage(chunks.ProjectDetail),
-  ProjectSettings: lazyPage(chunks.ProjectSettings),
-  Tasks: lazyPage(chunks.Tasks),
   TaskDetail: lazyPage(chunks.TaskDetail),
   Settings: lazyPage(chunks.Settings),
-  NotFound: lazyPage(chunks.NotFound),
+  OtherPages: lazyPage(chunks.OtherPages),
 } satisfies Record<ChunkName, LazyPage>
 
 /** What is drawn for a signed-in person at an address. */

@@ -83,6 +83,7 @@ function ActionIcon({ id }: { readonly id: ActionId }) {
       return <Plus />
     case 'goDashboard':
     case 'goProjects':
+    case 'goFigures':
     case 'goSettings':
       return <ArrowRight />
     case 'themeLight':

@@ -9,6 +9,7 @@ import { Panel } from '../../ui/layout/Panel.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
+import { AdministrationPart } from './AdministrationPart.tsx'
 import { AgentsPart } from './AgentsPart.tsx'
 import { DeleteAccountPart } from './DeleteAccountPart.tsx'
 import { SessionsPart } from './SessionsPart.tsx'
@@ -23,6 +24,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <NotificationsPart />
       <AgentsPart />
       <SessionsPart />
+      <AdministrationPart />
       <DeleteAccountPart user={user} />
     </>
   )

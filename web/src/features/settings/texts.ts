@@ -110,3 +110,10 @@ export const sessionTexts = {
   notEnded: "Couldn't sign out",
   again: 'Try Again',
 } as const
+
+/** What the settings say to administrators. */
+export const adminTexts = {
+  heading: 'Administration',
+  why: 'You are an administrator of this server. The audit log shows who did what on it.',
+  open: 'Open Audit Log',
+} as const

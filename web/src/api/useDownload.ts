@@ -1,0 +1,52 @@
+/** Saves a file of the API: asked for with the token, which no link can carry, and handed to the browser whole. */
+import { useState } from 'react'
+import { useDispatch } from 'react-redux'
+import { signedIn } from './baseQuery.ts'
+import type { ApiFault } from './fault.ts'
+import { addressOf, answerOf, type ApiCall } from './request.ts'
+
+/** An export is longer than any other answer. In milliseconds. */
+const longestMs = 120_000
+
+interface Download {
+  /** Resolves with the fault, or with `null` once the browser has the file. */
+  readonly save: (call: ApiCall, name: string) => Promise<ApiFault | null>
+  readonly isSaving: boolean
+}
+
+export function useDownload(): Download {
+  const dispatch = useDispatch()
+  const [isSaving, setSaving] = useState(false)
+  const save: Download['save'] = async (call, name) => {
+    setSaving(true)
+    const answer = await signedIn(call.path, dispatch, (token) => fetchFile(call, token))
+    setSaving(false)
+    if ('error' in answer) return answer.error
+    if (answer.data instanceof Blob) hand(answer.data, name)
+    return null
+  }
+  return { save, isSaving }
+}
+
+async function fetchFile(call: ApiCall, token: string) {
+  try {
+    const response = await fetch(addressOf(call), {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(longestMs),
+    })
+    if (!response.ok) return answerOf(response.status, await response.text(), call.fallback)
+    return { data: await response.blob() }
+  } catch {
+    return { error: { status: null, code: 'offline', message: call.fallback, field: null } }
+  }
+}
+
+function hand(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // Some browsers read it only after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}

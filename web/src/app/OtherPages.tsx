@@ -1,0 +1,31 @@
+/** Pages that few people open, each a chunk of its own. They are found here and not by the first chunk, which everybody loads. */
+import { Outlet, Route, Routes } from 'react-router-dom'
+import { Guard } from './Guard.tsx'
+import { lazyPage } from './loading/lazyPage.ts'
+import { NotFound, Tasks } from './StaticPages.tsx'
+
+const Figures = lazyPage(async () => (await import('../features/figures/Figures.tsx')).Figures)
+const ProjectSettings = lazyPage(
+  async () => (await import('../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
+)
+const AuditLog = lazyPage(async () => (await import('../features/audit/AuditLog.tsx')).AuditLog)
+
+export function OtherPages() {
+  return (
+    <Routes>
+      <Route
+        element={
+          <Guard for="members">
+            <Outlet />
+          </Guard>
+        }
+      >
+        <Route path="/tasks" element={<Tasks />} />
+        <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
+        <Route path="/figures" element={<Figures />} />
+        <Route path="/admin/audit" element={<AuditLog />} />
+      </Route>
+      <Route path="*" element={<NotFound />} />
+    </Routes>
+  )
+}

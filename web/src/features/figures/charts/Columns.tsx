@@ -1,0 +1,86 @@
+/** Stacked columns over time. The drawing stretches; words stand around it, so that they keep their size. */
+import { texts } from '../texts.ts'
+import type { DrawnChart } from './chart.ts'
+
+/** Labels below the columns, at most. */
+const mostLabels = 6
+const steps = [1, 0.5, 0] as const
+
+export function Columns({ chart, rows, end, label }: DrawnChart) {
+  const width = rows.length > 6 ? 0.64 : 0.32
+  const every = Math.ceil(rows.length / mostLabels)
+  return (
+    <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
+      <div aria-hidden="true" className="relative h-52 w-14 text-right text-tiny text-muted">
+        {steps.map((step) => (
+          <span
+            key={step}
+            className="absolute right-0 -translate-y-1/2"
+            style={{ top: `${(1 - step) * 100}%` }}
+          >
+            {chart.format(end * step)}
+          </span>
+        ))}
+      </div>
+      <svg
+        role="img"
+        aria-label={label}
+        viewBox={`0 0 ${rows.length} 100`}
+        preserveAspectRatio="none"
+        className="h-52 w-full overflow-visible"
+      >
+        {steps.map((step) => (
+          <line
+            key={step}
+            x1={0}
+            x2={rows.length}
+            y1={(1 - step) * 100}
+            y2={(1 - step) * 100}
+            vectorEffect="non-scaling-stroke"
+            className={step === 0 ? 'stroke-control' : 'stroke-line'}
+          />
+        ))}
+        {rows.map((row, index) => {
+          let top = 100
+          return (
+            <g key={row.key}>
+              {chart.series.map(({ name, fill, value }) => {
+                const height = (value(row.figures) / end) * 100
+                top -= height
+                return (
+                  height > 0 && (
+                    <rect
+                      key={name}
+                      x={index + (1 - width) / 2}
+                      y={top}
+                      width={width}
+                      height={height}
+                      className={fill}
+                    >
+                      <title>{texts.mark(row.label, name, chart.format(value(row.figures)))}</title>
+                    </rect>
+                  )
+                )
+              })}
+            </g>
+          )
+        })}
+      </svg>
+      <span />
+      <div aria-hidden="true" className="relative mt-1.5 h-4 text-tiny text-muted">
+        {rows.map(
+          (row, index) =>
+            (rows.length - 1 - index) % every === 0 && (
+              <span
+                key={row.key}
+                className="absolute -translate-x-1/2 whitespace-nowrap"
+                style={{ left: `${((index + 0.5) / rows.length) * 100}%` }}
+              >
+                {row.shortLabel}
+              </span>
+            ),
+        )}
+      </div>
+    </div>
+  )
+}

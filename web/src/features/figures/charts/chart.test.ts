@@ -1,0 +1,99 @@
+/** What charts show: axes that hold every bar, figures in words, and names for what has none. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { noFigures } from '#domain/figures.ts'
+import { queryIn } from '../useFiguresChoice.ts'
+import {
+  axisEnd,
+  charts,
+  compact,
+  dollars,
+  dollarsPer,
+  percent,
+  rowsOf,
+  stackOf,
+  timeAxisEnd,
+} from './chart.ts'
+
+test('an axis ends at a round number, at or above the highest value and not far above it', () =>
+  fc.assert(
+    fc.property(fc.double({ min: 1e-6, max: 1e12, noNaN: true }), (highest) => {
+      const end = axisEnd(highest)
+      expect(end).toBeGreaterThanOrEqual(highest * (1 - 1e-9))
+      expect(end).toBeLessThanOrEqual(highest * 2.500001)
+    }),
+  ))
+
+test('an axis of times ends where people count to', () => {
+  expect([0, 800, 61_000, 3_000_000, 40_000_000].map(timeAxisEnd)).toEqual([
+    1_000, 1_000, 120_000, 3_600_000, 72_000_000,
+  ])
+  expect(axisEnd(0)).toBe(1)
+})
+
+test.each([
+  [0, '$0.00'],
+  [0.004, '<$0.01'],
+  [1.999, '$2.00'],
+  [1234.5, '$1,234.50'],
+])('%s dollars are %s', (value, text) => expect(dollars(value)).toBe(text))
+
+test.each([
+  [0, '0'],
+  [950, '950'],
+  [1_240, '1.2k'],
+  [628_000, '628k'],
+  [999_600, '1M'],
+  [1_240_000, '1.2M'],
+])('%s is %s where there is little room', (count, text) => expect(compact(count)).toBe(text))
+
+test('there is no share of nothing, and no cost per pull request without one', () => {
+  expect([percent(2, 3), percent(0, 0)]).toEqual(['67%', null])
+  expect(dollarsPer({ ...noFigures, costUsd: 3 })).toBeNull()
+  expect(dollarsPer({ ...noFigures, costUsd: 3, pullRequests: 2 })).toBe('$1.50')
+})
+
+test('the times of turns are averages over those that have ended', () => {
+  const figures = { ...noFigures, turns: 4, completed: 2, failed: 1, waitingMs: 3_000, runningMs: 60_000 }
+  const time = charts.find(({ id }) => id === 'time')
+  expect(time && stackOf(time, figures)).toBe(21_000)
+  expect(time?.columns.map((column) => column.cell(figures))).toEqual(['1.0s', '20.0s'])
+  expect(time?.columns.map((column) => column.cell(noFigures))).toEqual([null, null])
+})
+
+test('groups have names; those that were deleted or are not known say so', () => {
+  const group = (key: string | null, name: string | null) => ({ key, name, figures: noFigures })
+  const labels = (...args: Parameters<typeof rowsOf>) => rowsOf(...args).map(({ label }) => label)
+  expect(labels('project', [group('p', 'handbook'), group('q', null)], null)).toEqual([
+    'handbook',
+    'Deleted project',
+  ])
+  expect(labels('person', [group('u', null)], { groups: 3, figures: noFigures })).toEqual([
+    'Deleted account',
+    '3 others',
+  ])
+  expect(labels('model', [group(null, null)], null)).toEqual(['Unknown model'])
+  expect(labels('agent', [group('claude', 'claude')], null)).toEqual(['Claude'])
+  expect(labels('week', [group('2026-11-02', null)], null)).toEqual(['Week of Nov 2'])
+})
+
+describe('what the address says', () => {
+  const today = '2026-11-25'
+  const read = (search: string) => queryIn(new URLSearchParams(search), today)
+  const usual = { from: '2026-09-07', to: today, by: 'week', scope: 'own' }
+
+  test('nothing means the last twelve weeks, one’s own, by week', () => expect(read('')).toEqual(usual))
+
+  test('is kept', () =>
+    expect(read('from=2026-01-05&to=2026-02-01&by=model&scope=all')).toEqual({
+      from: '2026-01-05',
+      to: '2026-02-01',
+      by: 'model',
+      scope: 'all',
+    }))
+
+  test.each(['from=yesterday', 'by=colour', 'scope=none', 'from=2026-12-01', 'to=2026-13-45'])(
+    'that is not valid is as if it were not there: %s',
+    (search) => expect(read(search)).toEqual(usual),
+  )
+})
