@@ -37,6 +37,7 @@ export function goodBody(
 export function goodQuery(call: AnyCall): Readonly<Record<string, string>> {
   const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'GET /tasks/:taskId/git/file': { path: 'README.md', from: '1', to: '2' },
+    'GET /tasks/:taskId/history/changes': { revision: '0' },
     'GET /tasks/:taskId/undo/preview': { executionId: randomUUID() },
     'GET /tasks/:taskId/provenance': { path: 'README.md' },
   }
