@@ -101,7 +101,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
 })
 
 export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
-  summary: 'The changes of a task as they were recorded at a revision of its stream.',
+  summary: 'The changes of a task as they were recorded last at a revision of its stream.',
   params,
   query: { revision: z.coerce.number().int().min(0) },
   answer: {

@@ -68,7 +68,7 @@ type Said = Pick<TimelineRow, 'kind' | 'sentence' | 'who'> &
 
 /** The row of an event; `null` for events that say nothing to a person, and tool calls, which have `toolRow`. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
-  const said = ofPerson(event, names) ?? ofRun(event, around) ?? ofPullRequest(event)
+  const said = ofPerson(event, names) ?? ofRun(event, around) ?? ofPullRequest(event) ?? ofOtherTasks(event)
   if (said === null) return null
   return { ...place(event), detail: '', outcome: null, durationMs: null, ...said }
 }
@@ -214,6 +214,44 @@ function ofPullRequest(event: TaskEventMessage): Said | null {
     default:
       return null
   }
+}
+
+/** New tasks that began here or there, and turns that were undone. */
+function ofOtherTasks(event: TaskEventMessage): Said | null {
+  const did = (sentence: string, detail = ''): Said => ({ kind: 'task', sentence, detail, who: 'person' })
+  switch (event.type) {
+    case 'TaskCreatedFromTurn':
+      return did('Began at the end of a turn of another task', excerpt(event.content?.title))
+    case 'TaskForked':
+      return did('A new task began from here', excerpt(event.content?.title))
+    case 'TaskCreatedToCompare':
+      return did('Created to be compared with another task', excerpt(event.content?.title))
+    case 'AlternativeAdded':
+      return did('Another task was created to be compared with this one', excerpt(event.content?.title))
+    case 'TurnsUndone': {
+      const { undone, redone } = event.data
+      if (undone.length === 0) return did(`Took ${counted(redone.length, 'undone turn')} back`)
+      return did(`Undid ${counted(undone.length, 'turn')}`)
+    }
+    case 'WorkspaceRestored':
+      return { kind: 'changes', sentence: 'Put the files back as they were', who: 'runner' }
+    case 'WorkspaceSnapshotTaken':
+      return event.data.bundle === null
+        ? {
+            kind: 'changes',
+            sentence: 'The files of this turn could not be saved',
+            detail: excerpt(event.content?.missing),
+            outcome: 'failed',
+            who: 'runner',
+          }
+        : null
+    default:
+      return null
+  }
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
 function numbered({ content }: Event<'PullRequestOpened' | 'PullRequestUpdated'>): string {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
-import { executionId } from '../../tests/domain/ids.ts'
+import { executionId, taskId } from '../../tests/domain/ids.ts'
 import {
   agentStarted,
   broke,
@@ -29,6 +29,7 @@ import {
   type TaskEvent,
   type ToolKind,
 } from '../task/events.ts'
+import { TaskForked, TurnsUndone, WorkspaceRestored } from '../task/snapshotEvents.ts'
 import { commitsIn } from './commits.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -188,6 +189,22 @@ describe('rows', () => {
       'Pull request #232 opened',
     ])
   })
+})
+
+test('turns that were undone, and tasks that began from one, are told', () => {
+  const undo = TurnsUndone.of({
+    undoId: executionId(5),
+    executionId: executionId(1),
+    undone: [executionId(1)],
+    redone: [],
+  })
+  const forked = TaskForked.of({ taskId: taskId(2), executionId: executionId(1) }, { title: 'Another way' })
+  const back = WorkspaceRestored.of({ executionId: executionId(5), kept: 0 }, { keptPaths: [] })
+  expect(sentences([...completed, forked, undo, back])[0]?.slice(-3)).toEqual([
+    'A new task began from here',
+    'Undid 1 turn',
+    'Put the files back as they were',
+  ])
 })
 
 test('any life of a task has a timeline, with its words and without', () =>

@@ -23,6 +23,7 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
   ),
   route(getRecordedChanges, signedIn, fresh, ownTask, async ({ task, query }, services) => {
     const changed = await changesAt(services, task.id, query.revision)
+    if (changed === null) return { data: { ...nothingChanged, baseBranch: task.branch }, kept: true }
     const files = await recordedFilesOf(services, task.id, changed.data.blob)
     return { data: diffOf(changed, files ?? []), kept: files !== undefined }
   }),
@@ -40,17 +41,35 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
+const readAtOnce = 200
+const nothingChanged: GitDiff = {
+  status: 'ready',
+  exists: true,
+  changedFiles: [],
+  totalChanges: 0,
+  currentBranch: '',
+  commitComparison: { ahead: 0, behind: 0 },
+  baseBranch: '',
+  truncated: false,
+  tree: null,
+  version: 0,
+}
+
+/** The last time that changes were recorded up to a revision; `null` when they never were. */
 async function changesAt(
   { log }: QueryServices,
   taskId: string,
   revision: number,
-): Promise<WorkspaceChanged> {
-  const [event] = await log.read(taskStream(taskId), revision, 1).catch((fault: unknown) => {
-    if (fault instanceof UnreadableEvent) return []
-    throw fault
-  })
-  if (event?.type === 'WorkspaceChanged') return event
-  throw new Fault('not_found', 'No changes were recorded at this revision.')
+): Promise<WorkspaceChanged | null> {
+  for (let from = revision; from >= 0; from -= readAtOnce) {
+    const events = await log.readBackwards(taskStream(taskId), from, readAtOnce).catch((fault: unknown) => {
+      if (fault instanceof UnreadableEvent) return []
+      throw fault
+    })
+    if (events[0]?.revision !== from) throw new Fault('not_found', 'There is no such moment in this task.')
+    for (const event of events) if (event.type === 'WorkspaceChanged') return event
+  }
+  return null
 }
 
 function diffOf(

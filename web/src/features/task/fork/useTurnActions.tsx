@@ -5,6 +5,7 @@ import { useDispatch, useSelector } from 'react-redux'
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MenuItem } from '../../../ui/overlay/Menu.tsx'
+import { useReplayed } from '../replayed.ts'
 import { selectOpenTask, taskLoaded } from '../taskSlice.ts'
 import { texts } from './headerTexts.ts'
 
@@ -22,11 +23,15 @@ export function useTurnActions(turn: FinishedTurn | null): {
   readonly dialog: ReactNode
 } {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
+  // A replay shows what was: a new task may begin there, and nothing of this one is undone.
+  const isReplayed = useReplayed() !== null
   if (turn === null) return { items: [], dialog: null }
   const { executionId, agent, isUndone } = turn
   const items: readonly MenuItem[] = [
     { label: texts.fork, icon: GitFork, onChoose: () => setOpened('fork') },
-    ...(isUndone ? [] : [{ label: texts.undo, icon: Undo2, onChoose: () => setOpened('undo') }]),
+    ...(isUndone || isReplayed
+      ? []
+      : [{ label: texts.undo, icon: Undo2, onChoose: () => setOpened('undo') }]),
   ]
   const dialog = opened !== null && (
     <OfOpenTask shows={opened} executionId={executionId} agent={agent} onClose={() => setOpened(null)} />
@@ -36,7 +41,8 @@ export function useTurnActions(turn: FinishedTurn | null): {
 
 /** Says that turns of the task were undone, and offers them back. */
 export function UndoneTurns({ task }: { readonly task: Task }) {
-  if (task.lastUndo === undefined) return null
+  const isReplayed = useReplayed() !== null
+  if (task.lastUndo === undefined || isReplayed) return null
   return (
     <OfOpenTask shows="undone" executionId={task.lastUndo.id} agent={task.agent} onClose={() => undefined} />
   )

@@ -1,10 +1,14 @@
 /** Says that what is shown is past, and when; the way back to what is live. */
-import { History } from 'lucide-react'
+import { GitFork, History } from 'lucide-react'
+import { useSelector } from 'react-redux'
 import { Button } from '../../../ui/form/Button.tsx'
 import { KeyCap } from '../../../ui/text/KeyCap.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
+import { useTurnActions, type FinishedTurn } from '../fork/useTurnActions.tsx'
+import { selectOpenTask } from '../taskSlice.ts'
 import type { HistorySession, ReplayMoment } from './historySession.ts'
 import { texts } from './texts.ts'
+import { useHistory } from './useHistory.ts'
 import { useReplayKeys } from './useReplayKeys.ts'
 
 interface ReplayBarProps {
@@ -15,6 +19,9 @@ interface ReplayBarProps {
 export function ReplayBar({ session, replay }: ReplayBarProps) {
   useReplayKeys(session)
   const time = clockTime(new Date(replay.time).toISOString())
+  const turn = useFinishedTurn(session)
+  const { items, dialog } = useTurnActions(turn)
+  const [fork] = items
   return (
     <section
       aria-label={texts.bar.label}
@@ -26,6 +33,12 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
         <b className="font-semibold">{texts.bar.name}</b> {texts.bar.says(time, turnWords(replay))}{' '}
         <span className="max-md:sr-only">{texts.bar.harmless}</span>
       </p>
+      {fork && (
+        <Button size="small" icon={<GitFork className="size-3.5" />} onClick={fork.onChoose}>
+          <span className="max-md:sr-only">{texts.bar.fork}</span>
+        </Button>
+      )}
+      {dialog}
       <Button kind="primary" size="small" aria-keyshortcuts="Escape" onClick={() => session.backToLive()}>
         {texts.bar.back}
         <span className="max-md:hidden" aria-hidden="true">
@@ -34,6 +47,16 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
       </Button>
     </section>
   )
+}
+
+/** The latest turn that was over at the moment that is shown: a new task can begin at its end. */
+function useFinishedTurn(session: HistorySession): FinishedTurn | null {
+  const { task } = useSelector(selectOpenTask)
+  const sections = useHistory(session, (view) => view.sections)
+  const shown = sections.findIndex(({ executionId }) => executionId === task?.execution?.id)
+  const isOver = task?.execution?.endedAt !== null
+  const turn = sections.slice(0, isOver ? shown + 1 : shown).findLast(({ kind }) => kind === 'turn')
+  return turn && task ? { executionId: turn.executionId, agent: task.agent, isUndone: true } : null
 }
 
 /** Which turn it was in. */

@@ -87,6 +87,7 @@ export const texts = {
     harmless: 'Nothing you do here changes it.',
     inTurn: (number: number) => `in turn ${number}`,
     beforeTurns: 'before its first turn',
+    fork: 'Start a new task from here',
     back: 'Back to live',
   },
 
