@@ -96,7 +96,7 @@ const own =
   /web\/src\/(?!main\.tsx|api\/useDownload|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
 /** What of a task's page its own parts share: the panels, the changes and the history. */
 const ofTask =
-  /web\/src\/features\/task\/(?!useCopy)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|history|terminal|wrench)\.)/
+  /web\/src\/features\/task\/(?!useCopy)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|rotate-ccw-clock|terminal|wrench)\.)/
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/

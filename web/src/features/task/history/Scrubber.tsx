@@ -1,5 +1,14 @@
 /** Moves through the history of a task as a video player does: a slider over its time, steps, and play. */
-import { Keyboard, Link, Pause, Play, SkipBack, SkipForward, StepBack, StepForward } from 'lucide-react'
+import {
+  CircleQuestionMark,
+  Link,
+  Pause,
+  Play,
+  SkipBack,
+  SkipForward,
+  StepBack,
+  StepForward,
+} from 'lucide-react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
 import { useCopy } from '../useCopy.ts'
@@ -40,7 +49,7 @@ export function Scrubber({ taskId, session, replay }: ScrubberProps) {
           onClick={() => copy(linkTo(taskId, moment), texts.scrubber.link)}
         />
         <IconButton
-          icon={Keyboard}
+          icon={CircleQuestionMark}
           label={texts.scrubber.keys}
           shortcut="?"
           onClick={() => window.dispatchEvent(new Event(showKeys))}
