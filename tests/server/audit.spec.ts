@@ -130,6 +130,19 @@ test('anybody may download the program that checks it', async () => {
   expect(Buffer.from(await answer.arrayBuffer())).toEqual(await readFile(verifier))
 })
 
+test('killed after a seal was appended and before it was written outside, the next start writes it', async () => {
+  await scene.product.kill9()
+  const seals = await readFile(sealsFile(), 'utf8')
+  const lines = seals.trimEnd().split('\n')
+  // As the kill leaves it: without the last seal, and with half a line.
+  await writeFile(sealsFile(), `${lines.slice(0, -1).join('\n')}\n${(lines.at(-1) ?? '').slice(0, 40)}`)
+  await scene.product.restart()
+  const isThere = async () => (await readFile(sealsFile(), 'utf8')).split('\n').includes(lines.at(-1) ?? '')
+  await expect.poll(isThere, { timeout: 20_000 }).toBe(true)
+  const known = await verified(whole, '--seal', sealsFile())
+  expect(known).toMatchObject({ code: 0, output: expect.stringMatching(/^whole\n/) })
+})
+
 test('the stored log holds against its seals, and a log put back from before them does not', async () => {
   await scene.product.terminate()
   const { dataDir } = scene.product
