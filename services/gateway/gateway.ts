@@ -3,7 +3,7 @@ import Koa, { type Middleware } from 'koa'
 import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { listen } from '#platform/http/listen.ts'
-import { getAgents, getNotices } from '#domain/api/server.schema.ts'
+import { getAgents, getNotices, countPageView } from '#domain/api/server.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
 import { readJson } from '#platform/http/body.ts'
@@ -33,9 +33,9 @@ import { securityHeaders, trustProxies } from './http/headers.ts'
 import { imageRoutes } from './images/routes.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
-import { pageViewRoutes } from './pageViews.ts'
 import { reference } from './reference/reference.ts'
 import type { GatewayOptions, GatewayServices } from './services.ts'
+import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 
 export interface RunningGateway {
   readonly port: number
@@ -175,3 +175,22 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewayServices>[] => [
   route(getAgents, signedIn, fresh, async () => ({ agents: [...(await agents())] })),
 ]
+
+/** Of one address; no reader views more pages. */
+const viewsAMinute = 240
+
+/** Counts page views by route and nothing else: they are not tied to a person. */
+function pageViewRoutes(): readonly Route<GatewayServices>[] {
+  const allowed = rate(viewsAMinute)
+  const seldomEnough = async ({ client }: { readonly client: { readonly ip: string } }) => {
+    await allowed(client.ip)
+    return {}
+  }
+  return [
+    route(countPageView, seldomEnough, async ({ body }, { emit }) => {
+      // Checked again here: labels of metrics are ours, whatever a client sends.
+      emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
+      return { success: true as const }
+    }),
+  ]
+}

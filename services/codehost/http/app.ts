@@ -1,7 +1,6 @@
 /** The code host as a Koa application: which part answers what, and how a refusal looks there. */
 import { Router } from '@koa/router'
-import Koa from 'koa'
-import type { Context } from 'koa'
+import Koa, { type Context, type Middleware } from 'koa'
 import { createGitBackend, gitPath } from '../git/backend.ts'
 import type { Host } from '../services.ts'
 import { applicationRoutes, oauthRoutes } from '../oauth.ts'
@@ -11,8 +10,8 @@ import { notFound, Refusal } from '../httpError.ts'
 import { pullRoutes } from '../rest/pulls.ts'
 import { repositoryRoutes } from '../rest/repositories.ts'
 import { userRoutes } from '../rest/user.ts'
-import { readBody } from './body.ts'
 import { refuseForeignHost } from './baseUrl.ts'
+import { bodyParser } from '@koa/bodyparser'
 
 /** Routes in the order in which they are asked: git before bodies are read, pages last. */
 export function createApp(host: Host, listensOn: string): Koa {
@@ -71,3 +70,23 @@ function refuse(ctx: Context, refusal: Refusal): void {
     showRefusal(ctx, refusal)
   }
 }
+
+/** Request bodies: JSON for the API, forms for pages, at most 1 MiB of either. */
+const limit = '1mb'
+
+/** Reads the body into `ctx.request.body`; throws Refusal 400 or 413. */
+const readBody = (): Middleware =>
+  bodyParser({
+    enableTypes: ['json', 'form'],
+    // GitHub's API takes whatever comes for JSON.
+    detectJSON: (ctx) => ctx.path.startsWith('/api/'),
+    parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
+    jsonLimit: limit,
+    formLimit: limit,
+    onError: (error) => {
+      const tooLarge = 'status' in error && error.status === 413
+      throw tooLarge
+        ? new Refusal(413, 'The request is larger than 1 MB.')
+        : new Refusal(400, 'Problems parsing JSON')
+    },
+  })

@@ -10,19 +10,18 @@ import {
   organizationOf,
   organizationsOf,
   ownerOf,
+  type Account,
+  type Owner,
 } from '../accounts.ts'
-import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf, refuseForeignForm } from '../http/baseUrl.ts'
 import { browsingAs, readable, rememberBrowser } from '../http/authenticate.ts'
 import { appName } from '../oauth.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
-import { avatar } from './avatar.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
-import { homePage, pullPage, repositoryPage } from './repositoryPages.ts'
-import type { MergeOffer } from './repositoryPages.ts'
+import { homePage, pullPage, repositoryPage, type MergeOffer } from './repositoryPages.ts'
 import { loginPage, refusalPage } from './signIn.ts'
 
 type PageContext = Context & { params: Record<string, string> }
@@ -220,4 +219,38 @@ async function merge(ctx: PageContext, host: Host): Promise<void> {
   }
   ctx.status = 303
   ctx.redirect(`/${repository.owner}/${repository.name}/pull/${pull.number}`)
+}
+
+/** Pictures of people and organisations: their initials on a colour of their own. */
+const colours = ['#4a45c9', '#0a6670', '#8a4600']
+
+/** An SVG of 96 pixels. */
+function avatar(owner: Owner): string {
+  const initials = owner.name
+    .split(' ')
+    .map((word) => word.charAt(0))
+    .join('')
+    .slice(0, 2)
+  const text = html`<svg
+    xmlns="http://www.w3.org/2000/svg"
+    width="96"
+    height="96"
+    viewBox="0 0 96 96"
+    role="img"
+    aria-label="${owner.name}"
+  >
+    <rect width="96" height="96" fill="${colours[owner.id % colours.length]}" />
+    <text
+      x="48"
+      y="60"
+      text-anchor="middle"
+      font-family="ui-sans-serif,system-ui,sans-serif"
+      font-size="36"
+      font-weight="600"
+      fill="#fff"
+    >
+      ${initials}
+    </text>
+  </svg>`
+  return text.html
 }

@@ -2,8 +2,9 @@
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import { countedBytes } from './connections.ts'
 import type { Lag, Observation, Emit } from './telemetry.ts'
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 
 export interface Metrics {
   readonly emit: Emit
@@ -232,4 +233,37 @@ function statusClass(status: number | 'gone'): string {
 export function modelKind(name: string | null): string {
   const kind = /opus|sonnet|haiku/.exec(name ?? '')?.[0]
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')
+}
+
+/** Bytes on a server's connections: of HTTP and of sockets alike, also while they are open. */
+interface ByteCounter {
+  inc(by: number): void
+}
+
+/** Counts what connections of servers receive and send, whenever `collect` is called and when one closes. */
+function countedBytes(received: ByteCounter, sent: ByteCounter) {
+  const open = new Map<Socket, { received: number; sent: number }>()
+
+  function catchUp(connection: Socket, counted: { received: number; sent: number }): void {
+    const now = { received: connection.bytesRead, sent: connection.bytesWritten }
+    received.inc(Math.max(now.received - counted.received, 0))
+    sent.inc(Math.max(now.sent - counted.sent, 0))
+    Object.assign(counted, now)
+  }
+
+  return {
+    count(http: Server): void {
+      http.on('connection', (connection: Socket) => {
+        const counted = { received: 0, sent: 0 }
+        open.set(connection, counted)
+        connection.once('close', () => {
+          catchUp(connection, counted)
+          open.delete(connection)
+        })
+      })
+    },
+    collect(): void {
+      for (const [connection, counted] of open) catchUp(connection, counted)
+    },
+  }
 }

@@ -8,11 +8,9 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import type { RunnerEngines } from '../deps.ts'
-
 import { steeringQueue, stopping, type Control, type Stopping } from '../execution/control.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 import { affinityOf } from './taskAffinity.ts'
-import { watchTask } from './watchTask.ts'
 
 /** Another runner takes over the jobs of one that died within this time. */
 export const leaseMs = 4_000
@@ -194,5 +192,41 @@ async function measured(
     const ended = now()
     emit({ kind: 'run_ended', job: job.kind, origin: originOf(job), ok, begun, ended })
     logger.info({ job: job.kind, ok, ms: Math.round(ended - begun) }, 'run ended')
+  }
+}
+
+/** How often the log is read for it, in case the bus was silent. */
+const lookMs = 1_000
+const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested'])
+
+/** Passes steering messages on, and stops the run when a person cancels it or deletes the task, or another runner has ended it. */
+function watchTask(
+  { commands, bus, logger }: Pick<RunnerEngines, 'commands' | 'bus' | 'logger'>,
+  { payload }: Delivery['job'],
+  { stop, steering }: Control,
+): () => void {
+  const { taskId = '', executionId } = payload
+  const stream = taskStream(taskId)
+  const look = async () => {
+    try {
+      const { state } = await commands.load(decider, stream)
+      if (state.kind !== 'task') return stop.stop('deleted')
+      if (executionId === undefined) return
+      const execution = 'execution' in state.phase ? state.phase.execution : undefined
+      if (execution?.executionId !== executionId) return stop.stop('evicted')
+      if (execution.cancelRequested) stop.stop('cancelled')
+      steering.offer(state.steering)
+    } catch (fault) {
+      // The next look may succeed; what is reported meanwhile is fenced.
+      logger.warn({ err: fault }, 'failed to read the task')
+    }
+  }
+  const unsubscribe = bus.subscribe('appended', (event) => {
+    if (event.stream === stream && relevant.has(event.type)) void look()
+  })
+  const timer = setInterval(() => void look(), lookMs)
+  return () => {
+    unsubscribe()
+    clearInterval(timer)
   }
 }

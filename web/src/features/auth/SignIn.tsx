@@ -10,7 +10,12 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { SampleTasks } from './SampleTasks.tsx'
 import { beginSignIn } from './signInNonce.ts'
 import { signInError, texts } from './texts.ts'
-import { useRefusal } from './useRefusal.ts'
+import { authRoutes } from '#domain/api/auth.ts'
+import type { getRefusal } from '#domain/api/auth.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { requestOf } from '../../api/endpoint.ts'
+import { newId } from '../../api/newId.ts'
+import { request } from '../../api/request.ts'
 
 const icons = [GitBranch, KeyRound, Check, GitPullRequest]
 
@@ -109,4 +114,27 @@ function sessionError(end: SessionEnd): string | null {
     case 'refused':
       return null
   }
+}
+
+/** Why this browser's last sign-in was refused, in the server's words; `null` while it is not known. */
+function useRefusal(isRefused: boolean): string | null {
+  const [sentence, setSentence] = useState<string | null>(null)
+  useEffect(() => {
+    if (!isRefused) return
+    const leaving = new AbortController()
+    void (async () => {
+      const asked = await request(
+        requestOf<typeof getRefusal>(authRoutes.getRefusal, { fallback: signInError('not_allowed') }),
+        { fetch: (...args) => fetch(...args), token: null, signal: leaving.signal, newId },
+      )
+      if (leaving.signal.aborted || 'error' in asked) return
+      if (isRefusal(asked.data)) setSentence(asked.data.sentence)
+    })()
+    return () => leaving.abort()
+  }, [isRefused])
+  return isRefused ? sentence : null
+}
+
+function isRefusal(answer: unknown): answer is AnswerOf<typeof getRefusal> {
+  return typeof answer === 'object' && answer !== null && 'sentence' in answer
 }

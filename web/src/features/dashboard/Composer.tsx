@@ -34,14 +34,13 @@ import { type PendingImages, usePendingImages } from '../images/usePendingImages
 import { useWhenUploaded } from '../images/useWhenUploaded.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
-import { useCreateTaskMutation } from '../tasks/tasksApi.ts'
+import { useCreateTaskMutation, usePrepareTaskMutation } from '../tasks/tasksApi.ts'
 import { appendWords } from '../voice/appendWords.ts'
 import { useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
 import { projectOptions } from './projectOptions.ts'
 import { texts } from './texts.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
-import { usePrewarm } from './usePrewarm.ts'
 
 const startKey = 'mod+enter'
 
@@ -288,4 +287,32 @@ function Refusal({ children }: { readonly children: string }) {
       {children}
     </Note>
   )
+}
+
+/** Whoever writes for longer asks again before what was made is taken away. */
+const againMs = 50_000
+/** A choice that is changed at once is not asked for. */
+const settledMs = 400
+
+type Wanted = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
+
+/** `wanted` is `null` while the task lacks something, or nothing of it is written yet. */
+function usePrewarm(wanted: Wanted | null): void {
+  const [prepare] = usePrepareTaskMutation()
+  const asked = wanted === null ? null : JSON.stringify(wanted)
+  useEffect(() => {
+    if (asked === null) return undefined
+    const ask = () => {
+      const body: Wanted = JSON.parse(asked)
+      void prepare(body)
+    }
+    const first = setTimeout(ask, settledMs)
+    const again = setInterval(() => {
+      if (document.visibilityState === 'visible') ask()
+    }, againMs)
+    return () => {
+      clearTimeout(first)
+      clearInterval(again)
+    }
+  }, [asked, prepare])
 }

@@ -2,9 +2,11 @@
 import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
 import { Button } from '../../ui/form/Button.tsx'
-import { asked, selectAsking } from './desktopPrompt.ts'
 import { texts } from './texts.ts'
 import { useDesktop } from './useDesktop.ts'
+import { createSlice } from '@reduxjs/toolkit'
+import { tasksApi } from '../tasks/tasksApi.ts'
+import { rootReducer } from '../../state/rootReducer.ts'
 
 export function AskToNotify() {
   const dispatch = useDispatch()
@@ -31,3 +33,22 @@ export function AskToNotify() {
     </aside>
   )
 }
+
+/** Whether it is time to ask about notifications of the desktop: after a task was begun, and never out of the blue. */
+const asking = createSlice({
+  name: 'asking',
+  initialState: false,
+  reducers: { asked: () => false },
+  extraReducers: (builder) => builder.addMatcher(tasksApi.endpoints.createTask.matchFulfilled, () => true),
+})
+
+const { asked } = asking.actions
+const askingReducer = asking.reducer
+
+declare module '../../state/rootReducer.ts' {
+  interface FeatureSlices {
+    asking: boolean
+  }
+}
+rootReducer.inject({ reducerPath: 'asking', reducer: askingReducer })
+const selectAsking = (state: { readonly asking?: boolean }) => state.asking ?? false

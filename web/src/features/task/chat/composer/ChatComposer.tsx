@@ -1,7 +1,7 @@
 /** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
 import { Square } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import { useSelector } from 'react-redux'
+import { useSelector, useDispatch } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
@@ -23,7 +23,11 @@ import { chatWidth } from '../chatWidth.ts'
 import { Queue } from '../queue/Queue.tsx'
 import { texts } from '../texts.ts'
 import { MessageBox } from './MessageBox.tsx'
-import { TaskModel } from './TaskModel.tsx'
+import { ModelPicker } from '../../../agents/ModelPicker.tsx'
+import { notifiedFailure } from '../../../notifications/notifications.ts'
+import { taskLoaded } from '../../taskSlice.ts'
+import { useChooseModelMutation } from '../../taskApi.ts'
+import { texts as taskTexts } from '../../texts.ts'
 
 interface ChatComposerProps {
   readonly task: Task
@@ -171,4 +175,33 @@ const activities: Readonly<Record<LogDocument['kind'], string>> = {
 
 function activity({ kind, name }: LogDocument): string {
   return kind === 'other' && name !== null ? name : activities[kind]
+}
+
+/** The model that the agent of the next message is asked to use: it may change between turns. */
+interface TaskModelProps {
+  readonly task: Pick<Task, 'id' | 'codexModel' | 'modelAgent'>
+  /** The model that was really used last. */
+  readonly used: string | null
+  readonly agent: AgentName
+}
+
+function TaskModel({ task, used, agent }: TaskModelProps) {
+  const dispatch = useDispatch()
+  const [choose, { isLoading, originalArgs }] = useChooseModelMutation()
+  const kept = task.modelAgent === agent ? task.codexModel : null
+  const onChoose = async (codexModel: string | null) => {
+    const answer = await choose({ taskId: task.id, codexModel, agent })
+    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
+    else dispatch(notifiedFailure(taskTexts.toasts.modelNotChanged, answer.error))
+  }
+  const isBeingChosen = isLoading && originalArgs?.agent === agent && originalArgs.taskId === task.id
+  return (
+    <ModelPicker
+      agent={agent}
+      model={isBeingChosen ? originalArgs.codexModel : kept}
+      onChoose={(model) => void onChoose(model)}
+      note={texts.composer.modelNote(used)}
+      tight
+    />
+  )
 }

@@ -1,6 +1,6 @@
 /** The queued messages above the composer: drag them into another order, edit them in place, give one to the running turn, withdraw one. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { agentNamed } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -13,7 +13,6 @@ import { QueuedMessage, type Step } from './QueuedMessage.tsx'
 import { QueueEditor } from './QueueEditor.tsx'
 import { moved, withChanges, type WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
-import { useDragOrder } from './useDragOrder.ts'
 import { useQueue, type QueueActions } from './useQueue.ts'
 import { WithdrawnMessage, type Withdrawn } from '../entries/UnansweredMessage.tsx'
 
@@ -247,4 +246,49 @@ function Header({ task, count, active, first, folded, onFold, onStart }: HeaderP
       )}
     </div>
   )
+}
+
+/** Dragging the rows of a list into another order. The list itself holds the pointer: a row that is moved in the page loses it. */
+interface DragOrder {
+  /** The order while something is dragged, else `null`. */
+  readonly order: readonly string[] | null
+  readonly dragged: string | null
+  readonly begin: (id: string, event: PointerEvent<HTMLElement>) => void
+  readonly onPointerMove: (event: PointerEvent<HTMLElement>) => void
+  readonly onPointerUp: () => void
+  readonly onPointerCancel: () => void
+}
+
+/** Rows that can be dragged carry their id as `data-id`. */
+function useDragOrder(ids: readonly string[], onDrop: (ids: readonly string[]) => void): DragOrder {
+  const [held, setHeld] = useState<{ readonly id: string; readonly order: readonly string[] } | null>(null)
+  return {
+    order:
+      held === null
+        ? null
+        : [...held.order.filter((id) => ids.includes(id)), ...ids.filter((id) => !held.order.includes(id))],
+    dragged: held?.id ?? null,
+    begin: (id, event) => {
+      if (event.button !== 0) return
+      event.currentTarget.closest('ul')?.setPointerCapture(event.pointerId)
+      setHeld({ id, order: ids })
+    },
+    onPointerMove: ({ clientY, currentTarget }) => {
+      if (held === null) return
+      const rows = [...currentTarget.querySelectorAll<HTMLElement>('[data-id]')]
+      const others = rows.filter(({ dataset }) => dataset['id'] !== held.id)
+      const to = others.filter((row) => {
+        const { top, height } = row.getBoundingClientRect()
+        return top + height / 2 < clientY
+      }).length
+      const order = moved(held.order, held.id, to)
+      if (order !== held.order) setHeld({ ...held, order })
+    },
+    onPointerUp: () => {
+      if (held === null) return
+      setHeld(null)
+      if (held.order.some((id, place) => ids[place] !== id)) onDrop(held.order)
+    },
+    onPointerCancel: () => setHeld(null),
+  }
 }
