@@ -31,7 +31,6 @@ export const texts = {
   },
   find: {
     label: 'Find in history',
-    placeholder: 'Find in history',
     previous: 'Previous match',
     next: 'Next match',
     close: 'Close search',
@@ -39,23 +38,9 @@ export const texts = {
     none: 'No matches',
   },
   replayFromStart: 'Replay from the start',
-  exportReplay: 'Save the replay as a file',
-  exporting: 'Saving the replay',
-  exported: 'The replay was saved',
-  notExported: 'Failed to save the replay',
   section: {
     turn: (number: number) => `Turn ${number}`,
     command: (number: number) => `Command ${number}`,
-    fold: 'Hide its events',
-    unfold: 'Show its events',
-    empty: 'Nothing else happened in it.',
-  },
-  outcomes: {
-    queued: 'Queued',
-    running: 'Running',
-    completed: 'Completed',
-    failed: 'Failed',
-    cancelled: 'Cancelled',
   },
   who: { runner: 'runner', person: 'you' },
   jump: {
