@@ -1,18 +1,15 @@
 /** Which page an address shows (section 2). */
-import { Suspense, type ReactNode } from 'react'
+import { Suspense } from 'react'
 import { Navigate, Outlet, Route, Routes } from 'react-router-dom'
 import { AuthCallback } from '../features/auth/AuthCallback.tsx'
 import { SignIn } from '../features/auth/SignIn.tsx'
 import type { CallbackOutcome } from '../features/auth/takeToken.ts'
 import { Toasts } from '../features/notifications/Toasts.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { Guard } from './Guard.tsx'
 import { PageSpinner } from '../ui/status/Loading.tsx'
 import { pages } from './loading/pages.ts'
 import { RouteEffects } from './RouteEffects.tsx'
-import { useSelector } from 'react-redux'
-import { selectSessionEnd, selectSignedIn } from '../api/session.ts'
-import { useMeQuery } from '../features/auth/authApi.ts'
-import { ServerUnreachable } from '../features/auth/ServerUnreachable.tsx'
 
 /** Nobody waits for it: it is loaded after what is seen. A count that is lost is no fault. */
 function tellPageView(path: string): void {
@@ -68,23 +65,4 @@ export function App({ callback }: AppProps) {
       <Toasts />
     </ErrorBoundary>
   )
-}
-
-/** Lets only the right person through: the others go where they can do something about it. */
-interface GuardProps {
-  /** Pages for people whose onboarding is complete, or the onboarding itself. */
-  readonly for: 'members' | 'newcomers'
-  readonly children: ReactNode
-}
-
-function Guard({ for: audience, children }: GuardProps) {
-  const signedIn = useSelector(selectSignedIn)
-  const end = useSelector(selectSessionEnd)
-  const { data, isError, refetch } = useMeQuery(undefined, { skip: !signedIn })
-  if (!signedIn) return <Navigate to={end === 'unauthorised' ? '/login' : '/auth'} replace />
-  if (data === undefined)
-    return isError ? <ServerUnreachable onRetry={() => void refetch()} /> : <PageSpinner />
-  if (!data.user.onboardingCompleted && audience === 'members') return <Navigate to="/onboarding" replace />
-  if (data.user.onboardingCompleted && audience === 'newcomers') return <Navigate to="/dashboard" replace />
-  return children
 }
