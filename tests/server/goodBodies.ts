@@ -24,6 +24,7 @@ export function goodBody(
     'POST /tasks': { description: 'Words', projectId, branch: 'main' },
     'PUT /tasks/:taskId': { title: 'Taken over' },
     'POST /tasks/:taskId/execute': { command: 'id' },
+    'POST /tasks/:taskId/alternatives': { agent: 'claude' },
     'POST /tasks/:taskId/fork': { executionId: randomUUID() },
     'POST /tasks/:taskId/undo': { executionId: randomUUID() },
     'POST /tasks/:taskId/chat': { message: 'Words' },
@@ -34,11 +35,14 @@ export function goodBody(
 }
 
 /** What a call needs beside its address. */
-export function goodQuery(call: AnyCall): Readonly<Record<string, string>> {
+export function goodQuery(
+  call: AnyCall,
+  { executionId, revision }: { readonly executionId: string; readonly revision: string },
+): Readonly<Record<string, string>> {
   const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'GET /tasks/:taskId/git/file': { path: 'README.md', from: '1', to: '2' },
-    'GET /tasks/:taskId/history/changes': { revision: '0' },
-    'GET /tasks/:taskId/undo/preview': { executionId: randomUUID() },
+    'GET /tasks/:taskId/undo/preview': { executionId },
+    'GET /tasks/:taskId/history/changes': { revision },
     'GET /tasks/:taskId/provenance': { path: 'README.md' },
   }
   return queries[nameOf(call)] ?? {}

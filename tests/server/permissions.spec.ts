@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnyCall } from '#domain/api/call.schema.ts'
 import { calls as everyCall } from '#domain/api/calls.schema.ts'
 import { endSession, getMe, listSessions, logout, updateProfile } from '#domain/api/auth.schema.ts'
+import { getTaskHistory } from '#domain/api/history.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import { createProject } from '#domain/api/projects.schema.ts'
 import { createTask } from '#domain/api/tasks.schema.ts'
@@ -32,7 +33,9 @@ const aboutThings = named.filter(([, { path }]) => path.includes(':'))
 let scene: Scene
 let ada: Person
 let grace: Person
-let ids: Readonly<Record<'projectId' | 'taskId' | 'messageId' | 'name' | 'sessionId', string>>
+let ids: Readonly<
+  Record<'projectId' | 'taskId' | 'messageId' | 'executionId' | 'revision' | 'name' | 'sessionId', string>
+>
 
 beforeAll(async () => {
   // A changed file, of which lines can be asked for.
@@ -45,10 +48,14 @@ beforeAll(async () => {
   await ada.taskOnce(task.id, hasEnded)
   const { messages } = await ada.ask(getChat, { params: { taskId: task.id } })
   const { sessions } = await ada.ask(listSessions)
+  const { items } = await ada.ask(getTaskHistory, { params: { taskId: task.id } })
+  const changed = items.find((item) => item.kind === 'event' && item.event.type === 'WorkspaceChanged')
   ids = {
     projectId: scene.projectId,
     taskId: task.id,
     messageId: messages[0]?.id ?? '',
+    executionId: messages[0]?.executionId ?? '',
+    revision: changed?.kind === 'event' ? String(changed.event.revision) : '',
     name: 'A_SECRET',
     sessionId: sessions[0]?.id ?? '',
   }
@@ -60,7 +67,7 @@ afterAll(() => scene?.close())
 const bodyOf = (call: AnyCall): unknown =>
   goodBody(call, { projectId: ids.projectId, repoUrl: `${scene.product.codeHostUrl}/ada/engine` })
 const asks = (person: Person, call: AnyCall, body: unknown = bodyOf(call)) =>
-  person.api(call.method, addressOf(call, ids, goodQuery(call)), body)
+  person.api(call.method, addressOf(call, ids, goodQuery(call, ids)), body)
 
 /** What the gateway answers by itself: sign-in, uploads, what runners tell. */
 const atTheGateway = [
