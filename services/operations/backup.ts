@@ -36,7 +36,7 @@ import {
   FileSum,
   TreeSum,
 } from './files.ts'
-import type { Answer } from './operate.ts'
+import type { Answer } from './answer.ts'
 
 /** A backup cannot be made, or nothing be made of one; the message says why and what to do. */
 export class BackupRefused extends Error {

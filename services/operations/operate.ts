@@ -16,6 +16,7 @@ import type { SealsFile } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
 import { verifyLog } from '#platform/verify/verify.ts'
+import type { Answer } from './answer.ts'
 import { listSeals, replaceKey } from './seals.ts'
 
 /** The kinds of job there are; the queue keeps what was set aside by kind. */
@@ -39,12 +40,6 @@ export interface Operating {
   readonly clock: Clock
   readonly sealsFile: Pick<SealsFile, 'all'>
   readonly progress: (line: string) => void
-}
-
-/** The lines that answer an operator; `failed` when what was looked at is not as it should be. */
-export interface Answer {
-  readonly lines: readonly string[]
-  readonly failed?: boolean
 }
 
 /** What an operator asked for, once there are engines. */

@@ -5,7 +5,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { newestSeal } from '#platform/seals/newestSeal.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
-import type { Answer } from './operate.ts'
+import type { Answer } from './answer.ts'
 
 export interface SealOperating {
   readonly eventStore: Pick<EventStore, 'readStream'>
