@@ -19,6 +19,10 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   // Its transcript has both sides of the conversation that it goes on with.
   TaskCreatedFromTurn: ['prompts', 'answers'],
   TaskForked: ['prompts'],
+  TaskCreatedToCompare: ['prompts'],
+  AlternativeAdded: ['prompts'],
+  // Proposed of what was asked and answered.
+  PullRequestRequested: ['prompts', 'answers', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],
   MessagePosted: ['answers'],
