@@ -1,7 +1,8 @@
 /** The history of a task: a section for each turn, in it a row for each thing that happened. A row shows the task as it was then. */
-import { Play, Search } from 'lucide-react'
+import { Play, Search, ShieldCheck } from 'lucide-react'
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
+import { useParams } from 'react-router-dom'
 import { Button } from '../../../ui/form/Button.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
@@ -10,6 +11,7 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Progress } from '../../../ui/status/Progress.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { AuditDialog } from './AuditDialog.tsx'
 import type { HistorySession, HistoryView } from './historySession.ts'
 import { filters, shownRows, type Filter } from './shownRows.ts'
 import { texts } from './texts.ts'
@@ -30,6 +32,8 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
   const load = useHistory(session, (view) => view.load)
   const [filter, setFilter] = useState<Filter>('all')
   const [search, setSearch] = useState<string | null>(null)
+  const [savesAudit, setSavesAudit] = useState(false)
+  const { taskId = '' } = useParams()
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const words = useDeferredValue(search ?? '')
   const rows = useMemo(
@@ -47,6 +51,12 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
         onClick={() => setSearch(search === null ? '' : null)}
       />
       <IconButton icon={Play} label={texts.replayFromStart} size="small" onClick={() => session.play()} />
+      <IconButton
+        icon={ShieldCheck}
+        label={texts.audit.open}
+        size="small"
+        onClick={() => setSavesAudit(true)}
+      />
     </>
   )
   return (
@@ -74,6 +84,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
           onClose={() => setSearch(null)}
         />
       )}
+      {savesAudit && <AuditDialog taskId={taskId} onClose={() => setSavesAudit(false)} />}
       <Notes session={session} />
       {rows.length > 0 ? (
         <Timeline

@@ -64,6 +64,24 @@ export const texts = {
     truncated: 'This diff is very large, so part of it is not shown.',
   },
 
+  audit: {
+    open: 'Save the audit record',
+    title: 'Save the audit record',
+    why: 'A file with every event of this task, its proofs and the seal of the log. Anybody can check it without this server.',
+    withhold: 'Leave out',
+    categories: {
+      prompts: 'Messages of people',
+      answers: 'Answers of the agent',
+      tools: 'Tool calls',
+      output: 'Output of the terminal',
+      details: 'Names of branches, commits and pull requests',
+    },
+    verify: 'What is left out is named as such, and the record still verifies. To check it:',
+    verifier: 'flightdeck-verify.mjs',
+    leave: 'Close',
+    save: 'Save',
+  },
+
   bar: {
     label: 'Replay',
     name: 'Replay.',
