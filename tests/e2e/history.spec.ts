@@ -1,7 +1,12 @@
 /** A task's history is read, searched and replayed; what a replay shows is what a live page showed. */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, describe, test } from 'vitest'
 import { getTaskHistory } from '#domain/api/history.schema.ts'
+import { root } from '../load/project.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
@@ -10,6 +15,9 @@ import { historyPage } from './pages/history.ts'
 import { openTask, taskPage, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
+
+const run = promisify(execFile)
+const verifier = join(root, 'dist/server/flightdeck-verify.mjs')
 
 /** Words that were said are recorded within this, in milliseconds. */
 const recordedMs = 1_000
@@ -118,6 +126,22 @@ describe('the history', () => {
     await page.getByRole('searchbox', { name: 'Find in history' }).fill('nothing like it')
     await history.button('Show everything').click()
     await expect(history.heads).toHaveCount(2)
+  })
+
+  test('saves the audit record, without what is left out, and the verifier finds it whole', async () => {
+    const { page, history } = await visitHistory()
+    await history.button('Save the audit record').click()
+    const dialog = page.getByRole('dialog', { name: 'Save the audit record' })
+    await dialog.getByText('Messages of people').click()
+    expect(await violations(page)).toEqual([])
+    const saved = page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click()
+    const file = await (await saved).path()
+    const text = await readFile(file, 'utf8')
+    expect(text.includes('Count the parcels')).toBe(false)
+    expect(text.includes('Seven eight nine')).toBe(true)
+    const { stdout } = await run(process.execPath, [verifier, file])
+    expect(stdout).toContain('whole')
   })
 })
 
