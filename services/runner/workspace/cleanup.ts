@@ -7,6 +7,7 @@ import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { agents } from '../agents/registry.ts'
 import type { WorkspaceEviction } from './eviction.ts'
@@ -41,6 +42,7 @@ export interface DeletedRemovalOptions {
 }
 
 const everyMs = 60_000
+const whileFoldedMs = 1_000
 const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
@@ -50,12 +52,15 @@ export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemo
   const { signal } = stopping
   let removing: Promise<void> | undefined
   let isAskedAgain = false
+  let again: NodeJS.Timeout | undefined
 
   async function removeUntilDone(): Promise<void> {
     isAskedAgain = false
-    await removeDeleted(options).catch((fault: unknown) =>
-      options.logger.warn({ err: fault }, 'failed to clean up after deletions'),
-    )
+    await removeDeleted(options).catch((fault: unknown) => {
+      // At a start the read models may not be there yet.
+      if (fault instanceof NotFolded) again = setTimeout(soon, whileFoldedMs)
+      else options.logger.warn({ err: fault }, 'failed to clean up after deletions')
+    })
     if (isAskedAgain && !signal.aborted) await removeUntilDone()
   }
   const soon = (): void => {
@@ -74,6 +79,7 @@ export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemo
       unsubscribe()
       clearInterval(timer)
       await removing
+      clearTimeout(again)
     },
   }
 }
