@@ -122,7 +122,8 @@ test('finding 6: an account that is refused leaves nothing in the log but that o
   await product.terminate()
   const stored = await openStored(product.dataDir)
   onTestFinished(() => stored.close())
-  const [begun, refused, ...more] = await stored.eventStore.readAll(null, 10)
+  const events = await stored.eventStore.readAll(null, 10)
+  const [begun, refused, ...more] = events.filter(({ type }) => type !== 'LogSealed')
   expect(begun?.type).toBe('LogBegun')
   expect(refused).toMatchObject({
     type: 'SignInRefused',

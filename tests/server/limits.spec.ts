@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getMe } from '#domain/api/auth.schema.ts'
 import { calls } from '#domain/api/calls.schema.ts'
 import { sendMessage } from '#domain/api/chat.schema.ts'
+import { getTaskHistory } from '#domain/api/history.schema.ts'
 import { cancelTask, executeTask, listTasks, retryTask, updateTask } from '#domain/api/tasks.schema.ts'
 import { addressOf } from '../product/person.ts'
 import { createGate } from '../standins/messagesApi.ts'
+import { goodQuery } from './goodBodies.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 describe('tasks at once', () => {
@@ -95,7 +97,7 @@ describe('requests', () => {
 describe('what is sent', () => {
   let scene: Scene
   beforeAll(async () => {
-    scene = await openScene([])
+    scene = await openScene([], { env: { ALLOWED_USERS: '*', ADMINS: 'ada' } })
   })
   afterAll(() => scene?.close())
 
@@ -147,12 +149,21 @@ describe('what is sent', () => {
   test('every read may name the position that it must have seen', async () => {
     const { ada, projectId } = scene
     const task = await ada.task(projectId, 'Read me')
-    await ada.taskOnce(task.id, hasEnded)
+    const ended = await ada.taskOnce(task.id, hasEnded)
     const params = { taskId: task.id }
+    const { items } = await ada.ask(getTaskHistory, { params })
+    const changed = items.find((item) => item.kind === 'event' && item.event.type === 'WorkspaceChanged')
+    const of = {
+      executionId: ended.execution?.id ?? '',
+      revision: String(changed?.kind === 'event' ? changed.event.revision : 0),
+    }
     const { position = '0' } = await ada.ask(updateTask, { params, body: { title: 'Read' } })
     const asks = reads.map(async ({ name, call }) => {
       const read = async (minPosition: string) => {
-        const answer = await ada.api('GET', addressOf(call, { ...params, projectId }, { minPosition }))
+        const answer = await ada.api(
+          'GET',
+          addressOf(call, { ...params, projectId }, { ...goodQuery(call, of), minPosition }),
+        )
         return answer.status
       }
       return [name, await read(position), await read('soon'), await read('99999999999')]
