@@ -12,15 +12,15 @@ const compressible = /\.(js|css|html|svg|json|webmanifest)$/
 /** Below this a second file saves no packet. */
 const smallest = 1_024
 
-/** Writes `.gz` and `.br` beside every asset that gains from it. */
-function precompress(outDir: string): Plugin {
+/** Writes `.gz` and `.br` beside every asset that gains from it, and whose name is like `which`. */
+export function precompress(outDir: string, which = compressible): Plugin {
   return {
     name: 'flightdeck:precompress',
     apply: 'build',
     // And not when the bundle is closed: that comes after a failure too, and would hide it.
     async writeBundle() {
       const names = await readdir(outDir, { recursive: true })
-      for (const name of names.filter((name) => compressible.test(name))) {
+      for (const name of names.filter((name) => which.test(name))) {
         const path = join(outDir, name)
         const body = await readFile(path)
         if (body.length < smallest) continue

@@ -57,7 +57,7 @@ export async function buildServer(root) {
 }
 
 /**
- * Builds the web client with the settings of vite.config.ts.
+ * Builds the web client with the settings of vite.config.ts, and beside it the player of saved replays.
  * @param {string} root
  */
 export async function buildWeb(root) {
@@ -67,6 +67,7 @@ export async function buildWeb(root) {
   process.env['NODE_ENV'] = 'production'
   try {
     await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })
+    await build({ configFile: join(root, 'vite.replay.config.ts'), logLevel: 'warn' })
   } finally {
     if (before === undefined) delete process.env['NODE_ENV']
     else process.env['NODE_ENV'] = before

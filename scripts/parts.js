@@ -10,7 +10,7 @@ export const parts = ['server', 'web']
 
 const sources = {
   server: ['domain', 'services', 'package.json', 'scripts/build.js'],
-  web: ['domain', 'web', 'vite.config.ts', 'package-lock.json', 'scripts/build.js'],
+  web: ['domain', 'web', 'vite.config.ts', 'vite.replay.config.ts', 'package-lock.json', 'scripts/build.js'],
 }
 
 const entries = { server: 'main.js', web: 'index.html' }

@@ -64,7 +64,8 @@ export function useSaveAudit(taskId: string): SaveAudit {
   return { save, isSaving, failure }
 }
 
-function saveAs(file: Blob, name: string): void {
+/** Hands a file to the browser, under a name. */
+export function saveAs(file: Blob, name: string): void {
   const address = URL.createObjectURL(file)
   const link = document.createElement('a')
   link.href = address

@@ -17,6 +17,8 @@ export interface Replayed {
   readonly Dock: ComponentType<{ readonly queue: readonly MessageDocument[] }>
   /** In place of the changes that are there now. */
   readonly Changes: ComponentType<RecordedChangesProps>
+  /** It is a file that somebody saved: there is no server to ask, and no live task. */
+  readonly isSaved?: true
 }
 
 export interface CodeChangesProps {

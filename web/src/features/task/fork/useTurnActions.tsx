@@ -24,14 +24,12 @@ export function useTurnActions(turn: FinishedTurn | null): {
 } {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
   // A replay shows what was: a new task may begin there, and nothing of this one is undone.
-  const isReplayed = useReplayed() !== null
-  if (turn === null) return { items: [], dialog: null }
+  const replayed = useReplayed()
+  if (turn === null || replayed?.isSaved) return { items: [], dialog: null }
   const { executionId, agent, isUndone } = turn
   const items: readonly MenuItem[] = [
     { label: texts.fork, icon: GitFork, onChoose: () => setOpened('fork') },
-    ...(isUndone || isReplayed
-      ? []
-      : [{ label: texts.undo, icon: Undo2, onChoose: () => setOpened('undo') }]),
+    ...(isUndone || replayed ? [] : [{ label: texts.undo, icon: Undo2, onChoose: () => setOpened('undo') }]),
   ]
   const dialog = opened !== null && (
     <OfOpenTask shows={opened} executionId={executionId} agent={agent} onClose={() => setOpened(null)} />

@@ -1,5 +1,5 @@
 /** The history of a task: a section for each turn, in it a row for each thing that happened. A row shows the task as it was then. */
-import { Play, Search, ShieldCheck } from 'lucide-react'
+import { FileDown, Play, Search, ShieldCheck } from 'lucide-react'
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
 import { useParams } from 'react-router-dom'
@@ -11,6 +11,9 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Progress } from '../../../ui/status/Progress.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { useReplayed } from '../replayed.ts'
+import { texts as replayTexts } from '../savedReplay/texts.ts'
+import { useSaveReplay } from '../savedReplay/useSaveReplay.ts'
 import { AuditDialog } from './AuditDialog.tsx'
 import type { HistorySession, HistoryView } from './historySession.ts'
 import { filters, shownRows, type Filter } from './shownRows.ts'
@@ -32,8 +35,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
   const load = useHistory(session, (view) => view.load)
   const [filter, setFilter] = useState<Filter>('all')
   const [search, setSearch] = useState<string | null>(null)
-  const [savesAudit, setSavesAudit] = useState(false)
-  const { taskId = '' } = useParams()
+  const isSaved = useReplayed()?.isSaved === true
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const words = useDeferredValue(search ?? '')
   const rows = useMemo(
@@ -51,12 +53,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
         onClick={() => setSearch(search === null ? '' : null)}
       />
       <IconButton icon={Play} label={texts.replayFromStart} size="small" onClick={() => session.play()} />
-      <IconButton
-        icon={ShieldCheck}
-        label={texts.audit.open}
-        size="small"
-        onClick={() => setSavesAudit(true)}
-      />
+      {!isSaved && <SaveButtons session={session} />}
     </>
   )
   return (
@@ -84,7 +81,6 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
           onClose={() => setSearch(null)}
         />
       )}
-      {savesAudit && <AuditDialog taskId={taskId} onClose={() => setSavesAudit(false)} />}
       <Notes session={session} />
       {rows.length > 0 ? (
         <Timeline
@@ -105,6 +101,31 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
         />
       )}
     </div>
+  )
+}
+
+/** What can be kept of a task: its audit record, and its replay. */
+function SaveButtons({ session }: { readonly session: HistorySession }) {
+  const { taskId = '' } = useParams()
+  const [savesAudit, setSavesAudit] = useState(false)
+  const { save, isSaving } = useSaveReplay(session)
+  return (
+    <>
+      <IconButton
+        icon={ShieldCheck}
+        label={texts.audit.open}
+        size="small"
+        onClick={() => setSavesAudit(true)}
+      />
+      <IconButton
+        icon={FileDown}
+        label={replayTexts.save}
+        size="small"
+        aria-busy={isSaving}
+        onClick={() => !isSaving && save()}
+      />
+      {savesAudit && <AuditDialog taskId={taskId} onClose={() => setSavesAudit(false)} />}
+    </>
   )
 }
 

@@ -2,10 +2,12 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { useReplayed } from '../replayed.ts'
 import { texts } from './texts.ts'
 import { showKeys } from './useReplayKeys.ts'
 
 export function KeySheet() {
+  const isSaved = useReplayed()?.isSaved
   const [open, setOpen] = useState(false)
   useEffect(() => {
     const onAsked = () => setOpen(true)
@@ -25,7 +27,7 @@ export function KeySheet() {
       }
     >
       <span className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 pt-2">
-        {texts.keys.map(([keys, says]) => (
+        {(isSaved ? texts.keys : [...texts.keys, texts.keyToLive]).map(([keys, says]) => (
           <span key={keys} className="contents">
             <kbd className="mono text-text">{keys}</kbd>
             <span>{says}</span>

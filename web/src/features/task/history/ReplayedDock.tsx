@@ -4,7 +4,13 @@ import type { MessageDocument } from '#domain/views/chat.ts'
 import { chatWidth } from '../chat/chatWidth.ts'
 import { texts } from './texts.ts'
 
-export function ReplayedDock({ queue }: { readonly queue: readonly MessageDocument[] }) {
+interface ReplayedDockProps {
+  readonly queue: readonly MessageDocument[]
+  /** Why nothing can be written. */
+  readonly says?: string
+}
+
+export function ReplayedDock({ queue, says = texts.dock.readOnly }: ReplayedDockProps) {
   return (
     <div className={`w-full flex-none px-3 pb-3 md:px-4 md:pb-4 ${chatWidth}`}>
       {queue.length > 0 && (
@@ -18,7 +24,7 @@ export function ReplayedDock({ queue }: { readonly queue: readonly MessageDocume
       )}
       <p className="flex items-center gap-2.5 rounded-control border border-line px-3 py-2.5 text-ui text-muted">
         <History className="size-3.5 flex-none" />
-        {texts.dock.readOnly}
+        {says}
       </p>
     </div>
   )

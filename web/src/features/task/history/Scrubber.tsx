@@ -20,7 +20,8 @@ import { Track } from './Track.tsx'
 import { nextEvent, nextTurn, playOrPause, previousEvent, previousTurn, showKeys } from './useReplayKeys.ts'
 
 interface ScrubberProps {
-  readonly taskId: string
+  /** `null`: no address leads to this replay. */
+  readonly taskId: string | null
   readonly session: HistorySession
   readonly replay: ReplayMoment
 }
@@ -43,11 +44,13 @@ export function Scrubber({ taskId, session, replay }: ScrubberProps) {
             {texts.scrubber.place(index + 1, session.read().count)}
           </div>
         </div>
-        <IconButton
-          icon={Link}
-          label={texts.scrubber.copyLink}
-          onClick={() => copy(linkTo(taskId, moment), texts.scrubber.link)}
-        />
+        {taskId !== null && (
+          <IconButton
+            icon={Link}
+            label={texts.scrubber.copyLink}
+            onClick={() => copy(linkTo(taskId, moment), texts.scrubber.link)}
+          />
+        )}
         <IconButton
           icon={CircleQuestionMark}
           label={texts.scrubber.keys}

@@ -30,6 +30,7 @@ import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Status } from '../../../ui/status/Status.tsx'
 import { clockTime, elapsed, took } from '../../../ui/text/clock.ts'
 import { useMedia } from '../../../ui/hooks.ts'
+import { useReplayed } from '../replayed.ts'
 import type { HistorySession } from './historySession.ts'
 import { currentRow, type ListedRow } from './shownRows.ts'
 import { texts } from './texts.ts'
@@ -187,6 +188,7 @@ interface RowProps {
 
 function Row({ row, isCurrent, isLater, onSeek, onShowIn }: RowProps) {
   const { at, sentence, detail, who, durationMs, costUsd, outcome } = row
+  const isSaved = useReplayed()?.isSaved === true
   return (
     <div
       className={classes(
@@ -214,17 +216,17 @@ function Row({ row, isCurrent, isLater, onSeek, onShowIn }: RowProps) {
             <span className={outcome === 'failed' ? 'text-bad' : 'text-muted'}> {detail}</span>
           )}
         </span>
-        <span className="truncate text-meta text-muted max-md:hidden">{nameOf(who)}</span>
+        <span className="truncate text-meta text-muted max-md:hidden">{nameOf(who, isSaved)}</span>
         <span className="text-right text-meta text-muted">{durationMs !== null && took(durationMs)}</span>
         <span className="text-right text-meta text-muted max-md:hidden">{dollars(costUsd)}</span>
       </button>
-      {isCurrent && <ShowButtons onShowIn={onShowIn} />}
+      {isCurrent && <ShowButtons hasChanges={!isSaved} onShowIn={onShowIn} />}
     </div>
   )
 }
 
 /** The ways to the same moment in the other panels. */
-function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
+function ShowButtons({ hasChanges, onShowIn }: { readonly hasChanges: boolean; readonly onShowIn: ShowIn }) {
   return (
     <span
       role="group"
@@ -245,7 +247,14 @@ function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
         size="row"
         onClick={() => onShowIn('terminal')}
       />
-      <IconButton icon={FileDiff} label={texts.jump.changes} size="row" onClick={() => onShowIn('changes')} />
+      {hasChanges && (
+        <IconButton
+          icon={FileDiff}
+          label={texts.jump.changes}
+          size="row"
+          onClick={() => onShowIn('changes')}
+        />
+      )}
     </span>
   )
 }
@@ -276,9 +285,11 @@ function RowIcon({ row: { kind, outcome } }: { readonly row: TimelineRow }) {
   return <Icon className={classes('size-3.5', outcome === 'running' ? 'text-run' : 'text-muted')} />
 }
 
-function nameOf(who: Who): string {
+/** `isSaved`: whoever opens a saved replay need not be the person in it. */
+function nameOf(who: Who, isSaved: boolean): string {
   if (typeof who === 'object') return who.agent
-  return who === 'runner' ? texts.who.runner : texts.who.person
+  if (who === 'runner') return texts.who.runner
+  return isSaved ? texts.who.somebody : texts.who.person
 }
 
 /** `$0.14`; nothing for nothing. */

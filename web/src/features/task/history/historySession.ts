@@ -10,6 +10,7 @@ import type { Names } from '#domain/history/rows.ts'
 import { indexAt, timeAt, timeAxisOf, type TimeAxis } from '#domain/history/timeAxis.ts'
 import { timelineOf, type TimelineSection } from '#domain/history/timeline.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
+import { readRecording } from '../savedReplay/recording.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import { createReplayEngine, type Replayed, type ReplayEngine } from './engine.ts'
 import type { HistoryPage, HistorySource, Missing } from './readHistory.ts'
@@ -63,6 +64,8 @@ export interface HistorySession {
   items(): readonly HistoryItem[]
   /** The changes that were recorded at a revision of the task's stream. */
   changes: HistorySource['changes']
+  /** Everything that is recorded now, for a file that replays it without the server; or why it cannot be read. */
+  record(): ReturnType<typeof readRecording>
   /** The index of an event of the task's stream; `-1` when it is not there. */
   indexOf(revision: number): number
   /** Reads on after a failure. */
@@ -192,7 +195,10 @@ export function openHistory(collaborators: Collaborators): HistorySession {
   }
 }
 
-type Reads = Pick<HistorySession, 'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf' | 'changes'>
+type Reads = Pick<
+  HistorySession,
+  'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf' | 'changes' | 'record'
+>
 
 function readsOf(session: Session): Reads {
   return {
@@ -204,6 +210,7 @@ function readsOf(session: Session): Reads {
     replayed: () => session.replayed,
     items: () => session.engine.items(),
     changes: keptChanges(session.source),
+    record: () => readRecording(session, session.leaving.signal),
     indexOf: (revision) => session.engine.indexOfRevision(revision),
   }
 }

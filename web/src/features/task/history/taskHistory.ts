@@ -45,7 +45,7 @@ export const taskHistory = {
 /** Whoever wants less motion sees four pictures a second. */
 const calmFrameMs = 250
 
-function frame(run: (now: number) => void): () => void {
+export function frame(run: (now: number) => void): () => void {
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
     const timer = setTimeout(() => run(performance.now()), calmFrameMs)
     return () => clearTimeout(timer)

@@ -42,7 +42,7 @@ export const texts = {
     turn: (number: number) => `Turn ${number}`,
     command: (number: number) => `Command ${number}`,
   },
-  who: { runner: 'runner', person: 'you' },
+  who: { runner: 'runner', person: 'you', somebody: 'person' },
   jump: {
     label: 'Show this moment in',
     chat: 'Show in the chat',
@@ -124,8 +124,8 @@ export const texts = {
     ['Home, End', 'To the beginning, to the end'],
     ['<, >', 'Slower, faster'],
     ['?', 'Show these keys'],
-    ['Esc', 'Back to live'],
   ],
+  keyToLive: ['Esc', 'Back to live'],
   keysTitle: 'Keys of the replay',
   close: 'Close',
 } as const

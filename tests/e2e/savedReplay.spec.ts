@@ -1,0 +1,152 @@
+/** The replay of a task is saved as one file, which plays without a server and without a network. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, test } from 'vitest'
+import { violations } from './axe.ts'
+import { expect } from './expect.ts'
+import { overflowAt } from './overflow.ts'
+import { historyPage } from './pages/history.ts'
+import { openTask, taskPage } from './pages/task.ts'
+import { openStage } from './stage.ts'
+import { visiting } from './visiting.ts'
+
+const hostile = '</script><script>alert(1)</script>'
+const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Count' } })
+const stage = await openStage({
+  repositories: { parcels: { 'README.md': '# Parcels\n' } },
+  scripts: [
+    {
+      when: /Count the parcels/,
+      turns: [{ tools: [bash('seq 1 3 | sed "s/^/parcel /"')] }, { text: 'Three are counted.' }],
+    },
+    {
+      when: /Count the boxes/,
+      turns: [{ tools: [bash('seq 1 2 | sed "s/^/box /"')] }, { text: 'Two **boxes** are counted.' }],
+    },
+  ],
+})
+afterAll(() => stage.close())
+const ada = await stage.product.signIn('ada')
+const project = await ada.project('parcels')
+
+/** A task of two turns, saved by a person from its history. */
+const file = await (async () => {
+  const visit = await stage.visit({ as: ada })
+  try {
+    const { id } = await ada.task(project, `Count the parcels ${hostile}`)
+    const task = await openTask(visit.page, id)
+    await expect(task.chat).toContainText('Three are counted.')
+    await expect(task.status('Completed')).toBeVisible()
+    await task.send('Count the boxes')
+    await expect(task.chat).toContainText('Two boxes are counted.')
+    await expect(task.status('Completed')).toBeVisible()
+    const history = historyPage(visit.page)
+    await history.open()
+    await expect(history.heads).toHaveCount(2)
+    const saving = visit.page.waitForEvent('download')
+    await history.button('Save the replay as a file').click()
+    const saved = await saving
+    expect(saved.suggestedFilename()).toBe(`replay-${id}.html`)
+    const path = join(stage.folder, saved.suggestedFilename())
+    await saved.saveAs(path)
+    return path
+  } finally {
+    await visit.leave()
+  }
+})()
+
+/** Opens the file from the disk, at a browser that nobody has signed in at and that has no network. */
+async function openFile(size: { readonly width?: number; readonly height?: number } = {}) {
+  const visit = await visiting(stage, size)
+  const dialogs: string[] = []
+  visit.page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message())
+    void dialog.dismiss()
+  })
+  await visit.context.setOffline(true)
+  await visit.page.goto(pathToFileURL(file).href)
+  const history = historyPage(visit.page)
+  await expect(history.slider).toBeVisible()
+  return { ...visit, history, task: taskPage(visit.page), dialogs }
+}
+
+test('shows by the keys of the replay the chat and the terminal of a moment', async () => {
+  const { page, history, task, requests } = await openFile()
+  await expect(page).toHaveTitle(/^Count the parcels/)
+  await expect(page.getByText('Code changes and images are not part of this file.')).toBeVisible()
+  await expect(task.chat).not.toContainText('Three are counted.')
+  await page.keyboard.press('End')
+  await expect(task.chat).toContainText('Two boxes are counted.')
+  await expect(task.terminal).toContainText('box 2')
+  await page.keyboard.press('Shift+ArrowLeft')
+  await expect(task.chat).toContainText('Three are counted.')
+  await expect(task.chat).not.toContainText('Two boxes are counted.')
+  await expect(task.terminal).toContainText('parcel 3')
+  await expect(task.terminal).not.toContainText('box 2')
+  await page.keyboard.press('Home')
+  await expect(history.slider).toHaveAttribute('aria-valuenow', '1')
+  await page.keyboard.press('.')
+  await expect(history.slider).toHaveAttribute('aria-valuenow', '2')
+  await page.keyboard.press('>')
+  await expect(page.getByRole('combobox', { name: 'Speed' })).toHaveValue('2')
+  await page.keyboard.press(' ')
+  await expect(history.button('Pause')).toBeVisible()
+  // There is no live task to go back to: the replay stays.
+  await page.keyboard.press('Escape')
+  await expect(history.button('Play')).toBeVisible()
+  expect(
+    requests.filter((request) => !/^(file|data):/.test(request.url())).map((each) => each.url()),
+  ).toEqual([])
+})
+
+test('runs no script but its own, whatever a message holds, and has no token in it', async () => {
+  const { page, task, dialogs, expectFault } = await openFile()
+  await page.keyboard.press('End')
+  await expect(task.chat).toContainText(hostile)
+  expectFault(/Content Security Policy/)
+  const ran = await page.evaluate(() => {
+    const script = document.createElement('script')
+    script.textContent = 'document.body.dataset.ran = "yes"'
+    document.body.append(script)
+    return document.body.dataset['ran'] ?? 'no'
+  })
+  expect(ran).toBe('no')
+  expect(dialogs).toEqual([])
+  expect(await readFile(file, 'utf8')).not.toContain(ada.token)
+})
+
+test('tells the history, and offers nothing that needs a server', async () => {
+  const { page, history, task } = await openFile()
+  await page.keyboard.press('End')
+  await history.open()
+  await expect(history.heads).toHaveText([/Turn 1.*Count the parcels/, /Turn 2.*Count the boxes/])
+  await history.row('Answer from claude').first().click()
+  await expect(task.chat).toContainText('Three are counted.')
+  await expect(task.chat).not.toContainText('Two boxes are counted.')
+  for (const name of ['Save the audit record', 'Save the replay as a file', 'Copy a link to this moment'])
+    await expect(history.button(name)).toBeHidden()
+  await expect(history.button('Show in the changes')).toBeHidden()
+  await history.button('Show in the terminal').click()
+  await expect(task.terminal).toBeVisible()
+  const turn = task.chat.getByRole('article').filter({ hasText: 'Three are counted.' })
+  await turn.hover()
+  await turn.getByRole('button', { name: 'Message menu' }).click()
+  await expect(page.getByRole('menuitem').first()).toBeVisible()
+  await expect(page.getByRole('menuitem', { name: 'New task from here' })).toBeHidden()
+})
+
+test('axe finds nothing, on a wide screen and on a phone, which all of it fits', async () => {
+  const wide = await openFile()
+  await wide.page.keyboard.press('End')
+  await expect(wide.task.chat).toContainText('Two boxes are counted.')
+  expect(await violations(wide.page)).toEqual([])
+  await wide.history.open()
+  await expect(wide.history.heads).toHaveCount(2)
+  expect(await violations(wide.page)).toEqual([])
+  const phone = await openFile({ width: 390, height: 844 })
+  await phone.page.keyboard.press('End')
+  await expect(phone.task.chat).toContainText('Two boxes are counted.')
+  expect(await violations(phone.page)).toEqual([])
+  expect(await overflowAt(phone.page, 390)).toEqual([])
+})

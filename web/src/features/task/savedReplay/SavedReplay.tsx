@@ -1,0 +1,191 @@
+/** The page of a saved replay: the chat beside the terminal and the history, over the controls that move through it. */
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
+import { Provider, useSelector } from 'react-redux'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { splitPosition } from '../../../state/persisted.ts'
+import { AgentMark } from '../../../ui/AgentMark.tsx'
+import { classes } from '../../../ui/classes.ts'
+import { useMedia } from '../../../ui/hooks.ts'
+import { Empty } from '../../../ui/layout/Empty.tsx'
+import { SplitView } from '../../../ui/layout/SplitView.tsx'
+import { tabPanelProps, Tabs } from '../../../ui/layout/Tabs.tsx'
+import { Status } from '../../../ui/status/Status.tsx'
+import { Toasts } from '../../notifications/Toasts.tsx'
+import { ChatPanel } from '../chat/ChatPanel.tsx'
+import { HistoryPanel } from '../history/HistoryPanel.tsx'
+import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
+import { RecordedChanges } from '../history/RecordedChanges.tsx'
+import { ReplayedDock } from '../history/ReplayedDock.tsx'
+import { Scrubber } from '../history/Scrubber.tsx'
+import { useHistory } from '../history/useHistory.ts'
+import { useReplayKeys } from '../history/useReplayKeys.ts'
+import { ReplayedContext, type Replayed } from '../replayed.ts'
+import { selectOpenTask } from '../taskSlice.ts'
+import { TerminalPanel } from '../terminal/TerminalPanel.tsx'
+import { texts as taskTexts } from '../texts.ts'
+import type { OpenTaskSync } from '../useTaskSync.ts'
+import { texts } from './texts.ts'
+
+interface SavedReplayProps {
+  readonly session: HistorySession
+  /** ISO 8601. */
+  readonly savedAt: string
+}
+
+export function SavedReplay({ session, savedAt }: SavedReplayProps) {
+  const moment = useHistory(session, ({ replay }) => replay)
+  const load = useHistory(session, (view) => view.load)
+  const shown = session.replayed()
+  useReplayKeys(session)
+  if (moment === null || shown === null)
+    return (
+      <main>
+        <h1 className="sr-only">{texts.label}</h1>
+        {load === 'loaded' && <Empty title={texts.empty}>{texts.emptyWhy}</Empty>}
+      </main>
+    )
+  return (
+    <Provider store={shown.store}>
+      <Moment session={session} moment={moment}>
+        <main id="main" tabIndex={-1} className="flex h-full flex-col outline-none">
+          <Header savedAt={savedAt} />
+          <Panels session={session} open={shown.open} />
+          <Scrubber taskId={null} session={session} replay={moment} />
+        </main>
+        <Toasts />
+      </Moment>
+    </Provider>
+  )
+}
+
+interface MomentProps {
+  readonly session: HistorySession
+  readonly moment: ReplayMoment
+  readonly children: ReactNode
+}
+
+/** Says to the parts of the page which time they show, and that no server can be asked. */
+function Moment({ session, moment, children }: MomentProps) {
+  const now = Math.floor(moment.time / 1_000) * 1_000
+  const { changesAt } = moment
+  const replayed = useMemo<Replayed>(
+    () => ({
+      now,
+      changesAt,
+      changes: session.changes,
+      Dock: SavedDock,
+      Changes: RecordedChanges,
+      isSaved: true,
+    }),
+    [now, changesAt, session],
+  )
+  return <ReplayedContext value={replayed}>{children}</ReplayedContext>
+}
+
+const SavedDock: Replayed['Dock'] = ({ queue }) => <ReplayedDock queue={queue} says={texts.readOnly} />
+
+function Header({ savedAt }: Pick<SavedReplayProps, 'savedAt'>) {
+  const { task } = useSelector(selectOpenTask)
+  const title = task?.title ?? texts.label
+  useEffect(() => {
+    document.title = `${title} · ${texts.label}`
+  }, [title])
+  return (
+    <header className="flex flex-none items-center gap-3 border-b border-line bg-panel px-4 py-2">
+      {task !== null && <AgentMark agent={task.agent} />}
+      <div className="min-w-0 flex-1">
+        <h1 className="truncate text-title font-semibold" title={title}>
+          {title}
+        </h1>
+        <p className="text-meta text-muted">{texts.says(new Date(savedAt).toLocaleString('en'))}</p>
+      </div>
+      {task !== null && <Status status={task.status} />}
+    </header>
+  )
+}
+
+type Panel = 'chat' | 'terminal' | 'history'
+
+interface PanelsProps {
+  readonly session: HistorySession
+  readonly open: OpenTaskSync
+}
+
+function Panels({ session, open }: PanelsProps) {
+  const { task } = useSelector(selectOpenTask)
+  const split = useMedia('(width >= 900px)')
+  const [position, setPosition] = useState(splitPosition.initial)
+  // The record may be unreadable from its first event on: the history says so.
+  if (task === null) return <HistoryPanel session={session} shown tools={null} onShowIn={() => undefined} />
+  if (!split) return <TabbedPanels task={task} session={session} open={open} hasChat />
+  return (
+    <SplitView
+      label={taskTexts.panels.divider}
+      position={position}
+      initial={splitPosition.initial}
+      onMove={setPosition}
+      left={<ChatPanel task={task} open={open} headed tools={null} />}
+      right={
+        <section className="flex flex-col bg-panel">
+          <TabbedPanels task={task} session={session} open={open} hasChat={false} />
+        </section>
+      }
+    />
+  )
+}
+
+interface TabbedPanelsProps extends PanelsProps {
+  readonly task: Task
+  readonly hasChat: boolean
+}
+
+function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
+  const { panels } = taskTexts
+  const [chosen, setChosen] = useState<Panel>(hasChat ? 'chat' : 'terminal')
+  const [tools, setTools] = useState<HTMLElement | null>(null)
+  const names: readonly Panel[] = hasChat ? ['chat', 'terminal', 'history'] : ['terminal', 'history']
+  const panelOf: Readonly<Record<Panel, ReactNode>> = {
+    chat: <ChatPanel task={task} open={open} headed={false} tools={tools} />,
+    terminal: (
+      <TerminalPanel
+        terminal={open.terminal}
+        reload={open.reload}
+        running={task.status === 'running'}
+        shown={chosen === 'terminal'}
+        tools={tools}
+      />
+    ),
+    history: (
+      <HistoryPanel
+        session={session}
+        shown={chosen === 'history'}
+        tools={hasChat ? null : tools}
+        onShowIn={(panel) => panel !== 'changes' && setChosen(panel)}
+      />
+    ),
+  }
+  return (
+    <>
+      <div className="flex h-10 flex-none items-center border-b border-line bg-panel pr-1">
+        <Tabs
+          id="replay"
+          label={panels.label}
+          tabs={names.map((name) => ({ name, label: panels[name] }))}
+          chosen={chosen}
+          onChoose={setChosen}
+          className="h-10 min-w-0 flex-1 px-4"
+        />
+        <div ref={setTools} className="flex-none" />
+      </div>
+      {names.map((name) => (
+        <div
+          key={name}
+          {...tabPanelProps('replay', name)}
+          className={classes('min-h-0 flex-1 flex-col', chosen === name ? 'flex' : 'hidden')}
+        >
+          {chosen === name && panelOf[name]}
+        </div>
+      ))}
+    </>
+  )
+}

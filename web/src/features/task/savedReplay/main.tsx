@@ -1,0 +1,90 @@
+/** The start of a saved replay: a page of its own, with its recording in it. It asks no server. */
+import { configureStore } from '@reduxjs/toolkit'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { MemoryRouter } from 'react-router-dom'
+import type { User } from '#domain/api/auth.schema.ts'
+import { ActionsProvider } from '../../../actions/ActionsContext.tsx'
+import { api } from '../../../api/api.ts'
+import { connectionChanged } from '../../../live/connection.ts'
+import { rootReducer } from '../../../state/rootReducer.ts'
+import { followSystemTheme } from '../../../state/theme.ts'
+import { Empty } from '../../../ui/layout/Empty.tsx'
+import { userTold } from '../../auth/authApi.ts'
+import { openHistory, type HistorySession } from '../history/historySession.ts'
+import { frame } from '../history/taskHistory.ts'
+import { isRecording, recordedSource, type Recording } from './recording.ts'
+import { SavedReplay } from './SavedReplay.tsx'
+import { texts } from './texts.ts'
+import '../../../styles/styles.css'
+
+function openRecording(recording: Recording): HistorySession {
+  const live = configureStore({
+    reducer: rootReducer,
+    middleware: (defaults) => defaults().concat(api.middleware),
+  })
+  // The page that was recorded was connected: nothing in a replay is out of date.
+  live.dispatch(connectionChanged('connected'))
+  live.dispatch(userTold(personOf(recording)))
+  const session = openHistory({
+    live,
+    whenPrinted: () => () => undefined,
+    source: recordedSource(recording),
+    base: recording.base,
+    names: recording.names,
+    frame,
+  })
+  const stop = session.subscribe(() => {
+    if (session.read().load !== 'loaded') return
+    stop()
+    session.seek(0)
+  })
+  // There is no live task to go back to.
+  return { ...session, backToLive: session.pause }
+}
+
+/** Whose messages they are, for the heads of the messages. */
+function personOf({ names: { person } }: Recording): User {
+  return {
+    id: '',
+    name: person,
+    fullName: '',
+    email: null,
+    avatar: null,
+    onboardingCompleted: true,
+    githubConnected: false,
+    githubId: null,
+    githubUsername: null,
+  }
+}
+
+function readEmbedded(): Recording | null {
+  try {
+    const value: unknown = JSON.parse(document.getElementById('recording')?.textContent ?? '')
+    return isRecording(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+followSystemTheme()
+const root = document.getElementById('root')
+if (root === null) throw new Error('No #root')
+const recording = readEmbedded()
+createRoot(root).render(
+  <StrictMode>
+    {recording === null ? (
+      <main className="mx-auto max-w-192 px-6 pt-16">
+        <Empty heading="h1" title={texts.unreadable}>
+          {texts.unreadableWhy}
+        </Empty>
+      </main>
+    ) : (
+      <MemoryRouter>
+        <ActionsProvider>
+          <SavedReplay session={openRecording(recording)} savedAt={recording.savedAt} />
+        </ActionsProvider>
+      </MemoryRouter>
+    )}
+  </StrictMode>,
+)
