@@ -117,13 +117,7 @@ function SaveButtons({ session }: { readonly session: HistorySession }) {
         size="small"
         onClick={() => setSavesAudit(true)}
       />
-      <IconButton
-        icon={FileDown}
-        label={replayTexts.save}
-        size="small"
-        aria-busy={isSaving}
-        onClick={() => !isSaving && save()}
-      />
+      <IconButton icon={FileDown} label={replayTexts.save} size="small" busy={isSaving} onClick={save} />
       {savesAudit && <AuditDialog taskId={taskId} onClose={() => setSavesAudit(false)} />}
     </>
   )

@@ -6,6 +6,7 @@ import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import { Menu, type MenuButtonProps, type MenuItem } from '../../../../ui/overlay/Menu.tsx'
 import { Status, type StatusName } from '../../../../ui/status/Status.tsx'
 import { DeleteQuestion } from '../../../deletions/DeleteQuestion.tsx'
+import { useReplayed } from '../../replayed.ts'
 import { texts as taskTexts } from '../../texts.ts'
 import { texts } from '../texts.ts'
 import { useCopy } from '../../useCopy.ts'
@@ -63,6 +64,8 @@ export function MessageMenu({
 }) {
   const copy = useCopy()
   const [deleting, setDeleting] = useState(false)
+  // What is shown there may be long over: nothing is deleted from a replay.
+  const isReplayed = useReplayed() !== null
   return (
     <>
       <span
@@ -76,7 +79,16 @@ export function MessageMenu({
           items={[
             { label: texts.chat.copy, icon: Copy, onChoose: () => copy(text) },
             ...more,
-            { label: taskTexts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
+            ...(isReplayed
+              ? []
+              : [
+                  {
+                    label: taskTexts.header.delete,
+                    icon: Trash2,
+                    onChoose: () => setDeleting(true),
+                    danger: true,
+                  },
+                ]),
           ]}
         />
       </span>

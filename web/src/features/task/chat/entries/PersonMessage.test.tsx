@@ -1,8 +1,10 @@
 // @vitest-environment jsdom
+import { fireEvent, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { openPart } from '../../../../../../tests/client/page.tsx'
 import { messageOf } from '../../../../../../tests/client/samples.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
+import { ReplayedContext, type Replayed } from '../../replayed.ts'
 import { PersonMessage } from './PersonMessage.tsx'
 
 /** A command that a person ran. */
@@ -38,3 +40,28 @@ test.each([
     expect(fates[0]?.parentElement?.parentElement?.textContent).toBe(said)
   },
 )
+
+const replayed: Replayed = {
+  now: 0,
+  changesAt: null,
+  changes: async () => ({ reason: '' }),
+  Dock: () => null,
+  Changes: () => null,
+}
+
+test.each([
+  ['live', null, ['Copy Text', 'Delete Task']],
+  ['replayed', replayed, ['Copy Text']],
+] as const)('the menu of a %s message offers what can be done then', (_when, value, offered) => {
+  const message = command({ status: 'completed' })
+  openPart(
+    <ReplayedContext value={value}>
+      <PersonMessage
+        entry={{ kind: 'message', key: 'm', at: message.createdAt, message, grouped: false }}
+        taskId={message.task}
+      />
+    </ReplayedContext>,
+  )
+  fireEvent.click(screen.getByRole('button', { name: 'Message menu' }))
+  expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual(offered)
+})
