@@ -9,6 +9,7 @@ import { overflowAt } from './overflow.ts'
 import { historyPage } from './pages/history.ts'
 import { openTask, taskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
+import type { VisitOptions } from './visit.ts'
 import { visiting } from './visiting.ts'
 
 const hostile = '</script><script>alert(1)</script>'
@@ -57,8 +58,8 @@ const file = await (async () => {
 })()
 
 /** Opens the file from the disk, at a browser that nobody has signed in at and that has no network. */
-async function openFile(size: { readonly width?: number; readonly height?: number } = {}) {
-  const visit = await visiting(stage, size)
+async function openFile(options: VisitOptions = {}) {
+  const visit = await visiting(stage, options)
   const dialogs: string[] = []
   visit.page.on('dialog', (dialog) => {
     dialogs.push(dialog.message())
@@ -135,17 +136,20 @@ test('tells the history, and offers nothing that needs a server', async () => {
   await expect(page.getByRole('menuitem')).toHaveText(['Copy Text'])
 })
 
-test('axe finds nothing, on a wide screen and on a phone, which all of it fits', async () => {
-  const wide = await openFile()
-  await wide.page.keyboard.press('End')
-  await expect(wide.task.chat).toContainText('Two boxes are counted.')
-  expect(await violations(wide.page)).toEqual([])
-  await wide.history.open()
-  await expect(wide.history.heads).toHaveCount(2)
-  expect(await violations(wide.page)).toEqual([])
-  const phone = await openFile({ width: 390, height: 844 })
-  await phone.page.keyboard.press('End')
-  await expect(phone.task.chat).toContainText('Two boxes are counted.')
-  expect(await violations(phone.page)).toEqual([])
-  expect(await overflowAt(phone.page, 390)).toEqual([])
+test('axe finds nothing', async () => {
+  const { page, history, task } = await openFile()
+  await page.keyboard.press('End')
+  await expect(task.chat).toContainText('Two boxes are counted.')
+  expect(await violations(page)).toEqual([])
+  await history.open()
+  await expect(history.heads).toHaveCount(2)
+  expect(await violations(page)).toEqual([])
+})
+
+test('all of it fits a phone', async () => {
+  const { page, task } = await openFile({ width: 390, height: 844, reducedMotion: true })
+  await page.keyboard.press('End')
+  await expect(task.chat).toContainText('Two boxes are counted.')
+  expect(await violations(page)).toEqual([])
+  expect(await overflowAt(page, 390)).toEqual([])
 })
