@@ -15,6 +15,8 @@ export interface Agent {
 export interface AgentConfiguration {
   /** The name of its program. */
   readonly program: string
+  /** Whose models it uses: a name of OpenTelemetry's conventions, where they have one. */
+  readonly provider: string
   /** The names of its environment variables. */
   readonly variables: {
     /** The path of its program. */

@@ -10,6 +10,7 @@ export const claude = {
 
 export const claudeConfiguration = {
   program: 'claude',
+  provider: 'anthropic',
   variables: {
     program: 'CLAUDE_BIN',
     key: 'ANTHROPIC_API_KEY',

@@ -10,6 +10,7 @@ export const codex = {
 
 export const codexConfiguration = {
   program: 'codex',
+  provider: 'openai',
   variables: {
     program: 'CODEX_BIN',
     key: 'OPENAI_API_KEY',

@@ -10,5 +10,6 @@ export const cursor = {
 
 export const cursorConfiguration = {
   program: 'cursor-agent',
+  provider: 'cursor',
   variables: { program: 'CURSOR_BIN', key: 'CURSOR_API_KEY', hosts: 'CURSOR_HOSTS' },
 } as const satisfies AgentConfiguration

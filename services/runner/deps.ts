@@ -95,7 +95,10 @@ export interface WorkspaceDeps extends Pick<
 }
 
 /** Runs agents and commands in sandboxes. */
-export interface AgentDeps extends Pick<RunnerEngines, 'commands' | 'projectSecrets' | 'ids' | 'logger'> {
+export interface AgentDeps extends Pick<
+  RunnerEngines,
+  'commands' | 'projectSecrets' | 'ids' | 'logger' | 'emit'
+> {
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox
   readonly installed: InstalledAgents

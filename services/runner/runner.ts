@@ -61,8 +61,8 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   })
   const removal = startRemoval(deps, base.runs)
   const stopRestoring = restoreIdleTasks(deps)
-  const work = openWorker<WorkDeps>({
-    deps: { ...deps, emit: engines.emit },
+  const work = openWorker<ExecutionDeps>({
+    deps,
     runs: base.runs,
     runnerId: deps.runnerId,
     isAlone: isAlone(config),
@@ -234,7 +234,7 @@ function workspaceDeps(
 
 function agentDeps(
   config: Config,
-  { commands, projectSecrets, ids, clock, logger }: RunnerEngines,
+  { commands, projectSecrets, ids, clock, logger, emit }: RunnerEngines,
   {
     scratch,
     sandbox,
@@ -248,6 +248,7 @@ function agentDeps(
     projectSecrets,
     ids,
     logger,
+    emit,
     isRoot,
     sandbox,
     scratch,
@@ -295,10 +296,8 @@ function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): 
   })
 }
 
-type WorkDeps = ExecutionDeps & Pick<RunnerEngines, 'emit'>
-
 /** Takes jobs of both kinds. The result takes no more, and resolves when those at work have ended. */
-function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<WorkDeps>): () => Promise<void> {
+function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionDeps>): () => Promise<void> {
   const options = { concurrency: config.runs.atOnce, leaseMs }
   const executions = jobs.work('execution', options, (delivery) =>
     work(delivery, (deps, control) =>

@@ -220,6 +220,9 @@ describe('the trace of a POST /tasks', () => {
     for (const secret of ['ords-of-a', 'Ada Lovelace', scene.ada.token, apiKey, 'README', 'engine'])
       expect(sent).not.toContain(secret)
     expect(sent).toContain('CreateTask')
+    // The conventions for generative AI have to be asked for.
+    expect(sent).not.toContain('gen_ai')
+    expect(new Set(collector.spans.map(({ scope }) => scope))).toEqual(new Set(['flightdeck']))
   })
 })
 

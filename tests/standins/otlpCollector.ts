@@ -21,7 +21,7 @@ const Exported = z.object({
       resource: z.object({ attributes: Attributes }),
       scopeSpans: z.array(
         z.object({
-          scope: z.object({ name: z.string() }),
+          scope: z.object({ name: z.string(), version: z.string().optional() }),
           spans: z.array(
             z.object({
               traceId: z.string().regex(/^[0-9a-f]{32}$/),
@@ -52,6 +52,10 @@ export interface CollectedSpan {
   readonly spanId: string
   readonly parentSpanId: string | undefined
   readonly name: string
+  /** As OTLP numbers kinds: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  readonly kind: number
+  /** The instrumentation scope, as `name` or `name@version`. */
+  readonly scope: string
   readonly begun: bigint
   readonly ended: bigint
   readonly ok: boolean
@@ -129,13 +133,15 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
 function collected({ resourceSpans }: z.infer<typeof Exported>): readonly CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(valuesOf(resource.attributes)['service.name'])
-    return scopeSpans.flatMap(({ spans }) =>
+    return scopeSpans.flatMap(({ scope, spans }) =>
       spans.map((span) => ({
         service,
         traceId: span.traceId,
         spanId: span.spanId,
         parentSpanId: span.parentSpanId,
         name: span.name,
+        kind: span.kind,
+        scope: scope.version === undefined ? scope.name : `${scope.name}@${scope.version}`,
         begun: BigInt(span.startTimeUnixNano),
         ended: BigInt(span.endTimeUnixNano),
         ok: span.status.code !== 2,

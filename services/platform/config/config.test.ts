@@ -36,6 +36,7 @@ test('nothing needs to be set', () => {
     sandbox: 'auto',
     metricsPort: null,
     otlpEndpoint: null,
+    genAiTraces: false,
     logLevel: 'warn',
     unused: [],
   })
@@ -51,6 +52,12 @@ test('what is set is taken, without the space around it; what is set to nothing 
     path: '/bin',
     environment: env,
   })
+})
+
+test('traces follow the conventions for generative AI only where that is said', () => {
+  expect(readConfig({ OTEL_GENAI: '1' }).genAiTraces).toBe(true)
+  expect(readConfig({ OTEL_GENAI: '0' }).genAiTraces).toBe(false)
+  expect(faultsOf({ OTEL_GENAI: 'yes' })).toEqual(['OTEL_GENAI: is 1 or 0.'])
 })
 
 test('sandboxes that are containers are of the named engine and image, from folders by the names they have there', () => {

@@ -93,6 +93,8 @@ export interface Config {
   readonly metricsHost: string
   /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
   readonly otlpEndpoint: string | null
+  /** Whether traces also follow the conventions for generative AI. */
+  readonly genAiTraces: boolean
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
@@ -229,6 +231,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
+    genAiTraces: values.OTEL_GENAI,
     logLevel: values.LOG_LEVEL,
     unused: Object.entries(variables).flatMap(([name, [schema]]) =>
       schema === unused && env[name] ? [name] : [],

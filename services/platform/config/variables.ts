@@ -203,6 +203,10 @@ export const variables = {
     address.optional(),
     'where traces are sent, by OTLP over HTTP; without it there are none',
   ],
+  OTEL_GENAI: [
+    onOrOff.default(false),
+    '1: traces also have spans by the OpenTelemetry conventions for generative AI (0)',
+  ],
   LOG_LEVEL: [
     z.enum(logLevels, { error: 'is debug, info, warn, error or silent' }).default('warn'),
     'debug, info, warn, error or silent (warn)',

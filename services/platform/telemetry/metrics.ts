@@ -178,6 +178,9 @@ function observe(instruments: Instruments, observation: Observation): void {
       return
     case 'sealer':
       return observeSealer(instruments, observation.state)
+    case 'model_call':
+      // What models used is counted as it is recorded.
+      return
     case 'page_viewed':
       return instruments.pageViews.inc({ route: observation.route })
     case 'server':

@@ -15,13 +15,17 @@ export interface Telemetry {
 
 /** Nothing is opened for a process without services, such as an operation. */
 export async function openTelemetry(
-  { services, metricsPort, otlpEndpoint }: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint'>,
+  config: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint' | 'genAiTraces'>,
   logger: Logger,
 ): Promise<Telemetry> {
+  const { services, metricsPort, otlpEndpoint, genAiTraces } = config
   const isServing = services.size > 0
   const metrics =
     isServing && metricsPort !== null ? (await import('#platform/telemetry/metrics.ts')).openMetrics() : null
-  const traces = isServing && otlpEndpoint !== null ? await openTraces(services, otlpEndpoint, logger) : null
+  const traces =
+    isServing && otlpEndpoint !== null
+      ? await openTraces({ services, genAiTraces, endpoint: otlpEndpoint }, logger)
+      : null
   return {
     emit: emitToAll([...(metrics ? [metrics.emit] : []), ...(traces ? [traces.emit] : [])]),
     metrics,
@@ -29,7 +33,14 @@ export async function openTelemetry(
   }
 }
 
-async function openTraces(services: Config['services'], endpoint: string, logger: Logger) {
+async function openTraces(
+  {
+    services,
+    genAiTraces,
+    endpoint,
+  }: Pick<Config, 'services' | 'genAiTraces'> & { readonly endpoint: string },
+  logger: Logger,
+) {
   const { openSpanSink } = await import('./otlp.ts')
   const serverKind: ServerKind = services.has('gateway') ? 'gateway' : 'service'
   const sink = openSpanSink({
@@ -37,8 +48,10 @@ async function openTraces(services: Config['services'], endpoint: string, logger
     serviceName: processName(services),
     onFault: (what, fault) => logger.warn({ err: fault }, what),
   })
+  const genAi = genAiTraces ? (await import('./genAi.ts')).genAiSpans() : undefined
   const emit: Emit = (observation) => {
     for (const span of spansOf(observation, serverKind)) sink.send(span)
+    for (const span of genAi?.(observation) ?? []) sink.send(span)
   }
   return { emit, close: () => sink.close() }
 }

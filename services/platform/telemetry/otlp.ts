@@ -68,6 +68,7 @@ function complaining(exporter: SpanExporter, onFault: (what: string, fault: unkn
 
 const kinds = {
   server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
   internal: SpanKind.INTERNAL,
   producer: SpanKind.PRODUCER,
   consumer: SpanKind.CONSUMER,
@@ -89,7 +90,7 @@ function readable(span: Span, resource: ReadableSpan['resource']): ReadableSpan 
     events: [],
     ended: true,
     resource,
-    instrumentationScope: { name: 'flightdeck' },
+    instrumentationScope: span.scope ?? { name: 'flightdeck' },
     droppedAttributesCount: 0,
     droppedEventsCount: 0,
     droppedLinksCount: 0,

@@ -1,6 +1,7 @@
 /** Observations of what a process does, emitted to metrics and traces. Observers never throw and never block. */
 import type { Server } from 'node:http'
 import type { PageRoute } from '#domain/api/pageRoutes.ts'
+import type { AgentName } from '#domain/agents.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -45,10 +46,35 @@ export type Appended = Period & {
   readonly events: readonly AnyRecorded[] | 'conflict' | 'fault'
 }
 
+/** Tokens as a model's API counts them: the four kinds do not overlap. */
+export interface TokenCounts {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+}
+
+/** A request to a model that the key broker let through. */
+export interface ModelCall extends Period {
+  /** As the request and the answer name it; `undefined` where they do not. */
+  readonly requestModel: string | undefined
+  readonly usage: (TokenCounts & { readonly model: string }) | undefined
+  /** The status of the answer; `broken_off`: it never came to its end. */
+  readonly status: number | 'broken_off'
+}
+
+/** An agent called a model during a turn. */
+export type ModelCalled = ModelCall & {
+  readonly kind: 'model_call'
+  readonly executionId: string
+  readonly agent: AgentName
+}
+
 export type Observation =
   | RequestAnswered
   | CommandDone
   | Appended
+  | ModelCalled
   /** A batch was folded into the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
   /** This process projects from now on; `null`: not any more. */

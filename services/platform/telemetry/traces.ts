@@ -11,7 +11,7 @@ import type { Appended, CommandDone, Observation, Period, RequestAnswered } from
 /** A piece of work in a trace. Attributes are words of ours, codes and counts: nothing that people or agents wrote. */
 export interface Span extends Period {
   readonly name: string
-  readonly kind: 'server' | 'internal' | 'producer' | 'consumer'
+  readonly kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer'
   /** 32 hex digits. */
   readonly traceId: string
   /** 16 hex digits, as the parent's. */
@@ -19,6 +19,8 @@ export interface Span extends Period {
   readonly parentId: string | null
   readonly ok: boolean
   readonly attributes: Readonly<Record<string, string | number>>
+  /** The convention that it follows; without one the names are ours. */
+  readonly scope?: { readonly name: string; readonly version: string }
 }
 
 /** Where requests come in here: from outside, or from a gateway that has a span of its own for them. */
@@ -148,11 +150,13 @@ export function traceIdOf(correlationId: string | undefined): string | undefined
   return /^[0-9a-f]{32}$/.test(digits) && !/^0+$/.test(digits) ? digits : undefined
 }
 
-const idOf = (...about: readonly string[]): string =>
+/** The id of a span, from what it is about. */
+export const idOf = (...about: readonly string[]): string =>
   createHash('sha256').update(about.join('\n')).digest('hex').slice(0, 16)
 const requestSpanId = (requestId: string, serverKind: ServerKind): string =>
   idOf('request', serverKind, requestId)
 const commandSpanId = (stream: string, commandId: string): string => idOf('command', stream, commandId)
 const appendSpanId = (stream: string, commandId: string): string => idOf('append', stream, commandId)
 const jobSpanId = (eventId: string): string => idOf('job', eventId)
-const runSpanId = (eventId: string): string => idOf('run', eventId)
+/** The span of the run that an event asked for. */
+export const runSpanId = (eventId: string): string => idOf('run', eventId)

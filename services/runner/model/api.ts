@@ -31,17 +31,23 @@ export interface MayFetch {
 
 export type Checked =
   /** What was looked at, and nothing else: of a name that stands twice, the model's side might take the other. */
-  { readonly kind: 'fine'; readonly body: string } | { readonly kind: 'refused'; readonly sentence: string }
+  | {
+      readonly kind: 'fine'
+      readonly body: string
+      /** The model that it asks, where it names one. */
+      readonly model?: string | undefined
+    }
+  | { readonly kind: 'refused'; readonly sentence: string }
 
 export type CheckedBytes =
-  | { readonly kind: 'fine'; readonly body: Uint8Array }
+  | { readonly kind: 'fine'; readonly body: Uint8Array; readonly model?: string | undefined }
   | Exclude<Checked, { readonly kind: 'fine' }>
 
 /** `ModelApi.check` for a body in bytes. */
 export function checkBody(api: ModelApi, body: Uint8Array, may: MayFetch): CheckedBytes {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
   const checked = api.check(text, may)
-  return checked.kind === 'fine' ? { kind: 'fine', body: Buffer.from(checked.body) } : checked
+  return checked.kind === 'fine' ? { ...checked, body: Buffer.from(checked.body) } : checked
 }
 
 export const refused = (sentence: string): Checked => ({ kind: 'refused', sentence })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ModelCall } from '#platform/telemetry/telemetry.ts'
 import { textThreads } from '../redaction/textThreads.ts'
 import { budgetUsedUp } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
@@ -302,6 +303,29 @@ describe('what passes', () => {
     ])
   })
 
+  test('each call of a model is told once it is over, to the turn in which it began', async () => {
+    const baseUrl = await apiThat((request, response) => {
+      if (request.headers['x-say'] === undefined) return streams(request, response)
+      request.resume()
+      response.writeHead(529, { 'content-type': 'application/json' }).end('{}')
+    })
+    const { broker } = await brokerFor(baseUrl)
+    const calls: ModelCall[] = []
+    const body = '{"model":"claude-asked","messages":[]}'
+    broker.admit(anyAmount, (call) => calls.push(call))
+    await ask({ body })
+    await ask({ body, path: '/v1/messages/count_tokens' })
+    await ask({ body: '{}', headers: { 'x-say': 'overloaded' } })
+    await until(() => calls.length === 2)
+    broker.admit(null)
+    await ask({ body })
+    expect(calls).toMatchObject([
+      { requestModel: 'claude-asked', usage: streamUsage, status: 200 },
+      { requestModel: undefined, usage: undefined, status: 529 },
+    ])
+    for (const { begun, ended } of calls) expect(ended).toBeGreaterThanOrEqual(begun)
+  })
+
   test('an error of the API passes as it is; a refused key is noticed', async () => {
     const refusal = '{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}'
     const baseUrl = await apiThat((request, response) => {
@@ -561,11 +585,14 @@ describe('faults', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(stream.slice(0, 2).join(''), () => response.destroy())
     })
-    const { faults, usage } = await brokerFor(baseUrl)
+    const { broker, faults, usage } = await brokerFor(baseUrl)
+    const calls: ModelCall[] = []
+    broker.admit(anyAmount, (call) => calls.push(call))
     const answer = await send()
     await expect(bodyOf(answer)).rejects.toThrow('aborted')
-    await until(() => usage.length === 1)
+    await until(() => calls.length === 1)
     expect(usage).toEqual([{ ...streamUsage, outputTokens: 1 }])
+    expect(calls).toMatchObject([{ status: 'broken_off', usage: usage[0] }])
     expect(faults).toEqual(['broke_off'])
   })
 

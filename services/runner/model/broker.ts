@@ -9,6 +9,7 @@ import { chmod, chown, lstat, unlink } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import type { HostUser } from '#platform/childProcess.ts'
+import { now, type ModelCall } from '#platform/telemetry/telemetry.ts'
 import { answerFault, budgetUsedUp, faults, notServed } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
 import type { ApiFault } from './apiFault.ts'
@@ -57,12 +58,16 @@ export interface BrokerOptions {
 export interface Broker {
   /** Of the loopback; 0 where it stands on a socket. */
   readonly port: number
-  /** What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. */
-  admit(budget: Budget | null): void
+  /**
+   * What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. `onCall` is told of each call of a
+   * model in that turn, once it is over.
+   */
+  admit(budget: Budget | null, onCall?: OnCall): void
   /** Breaks off what is under way and removes the socket. */
   close(): Promise<void>
 }
 
+type OnCall = (call: ModelCall) => void
 type FaultCode = BrokerFault['code']
 
 /** Starts a broker; fails with a sentence when it cannot listen. */
@@ -103,6 +108,7 @@ function admission(
   const api = modelApis[options.upstream.api]
   const knowsToken = tokenCheck(options.runToken)
   let budget: Budget | null = options.budget ?? anyAmount
+  let onCall: OnCall | undefined
   let underWay = 0
   /** Bytes of their bodies, which are in memory. */
   let held = 0
@@ -120,14 +126,16 @@ function admission(
     answerFault(api, response, fault)
   }
   return {
-    admit(next) {
+    admit(next, onNextCall) {
       budget = next
+      onCall = onNextCall
     },
     async serve(request, response) {
       const path = pathOf(api, request)
       if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
       if (path === undefined) return refuse(request, response, 'not_served', notServed(api))
       const spending = budget
+      const call = path === api.meteredPath ? observedCall(response, onCall) : undefined
       if (spending === null) return refuse(request, response, 'no_turn', faults.noTurn)
       const refusal = await spending.refusal()
       // A client that left meanwhile sends nothing that could be passed on.
@@ -148,13 +156,39 @@ function admission(
       const onUsage = (usage: ModelUsage) => {
         spending.spend(usage)
         options.onUsage(usage)
+        call?.used(usage)
       }
       try {
-        await upstream.answer({ request, response, path, bodyBytes, modelFetches, onFault, onUsage })
+        await upstream.answer({
+          request,
+          response,
+          path,
+          bodyBytes,
+          modelFetches,
+          onFault,
+          onModel: (model) => call?.asked(model),
+          onUsage,
+        })
       } finally {
         underWay -= 1
         held -= bytes
+        call?.over()
       }
+    },
+  }
+}
+
+/** Follows a call of a model to its end. */
+function observedCall(response: ServerResponse, onCall: OnCall | undefined) {
+  const begun = now()
+  let requestModel: string | undefined
+  let usage: ModelUsage | undefined
+  return {
+    asked: (model: string | undefined) => void (requestModel = model),
+    used: (used: ModelUsage) => void (usage = used),
+    over() {
+      const status = response.writableEnded ? response.statusCode : 'broken_off'
+      onCall?.({ requestModel, usage, status, begun, ended: now() })
     },
   }
 }

@@ -133,7 +133,10 @@ async function bodyOf(api: ModelApi, exchange: Exchange, looked: Look): Promise<
     const checked = await looked(body, exchange).catch(unreadable)
     // A client that left meanwhile sends nothing that could be passed on.
     if (response.destroyed) return undefined
-    if (checked.kind === 'fine') return checked.body
+    if (checked.kind === 'fine') {
+      exchange.onModel(checked.model)
+      return checked.body
+    }
     onFault({ code: 'fetches', message: checked.sentence })
     answerFault(api, response, malformed(checked.sentence))
   } catch (fault) {

@@ -18,7 +18,7 @@ export function scriptedUpstream({ api, pauseMs = 20 }: ScriptedOptions): Upstre
 }
 
 async function answer(api: ModelApi, pauseMs: number, exchange: Exchange): Promise<void> {
-  const { request, response, path, bodyBytes, onFault, onUsage } = exchange
+  const { request, response, path, bodyBytes, onFault, onModel, onUsage } = exchange
   try {
     const asked: unknown = JSON.parse((await readWhole(request, bodyBytes)).toString('utf8'))
     const answered = api.scripted?.(asked, path)
@@ -26,6 +26,7 @@ async function answer(api: ModelApi, pauseMs: number, exchange: Exchange): Promi
       onFault({ code: 'malformed', message: notOfApi(api).message })
       return answerFault(api, response, notOfApi(api))
     }
+    onModel(answered.usage?.model)
     if (answered.kind === 'events') await sendEvents(response, answered.frames, pauseMs)
     else sendJson(response, answered.body)
     if (answered.usage !== undefined) onUsage(answered.usage)

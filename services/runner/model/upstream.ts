@@ -12,6 +12,8 @@ export interface Exchange {
   readonly bodyBytes: number
   /** Whether the model's service may be told to fetch from the network itself. */
   readonly modelFetches: boolean
+  /** Told which model the request asks, before it is answered. */
+  readonly onModel: (model: string | undefined) => void
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
 }

@@ -11,6 +11,7 @@ import { anyAmount, type Budget } from '../../model/budget.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 import type { AgentDeps } from '../../deps.ts'
+import type { ModelCall } from '#platform/telemetry/telemetry.ts'
 import type {
   ReservedSandbox,
   ReservedSpec,
@@ -27,6 +28,8 @@ import type { OpenedSandboxEnv, SandboxEnv } from '../sandboxEnv.ts'
 export interface TurnListener {
   /** What the turn may spend on models. */
   readonly budget: Budget
+  /** A call of a model through the broker is over. */
+  readonly onModelCall: (call: ModelCall) => void
   /** Something was printed. */
   onOutput(): void
   onEvent(event: AgentEvent): Promise<void>
@@ -150,7 +153,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
         const secrets = [runToken, ...(backend.kind === 'key' ? [backend.apiKey] : [])]
         return agentProcess(start, child, secrets, {
           metered,
-          admit: (budget) => broker?.admit(budget),
+          admit: (budget, onCall) => broker?.admit(budget, onCall),
           close: closeAll,
         })
       },
@@ -289,7 +292,7 @@ function agentProcess(
   }
   const listenTo = (listener: TurnListener) => {
     stderr.forwardTo(listener.onStderr)
-    broker.admit(listener.budget)
+    broker.admit(listener.budget, listener.onModelCall)
   }
 
   return {
@@ -351,6 +354,7 @@ function agentProcess(
 
 const nobody: TurnListener = {
   budget: anyAmount,
+  onModelCall: () => undefined,
   onOutput: () => undefined,
   onEvent: async () => undefined,
   onStderr: async () => undefined,

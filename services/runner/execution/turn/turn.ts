@@ -113,7 +113,19 @@ async function turnOn(
   const recorder = recorderFor(deps, request, started, { redaction, output })
   const limits = watchLimits(deps, run, process)
   const stderrTail = tailOf(keptTail)
-  const listener = listenerFor(started, { recorder, output, stderrTail, onOutput: limits.onOutput })
+  const listener = listenerFor(started, {
+    recorder,
+    output,
+    stderrTail,
+    onOutput: limits.onOutput,
+    onModelCall: (call) =>
+      deps.emit({
+        kind: 'model_call',
+        executionId: run.fence.executionId,
+        agent: process.agent.name,
+        ...call,
+      }),
+  })
   let isKept = false
   try {
     const isFinished = await follow(deps, request, started, listener)
@@ -181,16 +193,19 @@ function listenerFor(
     output,
     stderrTail,
     onOutput,
+    onModelCall,
   }: {
     readonly recorder: EventRecorder
     readonly output: RunOutput
     readonly stderrTail: ReturnType<typeof tailOf>
     readonly onOutput: () => void
+    readonly onModelCall: TurnListener['onModelCall']
   },
 ): TurnListener {
   return {
     budget,
     onOutput,
+    onModelCall,
     onEvent(event) {
       // The usage of an agent without a key is metered by the broker, request by request.
       if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)

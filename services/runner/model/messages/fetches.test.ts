@@ -108,7 +108,7 @@ describe('finding 14: what the model’s side would fetch or run', () => {
       said({ type: 'tool_use', id: 't', name: 'x', input: { source: elsewhere } }),
     ],
   ])('%s are passed on as they were looked at', (_, body) =>
-    expect(check(body)).toEqual({ kind: 'fine', body: JSON.stringify(body) }),
+    expect(check(body)).toEqual({ kind: 'fine', body: JSON.stringify(body), model: 'claude-x' }),
   )
 
   test('of a name that stands twice only what was looked at is passed on', () => {
@@ -116,6 +116,7 @@ describe('finding 14: what the model’s side would fetch or run', () => {
     expect(checkFetches(twice, { modelFetches: false })).toEqual({
       kind: 'fine',
       body: '{"mcp_servers":[],"model":"m"}',
+      model: 'm',
     })
   })
 
@@ -132,7 +133,7 @@ describe('finding 14: where a project lets the model’s side fetch', () => {
     ['a fetch', request({ tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] })],
     ['an image by its address', said({ type: 'image', source: elsewhere })],
   ])('%s: passed on', (_, body) =>
-    expect(check(body, true)).toEqual({ kind: 'fine', body: JSON.stringify(body) }),
+    expect(check(body, true)).toEqual({ kind: 'fine', body: JSON.stringify(body), model: 'claude-x' }),
   )
 
   test.each([

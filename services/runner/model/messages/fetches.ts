@@ -13,6 +13,7 @@ const Block = z.looseObject({
   content: z.unknown().optional(),
 })
 const Request = z.looseObject({
+  model: z.string().optional().catch(undefined),
   mcp_servers: z.unknown().optional(),
   container: z.unknown().optional(),
   tools: z.array(z.looseObject({ type: z.string().nullish() })).nullish(),
@@ -42,7 +43,7 @@ export function checkFetches(body: string, { modelFetches }: MayFetch): Checked 
   const request = Request.safeParse(parsed)
   if (!request.success)
     return refused(`${request.error.issues[0]?.path.join('.') || 'The body'} is not valid.`)
-  const { mcp_servers: servers, container, tools, system, messages } = request.data
+  const { model, mcp_servers: servers, container, tools, system, messages } = request.data
   if (isThere(servers) && !modelFetches) return refused(fetches('mcp_servers', 'connects to servers'))
   if (isThere(container)) return refused(outside('container', 'runs code'))
   const isRefused = (type: string): boolean =>
@@ -59,7 +60,7 @@ export function checkFetches(body: string, { modelFetches }: MayFetch): Checked 
     const say = source === 'url' ? fetches : outside
     return refused(say(`source: ${source}`, 'fetches content'))
   }
-  return { kind: 'fine', body: JSON.stringify(parsed) }
+  return { kind: 'fine', body: JSON.stringify(parsed), model }
 }
 
 const isThere = (value: unknown): boolean =>

@@ -51,7 +51,7 @@ describe('finding 14: what the model’s side would fetch, run or keep', () => {
     message({ type: 'input_image', image_url: 'data:image/png;base64,iVBO' }),
     { input: 'words' },
   ])('%j is passed on', (more) => {
-    expect(check(more)).toEqual({ kind: 'fine', body: body(more) })
+    expect(check(more)).toEqual({ kind: 'fine', body: body(more), model: 'gpt-5' })
   })
 
   test('of a name that stands twice the last is passed on, and it alone', () => {
@@ -59,6 +59,7 @@ describe('finding 14: what the model’s side would fetch, run or keep', () => {
     expect(checkFetches(twice, { modelFetches: false })).toEqual({
       kind: 'fine',
       body: '{"model":"m","store":false,"input":[]}',
+      model: 'm',
     })
   })
 

@@ -44,7 +44,7 @@ export function checkFetches(body: string, may: MayFetch): Checked {
   // Left out, the API would store the answer.
   if (store !== false || background === true)
     return refused('store: an answer must not be stored outside of the sandbox: send "store": false.')
-  return { kind: 'fine', body: JSON.stringify(parsed) }
+  return { kind: 'fine', body: JSON.stringify(parsed), model: request.data.model }
 }
 
 function refusalOfTools(tools: unknown, { modelFetches }: MayFetch): string | undefined {
