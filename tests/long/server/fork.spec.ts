@@ -7,10 +7,10 @@ import { sendMessage } from '#domain/api/chat.schema.ts'
 import { forkTask, previewUndo, undoTurn } from '#domain/api/fork.schema.ts'
 import { getProvenance } from '#domain/api/provenance.schema.ts'
 import { createTask, executeTask, getTask, getTaskDiff, type Task } from '#domain/api/tasks.schema.ts'
-import { createGate } from '../standins/messagesApi.ts'
-import { eventually } from './engines.ts'
-import { hasEnded, openScene, type Scene } from './scene.ts'
-import { workspaceFiles, type Files } from './workspaceFiles.ts'
+import { createGate } from '../../standins/messagesApi.ts'
+import { eventually } from '../../server/engines.ts'
+import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
+import { workspaceFiles, type Files } from '../../server/workspaceFiles.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Do it' } })
 const turn = (when: RegExp, command: string, text: string) => ({
