@@ -1,5 +1,7 @@
 /** Saving the audit record of a task: a file that anybody can check without this server. */
 import { useCallback, useState } from 'react'
+import { historyRoutes } from '#domain/api/history.ts'
+import { pathOf } from '#domain/api/route.ts'
 import type { ContentCategory } from '#domain/proof/auditBundle.ts'
 import { readToken } from '../../api/tokenStore.ts'
 
@@ -19,7 +21,7 @@ export async function fetchAudit(
 ): Promise<Blob> {
   const query = withhold.length > 0 ? `?withhold=${withhold.join(',')}` : ''
   const headers = { authorization: `Bearer ${readToken() ?? ''}` }
-  const response = await fetch(`/api/tasks/${encodeURIComponent(taskId)}/audit${query}`, {
+  const response = await fetch(`/api${pathOf(historyRoutes.getTaskAudit.path, { taskId })}${query}`, {
     headers,
     ...(signal ? { signal } : {}),
   }).catch(() => undefined)
