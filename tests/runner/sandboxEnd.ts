@@ -4,7 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { testPath } from './workspaceScene.ts'
 import { type Workspace } from '../../services/runner/workspace/workspace.ts'
 import { type SandboxedProcess } from '../../services/runner/sandbox/port.ts'
@@ -120,9 +120,15 @@ export function describeFreeze(at: SandboxStage): void {
     const startWith = async (attack: string): Promise<SandboxedProcess> => {
       for (const name of await readdir(at.workspace.dir))
         if (name.startsWith('still-')) await rm(join(at.workspace.dir, name))
-      const script = `sleep 1000.5 & read -r line; ${attack}\nexec bash -c '${beat('itself')}'`
+      // The first beat takes no process: an attack may have filled every place before the second.
+      const first = 'echo 0 > /workspace/still-itself'
+      const script = `sleep 1000.5 & read -r line; ${first}; ${attack}\nexec bash -c '${beat('itself')}'`
       const limits = { ...wide, processes: 100 }
       const child = start(['bash', '-c', script], { stdin: 'pipe', beside: 1, limits })
+      onTestFinished(async () => {
+        child.kill()
+        await child.exited
+      })
       child.stdout.resume()
       child.stderr.resume()
       await child.settled
@@ -147,8 +153,6 @@ export function describeFreeze(at: SandboxStage): void {
       // The first of the sandbox, the command and what was beside it; bubblewrap has another outside.
       const left = (await processesOf(at.workspace)).length
       expect(left).toBeLessThanOrEqual(fate === 'frozen' ? 4 : 0)
-      child.kill()
-      await child.exited
     })
 
     test('the command and what was beside it stand still, and go on once thawed', async () => {
