@@ -4,16 +4,24 @@ import { openApi } from './openapi.ts'
 import package_ from '../../../package.json' with { type: 'json' }
 import { referencePage } from './page.ts'
 
-/** `GET /api/openapi.json` and `GET /api/docs`, open to anybody; other addresses fall through. Both are made once. */
-export function reference(): Middleware {
+function answers() {
   const document = openApi({ version: package_.version })
-  const answers = new Map([
-    ['/api/openapi.json', { type: 'application/json', body: JSON.stringify(document, null, 1) }],
-    ['/api/docs', { type: 'text/html; charset=utf-8', body: referencePage(document) }],
-  ])
+  return {
+    '/api/openapi.json': { type: 'application/json', body: JSON.stringify(document, null, 1) },
+    '/api/docs': { type: 'text/html; charset=utf-8', body: referencePage(document) },
+  }
+}
+
+const isAddress = (path: string): path is keyof ReturnType<typeof answers> =>
+  path === '/api/openapi.json' || path === '/api/docs'
+
+/** `GET /api/openapi.json` and `GET /api/docs`, open to anybody; other addresses fall through. Both are made once, at the first request: no start waits for them. */
+export function reference(): Middleware {
+  let made: ReturnType<typeof answers> | undefined
   return (context, next) => {
-    const answer = answers.get(context.path)
-    if (!answer || (context.method !== 'GET' && context.method !== 'HEAD')) return next()
+    if (!isAddress(context.path) || (context.method !== 'GET' && context.method !== 'HEAD')) return next()
+    made ??= answers()
+    const answer = made[context.path]
     // No router answers here, so the route for the metrics is set by hand.
     context.state.route = context.path
     context.type = answer.type
