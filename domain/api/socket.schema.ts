@@ -60,12 +60,12 @@ interface Caused {
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
- * What a viewer has heard of a task: the highest position, or beside it how many sayings of the task's room carried that position. An event
- * is said in up to four sayings at one position; who was cut off between them and gives the number is told the rest, and nothing twice.
+ * What a viewer has heard of a task: the highest position, or beside it how many messages of the task's room carried that position. An event
+ * is said in up to four messages at one position; who was cut off between them and gives the number is told the rest, and nothing twice.
  */
 export const ResumeCursor = z.union([
   Position,
-  z.strictObject({ position: Position, sayings: z.int().min(1).max(100) }),
+  z.strictObject({ position: Position, messages: z.int().min(1).max(100) }),
 ])
 export type ResumeCursor = z.infer<typeof ResumeCursor>
 

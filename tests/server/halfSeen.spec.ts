@@ -1,4 +1,4 @@
-/** A viewer that was cut off between two sayings of one event, and names how many it heard, is told the rest and nothing twice. */
+/** A viewer that was cut off between two messages of one event, and names how many it heard, is told the rest and nothing twice. */
 import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.schema.ts'
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
-test('a viewer cut off between two sayings of one event is told the rest', async () => {
+test('a viewer cut off between two messages of one event is told the rest', async () => {
   const { ada, product, projectId } = scene
   const task = await ada.task(projectId, 'Be ready')
   await ada.taskOnce(task.id, hasEnded)
@@ -46,8 +46,8 @@ test('a viewer cut off between two sayings of one event is told the rest', async
     )
   }
   expect(said).toEqual([])
-  expect(await toldAfter({ position, sayings: 1 })).toEqual(['chat_message'])
-  expect(await toldAfter({ position, sayings: 2 })).toEqual([])
+  expect(await toldAfter({ position, messages: 1 })).toEqual(['chat_message'])
+  expect(await toldAfter({ position, messages: 2 })).toEqual([])
   // Who names only the position says that it has all of it.
   expect(await toldAfter(position)).toEqual([])
 })

@@ -188,8 +188,8 @@ const ofTask = (live: Live): readonly Heard[] =>
 /** What a viewer that has heard this names when it comes again. */
 function resumeCursor(heard: readonly Heard[], start: Position): ResumeCursor {
   const position = heard.map(positionOf).reduce(later, start)
-  const sayings = heard.filter((event) => positionOf(event) === position).length
-  return sayings === 0 ? position : { position, sayings }
+  const messages = heard.filter((event) => positionOf(event) === position).length
+  return messages === 0 ? position : { position, messages }
 }
 
 /** Connected, however often it must be tried while the server is away. */

@@ -86,7 +86,7 @@ describe('metrics', () => {
       'flightdeck_http_received_bytes_total',
       'flightdeck_http_sent_bytes_total',
       'flightdeck_output_recorded_bytes_total',
-      'flightdeck_socket_sayings_total',
+      'flightdeck_socket_messages_total',
       'flightdeck_events_projected_total',
       'process_cpu_seconds_total',
     ]

@@ -265,7 +265,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
       },
       { weight: 4, arbitrary: fc.record({ do: fc.constant('connect' as const), who: fc.nat(2) }) },
       { weight: 3, arbitrary: fc.record({ do: fc.constant('disconnect' as const), who: fc.nat(2) }) },
-      // Cut off after some more sayings, and so between those of one event.
+      // Cut off after some more messages, and so between those of one event.
       {
         weight: 3,
         arbitrary: fc.record({
@@ -295,7 +295,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
     const last = heard.at(-1)
     if (last === undefined) return from ?? null
     const position = positionOf(last)
-    return { position, sayings: heard.filter((saying) => positionOf(saying) === position).length }
+    return { position, messages: heard.filter((message) => positionOf(message) === position).length }
   }
 
   test(
@@ -325,9 +325,9 @@ describe('any interleaving of appending, telling, joining, losing the connection
           const connect = (tab: Tab) => {
             if (tab.connection?.open) return
             const viewer: Viewer = {
-              send(saying) {
+              send(message) {
                 if (!connection.open) return
-                tab.heard.push(saying)
+                tab.heard.push(message)
                 connection.cutAfter -= 1
                 if (connection.cutAfter === 0) disconnect(tab)
               },

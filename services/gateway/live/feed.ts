@@ -274,7 +274,7 @@ function deliver({ emit }: FeedState, event: AnyRecorded, deliveries: readonly D
   const begun = now()
   for (const { viewer, messages } of deliveries) for (const message of messages) viewer.send(message)
   const count = deliveries.reduce((sum, { messages }) => sum + messages.length, 0)
-  if (count > 0) emit({ kind: 'said', event, sayings: count, begun, ended: now() })
+  if (count > 0) emit({ kind: 'messages_sent', event, messages: count, begun, ended: now() })
 }
 
 async function join(
@@ -325,7 +325,7 @@ async function replay(
   const isWhole = before !== undefined && after !== undefined && after !== null
   const messages = isWhole ? [...before, ...after] : []
   for (const message of messages) viewer.send(message)
-  feed.emit({ kind: 'replayed', sayings: messages.length })
+  feed.emit({ kind: 'messages_replayed', messages: messages.length })
   state.held = null
   return { resync: !isWhole, position: feed.reached }
 }

@@ -78,7 +78,7 @@ export function receivedOf(position: Position, last: ResumeCursor | null): numbe
   const whole = typeof last === 'string'
   const order = comparePositions(position, whole ? last : last.position)
   if (order > 0) return 0
-  return order < 0 || whole ? Infinity : last.sayings
+  return order < 0 || whole ? Infinity : last.messages
 }
 
 /** Whether a position is at or before another. */

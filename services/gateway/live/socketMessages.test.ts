@@ -28,10 +28,10 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../../tests/domain/recorded.ts'
-import { socketMessagesOf as sayingsWith, type Around } from './socketMessages.ts'
+import { socketMessagesOf as messagesWith, type Around } from './socketMessages.ts'
 
 const addressOf = ({ imageId, scope }: SealedImage) => `/${imageId}?${scope}`
-const socketMessagesOf = (event: AnyRecorded, around: Around) => sayingsWith(event, around, addressOf)
+const socketMessagesOf = (event: AnyRecorded, around: Around) => messagesWith(event, around, addressOf)
 
 const stream = taskStream(taskId(1))
 const work = { executionId: executionId(1), messageId: messageId(1) }
@@ -74,7 +74,7 @@ const printed = (event: TerminalEvent) => {
   const placed = recorded(event, { revision: 4, stream: terminalStream(taskId(1)), position: '70' })
   return socketMessagesOf(placed as AnyRecorded, { before: undefined, after: undefined, isCommand: false })
 }
-const names = (sayings: ReturnType<typeof socketMessagesOf>) => sayings.map(([name]) => name)
+const names = (messages: ReturnType<typeof socketMessagesOf>) => messages.map(([name]) => name)
 const place = { position: '70', version: expect.any(Number), commandId: 'command' }
 const printedAt = { ...place, version: 4 }
 const toRunning = (kind: ExecutionKind) => [created, queued(kind), requested(kind), started]
@@ -222,9 +222,9 @@ describe('an execution', () => {
     ['failed', ExecutionFailed.of({ ...work, code: 'c', exitCode: null, terminal: null }, { reason: 'r' })],
     ['cancelled', ExecutionCancelled.of({ ...work, terminal: null })],
   ])('of a turn that ends %s says so as the status, and speaks of no command', (status, end) => {
-    const sayings = saidOf(toRunning('turn'), end)
-    expect(names(sayings)).toEqual(['task_event', 'chat_message_status_changed', 'task_status_changed'])
-    expect(sayings[2]).toMatchObject(['task_status_changed', { status, ...place }])
+    const messages = saidOf(toRunning('turn'), end)
+    expect(names(messages)).toEqual(['task_event', 'chat_message_status_changed', 'task_status_changed'])
+    expect(messages[2]).toMatchObject(['task_status_changed', { status, ...place }])
   })
   test.each([
     ['command_completed', 0, ExecutionCompleted.of({ ...work, exitCode: 0, terminal: null })],
@@ -238,11 +238,11 @@ describe('an execution', () => {
   ])(
     'of a command is told as %s with exit code %s, and the task has its status back',
     (name, exitCode, end) => {
-      const sayings = saidOf(toRunning('command'), end, true)
+      const messages = saidOf(toRunning('command'), end, true)
       const commandStatus = name.replace('command_', '')
       const reason = name === 'command_failed' ? 'r' : 'cancelled'
       const response = exitCode === null ? reason : `exit ${exitCode}`
-      expect(sayings).toMatchObject([
+      expect(messages).toMatchObject([
         ['task_event', {}],
         ['chat_message_status_changed', { messageId: messageId(1), commandStatus, response, ...place }],
         [name, { taskId: taskId(1), ...work, exitCode, ...place }],
@@ -284,8 +284,8 @@ test('where the status before is not known, the status now is said', () => {
       undefined,
     )
   const event = recorded(started, { revision: 3, stream }) as AnyRecorded
-  const sayings = socketMessagesOf(event, { before: undefined, after, isCommand: false })
-  expect(sayings.at(-1)).toMatchObject(['task_status_changed', { status: 'running' }])
+  const messages = socketMessagesOf(event, { before: undefined, after, isCommand: false })
+  expect(messages.at(-1)).toMatchObject(['task_status_changed', { status: 'running' }])
 })
 
 test('of a task that is no more only the bare event is said', () => {

@@ -1,5 +1,7 @@
 /** Starting and stopping the HTTP servers of the product. */
+import { chmod, chown } from 'node:fs/promises'
 import type { Server } from 'node:http'
+import type { HostUser } from '#platform/childProcess.ts'
 
 /** Resolves to the port once the server listens; port 0 takes any free one. Rejects when the port is taken. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
@@ -11,6 +13,25 @@ export function listen(server: Server, { host, port }: { host: string; port: num
       resolve(typeof address === 'object' && address !== null ? address.port : port)
     })
   })
+}
+
+/** A unix socket, at most 107 bytes long, given to `owner` with mode 0600; `'loopback'`: a free port of 127.0.0.1. */
+export type LocalAddress = { readonly socketPath: string; readonly owner?: HostUser | undefined } | 'loopback'
+
+/** Listens where only this machine can reach it. Resolves to the port, 0 for a socket; rejects when it cannot. */
+export async function listenLocally(server: Server, address: LocalAddress): Promise<number> {
+  if (address === 'loopback') return listen(server, { host: '127.0.0.1', port: 0 })
+  const { socketPath, owner } = address
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socketPath, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  await chmod(socketPath, 0o600)
+  if (owner) await chown(socketPath, owner.uid, owner.gid)
+  return 0
 }
 
 /**

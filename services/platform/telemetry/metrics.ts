@@ -66,7 +66,7 @@ function openInstruments(register: Registry) {
     runsEnded: counter('executions_ended', 'Turns and commands that ended.', ['outcome']),
     sockets: gauge('sockets_open', 'Live connections.'),
     rooms: gauge('socket_rooms_open', 'Tasks that somebody watches.'),
-    sayings: counter('socket_sayings', 'What was said of events, over all viewers.'),
+    messages: counter('socket_messages', 'Messages sent about events, over all viewers.'),
     cutOff: counter('sockets_cut_off', 'Viewers that were cut off since they read too slowly.'),
     pageViews: counter('page_views', 'Pages of the client that were viewed.', ['route']),
     output: counter('output_recorded_bytes', 'Terminal output recorded.'),
@@ -153,9 +153,9 @@ function observe(instruments: Instruments, observation: Observation): void {
     case 'projected':
       instruments.projected.inc(observation.events.length)
       return instruments.projectSeconds.observe(secondsOf(observation))
-    case 'said':
-    case 'replayed':
-      return instruments.sayings.inc(observation.sayings)
+    case 'messages_sent':
+    case 'messages_replayed':
+      return instruments.messages.inc(observation.messages)
     case 'rooms':
       return instruments.rooms.set(observation.open)
     case 'socket':

@@ -80,9 +80,9 @@ export type Observation =
   /** This process projects from now on; `null`: not any more. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
   /** An event was sent to viewers, in so many messages over all of them. */
-  | (Period & { readonly kind: 'said'; readonly event: AnyRecorded; readonly sayings: number })
+  | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })
   /** A viewer was sent what it had missed. */
-  | { readonly kind: 'replayed'; readonly sayings: number }
+  | { readonly kind: 'messages_replayed'; readonly messages: number }
   | { readonly kind: 'rooms'; readonly open: number }
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */

@@ -47,14 +47,14 @@ const append = (of: Cause = cause) =>
 
 test('a request, its command, what was appended, and what followed of it are one trace, each below what caused it', () => {
   const projection = span({ kind: 'projected', events: [stored(eventOf(cause))], ...period })
-  const saying = span({ kind: 'said', event: eventOf(cause), sayings: 2, ...period })
+  const sent = span({ kind: 'messages_sent', event: eventOf(cause), messages: 2, ...period })
   const chain = [request('gateway'), command(), append(), projection]
   expect(chain.map(({ parentId }) => parentId)).toEqual([
     null,
     ...chain.slice(0, -1).map((one) => one.spanId),
   ])
-  expect(saying.parentId).toBe(append().spanId)
-  const all = [...chain, saying]
+  expect(sent.parentId).toBe(append().spanId)
+  const all = [...chain, sent]
   expect(new Set(all.map((one) => one.traceId))).toEqual(new Set([traceId]))
   expect(new Set(all.map((one) => one.spanId)).size).toBe(all.length)
   for (const { spanId } of all) expect(spanId).toMatch(/^[0-9a-f]{16}$/)
@@ -97,7 +97,7 @@ test('output is not traced, nor a rebuild, nor what is not of the API', () => {
   const later = { begun: period.begun + 61_000, ended: period.ended + 61_000 }
   const none: readonly Observation[] = [
     { kind: 'append', stream: output.stream, cause, events: [output], ...period },
-    { kind: 'said', event: output, sayings: 1, ...period },
+    { kind: 'messages_sent', event: output, messages: 1, ...period },
     { kind: 'projected', events: [stored(output)], ...period },
     { kind: 'projected', events: [stored(eventOf(cause))], ...later },
     { kind: 'request', requestId, method: 'GET', route: 'client', status: 200, ...period },

@@ -42,10 +42,10 @@ export function spansOf(observation: Observation, serverKind: ServerKind): reado
       return observation.events
         .filter((event) => isTraced(event.stream) && isFresh(event, observation))
         .flatMap((event) => spanAfter(event, `project ${event.type}`, 'consumer', observation))
-    case 'said':
+    case 'messages_sent':
       return isTraced(observation.event.stream)
         ? spanAfter(observation.event, `say ${observation.event.type}`, 'producer', observation, {
-            sayings: observation.sayings,
+            messages: observation.messages,
           })
         : []
     case 'queued': {

@@ -3,7 +3,6 @@
  * are resolved here, and the address that was looked at is the one that is connected to.
  */
 import { lookup as systemLookup } from 'node:dns/promises'
-import { chmod, chown } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import type {
   IncomingHttpHeaders,
@@ -15,18 +14,12 @@ import type {
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { HostUser } from '#platform/childProcess.ts'
 import { endToEndHeaders } from '#platform/http/headers.ts'
+import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
 import { gitDoorAt, hostAndPort, mayConnect, readByGit, rulesFor, type Rule } from './allowList.ts'
 
 export interface ProxyOptions {
-  /** A unix socket, given to `owner` with mode 0600; `'loopback'`: a port of 127.0.0.1. */
-  readonly listen:
-    | {
-        readonly socketPath: string
-        readonly owner: HostUser | undefined
-      }
-    | 'loopback'
+  readonly listen: LocalAddress
   readonly rules: readonly Rule[]
   /** Told of every destination that is not reached, with the reason: what the sandbox wrote is in both. */
   readonly onRefusal: (refusal: Refusal) => void
@@ -116,10 +109,9 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   server.on('connect', (request, client, head) => {
     tunnel(proxy, request, client, head).catch(() => client.destroy())
   })
-  await listen(server, options.listen)
-  const address = server.address()
+  const port = await listenLocally(server, options.listen)
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     traffic: () => ({ ...proxy.traffic }),
     close: () =>
       new Promise((resolve) => {
@@ -267,17 +259,6 @@ function passOn(
     incoming.pipe(response)
   })
   request.pipe(onward)
-}
-
-async function listen(server: Server, place: ProxyOptions['listen']): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    if (place === 'loopback') server.listen(0, '127.0.0.1', resolve)
-    else server.listen(place.socketPath, resolve)
-  })
-  if (place === 'loopback') return
-  await chmod(place.socketPath, 0o600)
-  if (place.owner) await chown(place.socketPath, place.owner.uid, place.owner.gid)
 }
 
 async function allAddresses(host: string): Promise<readonly string[]> {

@@ -4,11 +4,11 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { chmod, chown, lstat, unlink } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { lstat, unlink } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import type { TextThreads } from '../redaction/textThreads.ts'
-import type { HostUser } from '#platform/childProcess.ts'
+import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
 import { now, type ModelCall } from '#platform/telemetry/telemetry.ts'
 import { answerFault, budgetUsedUp, faults, notServed } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
@@ -25,19 +25,9 @@ export type Model =
   | ({ readonly kind: 'http' } & HttpOptions)
   | { readonly kind: 'scripted'; readonly api: ModelApiName; readonly pauseMs?: number }
 
-/** Where a broker stands. */
-export type BrokerPlace =
-  | {
-      /** In a folder that only the runner and the sandbox's user can enter; at most 107 bytes long. */
-      readonly socketPath: string
-      /** The sandbox's user, to whom the socket is given with mode 0600; the runner's own without one. */
-      readonly owner?: HostUser | undefined
-    }
-  /** A free port of the loopback: for an agent without a sandbox that cannot speak over a socket. */
-  | 'loopback'
-
 export interface BrokerOptions {
-  readonly listen: BrokerPlace
+  /** A socket stands in a folder that only the runner and the sandbox's user can enter. A port is for an agent that runs without a sandbox and cannot speak over a socket. */
+  readonly listen: LocalAddress
   readonly runToken: string
   readonly upstream: Model
   /** Where long requests are looked through. */
@@ -85,7 +75,8 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     })
   })
   server.maxConnections = concurrency * 2
-  const port = await listenAt(server, listen)
+  if (listen !== 'loopback') await removeStale(listen.socketPath)
+  const port = await listenLocally(server, listen)
   server.on('error', (error) => onFault({ code: 'broke_off', message: error.message }))
   return {
     port,
@@ -194,22 +185,6 @@ function observedCall(response: ServerResponse, onCall: OnCall | undefined) {
 }
 
 /** The port, where it is one. */
-async function listenAt(server: Server, place: BrokerPlace): Promise<number> {
-  const isSocket = place !== 'loopback'
-  if (isSocket) await removeStale(place.socketPath)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    if (isSocket) server.listen(place.socketPath, resolve)
-    else server.listen(0, '127.0.0.1', resolve)
-  })
-  if (isSocket) {
-    await chmod(place.socketPath, 0o600)
-    if (place.owner !== undefined) await chown(place.socketPath, place.owner.uid, place.owner.gid)
-  }
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
 function upstreamOf({ upstream: model, threads }: BrokerOptions): Upstream {
   switch (model.kind) {
     case 'http':
