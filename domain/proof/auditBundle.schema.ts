@@ -63,6 +63,15 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
+/** Every content of these revisions that was not withheld is of this kind. */
+const UnopenedRun = z.object({
+  stream: z.string(),
+  first: Revision,
+  last: Revision,
+  kind: z.enum(['erased', 'unreadable']),
+})
+export type UnopenedRun = z.infer<typeof UnopenedRun>
+
 /** What the manifest says: how far each stream went when the bundle was made. */
 export const Manifest = z.object({
   _type: z.literal('https://in-toto.io/Statement/v1'),
@@ -79,6 +88,8 @@ export const Manifest = z.object({
     /** The revision of each stream's last event. */
     heads: z.record(z.string(), Revision),
     withheld: z.array(z.enum(contentCategories)),
+    /** Contents that the server could not show. Any other that is not withheld is in the bundle. */
+    unopened: z.array(UnopenedRun).optional(),
   }),
 })
 export type Manifest = z.infer<typeof Manifest>

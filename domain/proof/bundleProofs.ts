@@ -44,14 +44,16 @@ export function witnessOf(
   seals: Iterable<string>,
   cryptography: Cryptography,
 ): 'witnessed' | 'contradicted' | 'unknown' {
+  let isWitnessed = false
   for (const line of seals) {
     const note = noteIn(line)
     const seal =
       note === undefined ? undefined : signedCheckpoint(cryptography, note, [...keys.values()])?.checkpoint
     if (seal?.origin !== originOf(header) || seal.size !== checkpoint.size) continue
-    return isSame(seal.root, checkpoint.root) ? 'witnessed' : 'contradicted'
+    if (!isSame(seal.root, checkpoint.root)) return 'contradicted'
+    isWitnessed = true
   }
-  return 'unknown'
+  return isWitnessed ? 'witnessed' : 'unknown'
 }
 
 function noteIn(line: string): string | undefined {

@@ -143,7 +143,11 @@ function isName(name: string): boolean {
 
 /** No control characters but newlines, and no halves of surrogate pairs. */
 function isText(text: string): boolean {
-  return [...text].every((letter) => letter === '\n' || (letter >= ' ' && !/^\p{Surrogate}$/u.test(letter)))
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < 0x20 && code !== 0x0a) return false
+  }
+  return !/\p{Surrogate}/u.test(text)
 }
 
 function hexOf(bytes: Uint8Array): string {

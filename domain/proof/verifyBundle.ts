@@ -1,8 +1,10 @@
 /** Checks an audit bundle, and names each record that was changed, removed, added or moved. */
 import { fromBase64 } from '../kernel/base64.ts'
+import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import { BundleRecord, Manifest, type BundleHeader } from './auditBundle.schema.ts'
 import { bundleFormat, bundleVersion, type ContentCategory } from './auditBundle.ts'
 import { chainFaults, orderFaults } from './bundleChain.ts'
+import { contentFaults } from './bundleContents.ts'
 import { signedBytes, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault, Parts, Signed } from './bundleParts.ts'
 import { proofFaults, signedHeader, witnessOf } from './bundleProofs.ts'
@@ -74,7 +76,7 @@ function read(lines: Iterable<string>, faults: BundleFault[]): Parts | 'newer_fo
   for (const line of lines) {
     number += 1
     if (line === '') continue
-    const record = recordIn(line)
+    const record = recordIn(line, number)
     if (record === 'newer_format') return 'newer_format'
     if (record === undefined) {
       faults.push({ kind: 'unreadable', where: `line ${number}`, why: 'This line is no record of a bundle.' })
@@ -98,14 +100,9 @@ function read(lines: Iterable<string>, faults: BundleFault[]): Parts | 'newer_fo
   return { header, streams, proofs, manifests }
 }
 
-function recordIn(line: string): BundleRecord | 'newer_format' | undefined {
-  let json: unknown
-  try {
-    json = JSON.parse(line)
-  } catch {
-    return undefined
-  }
-  if (isNewer(json)) return 'newer_format'
+function recordIn(line: string, number: number): BundleRecord | 'newer_format' | undefined {
+  const json = unambiguousJson(line)
+  if (number === 1 && isNewer(json)) return 'newer_format'
   return BundleRecord.safeParse(json).data
 }
 
@@ -156,6 +153,7 @@ function manifestFaults(
     keys.join() === header.keys.join()
   if (!isOfHeader)
     faults.push({ kind: 'changed', where: 'header', why: 'The manifest belongs to another bundle.' })
+  faults.push(...contentFaults(streams, manifest.predicate))
   for (const { name, digest } of manifest.subject)
     faults.push(...headFaults(name, heads[name] ?? -1, digest.sha256, streams.get(name) ?? []))
   const named = new Set(manifest.subject.map(({ name }) => name))

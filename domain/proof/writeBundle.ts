@@ -8,6 +8,7 @@ import {
   predicateType,
   type ContentCategory,
 } from './auditBundle.ts'
+import { unopenedRuns } from './bundleContents.ts'
 import { originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
 import { parseCheckpoint, parseNote } from './checkpoint.ts'
 
@@ -57,8 +58,10 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
     heads: headsCheckpoint,
   })
   const heads = new Map<string, Envelope>()
+  const unopened = unopenedRuns()
   for await (const { event, content } of source.events) {
     heads.set(event.stream, event)
+    unopened.add(event, content)
     yield line({ kind: 'event', event, content })
     const { stream, revision } = event
     const { inLog, atEnd } = source.proofsOf(event)
@@ -77,6 +80,7 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
       treeSize: head.size,
       heads: Object.fromEntries([...heads].map(([name, { revision }]) => [name, revision])),
       withheld: [...source.withheld],
+      unopened: unopened.runs(),
     },
   }
   const payload = JSON.stringify(manifest)

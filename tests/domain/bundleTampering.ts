@@ -118,6 +118,17 @@ const rewrite: Change = (lines, pick) => {
   return { lines: rewritten, where }
 }
 
+/** A content that is in the bundle is given out as erased, withheld or unreadable. */
+const hiding: Change = (lines, pick) => {
+  const picked = pickEvent(lines, pick)
+  if (picked?.record.content.kind !== 'disclosed') return undefined
+  const kinds = ['erased', 'unreadable', 'withheld'] as const
+  const kind = kinds[pick(kinds.length)] ?? 'erased'
+  const content = kind === 'withheld' ? { kind, category: 'details' } : { kind }
+  const line = JSON.stringify({ ...picked.record, content })
+  return { lines: lines.with(picked.index, line), where: [placeOf(picked.record.event)] }
+}
+
 /** Part of a proof, a checkpoint or the manifest becomes another. */
 const proof: Change = (lines, pick) => {
   const index = pick(lines.length)
@@ -144,15 +155,21 @@ const changes: Readonly<Record<string, Change>> = {
   addition,
   truncation,
   rewrite,
+  hiding,
   proof,
 }
 
-/** Makes so many random changes, each kind in turn, and gives those that were not found, or not at the right record. */
+/** Makes so many random changes, each kind in turn; counts those found at the right record by kind, and lists the others. */
 export function tryBundleChanges(
   whole: readonly string[],
   { times, pick, keys }: { times: number; pick: Draw; keys: readonly string[] },
-): { readonly tried: number; readonly missed: readonly string[] } {
+): {
+  readonly tried: number
+  readonly found: Readonly<Record<string, number>>
+  readonly missed: readonly string[]
+} {
   const kinds = Object.entries(changes)
+  const found: Record<string, number> = {}
   const missed: string[] = []
   let tried = 0
   for (let turn = 0; tried < times; turn += 1) {
@@ -163,12 +180,13 @@ export function tryBundleChanges(
     const { verdict, faults } = verifyBundle(changed.lines, cryptography, keys)
     const isNamed = faults.some(({ where }) => changed.where.includes(where))
     const isOther = verdict === 'unknown_key' || verdict === 'newer_format'
-    if (!isNamed && !(kind === 'proof' && isOther))
+    if (isNamed || (kind === 'proof' && isOther)) found[kind] = (found[kind] ?? 0) + 1
+    else
       missed.push(
         `${kind}: ${verdict} ${changed.where.slice(0, 3).join()} ${faults.map(({ where }) => where).join()}`,
       )
   }
-  return { tried, missed }
+  return { tried, found, missed }
 }
 
 function jsonOf(line: string): unknown {

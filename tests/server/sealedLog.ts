@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
-import { digestsOf } from '#platform/eventlog/chain.ts'
+import { digestsOf, type Digests } from '#platform/eventlog/chain.ts'
 import { sealsFile, type OutsideSeal } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import type { SealEvidence } from '#platform/verify/seals.ts'
@@ -24,7 +24,18 @@ export interface SealedLog {
   close(): Promise<void>
 }
 
-const here: Digest = async (events) => events.map(digestsOf)
+/** An event that was not changed is the same object: its digests and its text are computed once. */
+const digests = new WeakMap<StoredEvent, Digests>()
+const texts = new WeakMap<StoredEvent, string>()
+function once<T>(known: WeakMap<StoredEvent, T>, of: (event: StoredEvent) => T): (event: StoredEvent) => T {
+  return (event) => {
+    const found = known.get(event) ?? of(event)
+    known.set(event, found)
+    return found
+  }
+}
+const here: Digest = async (events) => events.map(once(digests, digestsOf))
+const textOf = once(texts, ({ position: _position, ...event }) => JSON.stringify(event))
 const portions = 4
 
 export async function openSealedLog(): Promise<SealedLog> {
@@ -80,9 +91,9 @@ const placeOf = ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>)
 
 /** The records that a change did something to: those that differ, are gone or new, and those that stand in another order. */
 function touched(before: readonly StoredEvent[], after: readonly StoredEvent[]): ReadonlySet<string> {
-  const texts = (log: readonly StoredEvent[]) =>
-    new Map(log.map(({ position: _position, ...event }) => [JSON.stringify(event), placeOf(event)]))
-  const [was, is] = [texts(before), texts(after)]
+  const placesByText = (log: readonly StoredEvent[]) =>
+    new Map(log.map((event) => [textOf(event), placeOf(event)]))
+  const [was, is] = [placesByText(before), placesByText(after)]
   const places = new Set<string>()
   for (const [text, place] of was) if (!is.has(text)) places.add(place)
   for (const [text, place] of is) if (!was.has(text)) places.add(place)
@@ -102,6 +113,8 @@ function touched(before: readonly StoredEvent[], after: readonly StoredEvent[]):
 
 export interface Tried {
   readonly tried: number
+  /** How many changes of each kind were found at the right record. */
+  readonly found: Readonly<Record<string, number>>
   /** Changes that were not found, or that no finding names: how each was made, and what was said. */
   readonly missed: readonly string[]
 }
@@ -113,6 +126,7 @@ export async function tryChanges(
 ): Promise<Tried> {
   const pick = pickFrom(seed)
   const missed: string[] = []
+  const found: Record<string, number> = {}
   let tried = 0
   for (let turn = 0; tried < times; turn += 1) {
     if (turn > times * 20) throw new Error('There is too little in the log to try this on.')
@@ -126,12 +140,13 @@ export async function tryChanges(
     const named = findings.map(({ stream, revision }) =>
       revision === null ? stream : placeOf({ stream, revision }),
     )
-    if (!named.some((place) => expected.has(place)))
+    if (named.some((place) => expected.has(place))) found[tampering.kind] = (found[tampering.kind] ?? 0) + 1
+    else
       missed.push(
         `${tampering.kind}: ${[...expected].slice(0, 3).join()} [${findings.map(({ sentence }) => sentence).join(' ')}]`,
       )
   }
-  return { tried, missed }
+  return { tried, found, missed }
 }
 
 const appended = 'a forgery appended with a right hash'

@@ -293,7 +293,10 @@ export const sealOnlyTamperings: readonly Tampering[] = [
 
 /** The log as a store has it, each event where it stands. */
 export function storeOf(log: Log): Pick<EventStore, 'readAll' | 'readStream'> {
-  const placed = log.map((event, index) => ({ ...event, position: String(index + 1) }))
+  const placed = log.map((event, index) => {
+    const position = String(index + 1)
+    return event.position === position ? event : { ...event, position }
+  })
   return {
     readAll: async (after, limit) => placed.slice(Number(after ?? 0), Number(after ?? 0) + limit),
     readStream: async (stream, { from, limit }) =>

@@ -1,20 +1,31 @@
 /** Hashing and Ed25519 by Node, for what `domain/proof` computes. */
-import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import type { Cryptography } from '#domain/proof/bundleHashes.ts'
 
 /** What stands before the 32 bytes of an Ed25519 key in its DER form. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex')
 
+const encoder = new TextEncoder()
+
 export const cryptography: Cryptography = {
   sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
-  utf8: (text) => new TextEncoder().encode(text),
-  isSignedBy: (publicKey, message, signature) =>
-    verify(
-      null,
-      message,
-      createPublicKey({ key: Buffer.concat([spkiHead, publicKey]), format: 'der', type: 'spki' }),
-      signature,
-    ),
+  utf8: (text) => encoder.encode(text),
+  isSignedBy: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
+}
+
+/** A key that many seals are checked with is decoded once. */
+const keyObjects = new WeakMap<Uint8Array, KeyObject>()
+
+function keyObjectOf(publicKey: Uint8Array): KeyObject {
+  const known = keyObjects.get(publicKey)
+  if (known !== undefined) return known
+  const key = createPublicKey({
+    key: Buffer.concat([spkiHead, publicKey]),
+    format: 'der',
+    type: 'spki',
+  })
+  keyObjects.set(publicKey, key)
+  return key
 }
 
 /** The 32 bytes of an Ed25519 key that `createPublicKey` gives. */

@@ -1,0 +1,56 @@
+/** Which contents a bundle lacks, and why, as its signed manifest says: nobody can hide one and call it erased. */
+import type { BundledContent, Envelope, Manifest, UnopenedRun } from './auditBundle.schema.ts'
+import { withheldAs } from './auditBundle.ts'
+import type { BundledEvent, BundleFault } from './bundleParts.ts'
+
+/** Collects the contents that were erased or could not be opened while a bundle is written. Events come stream by stream, in order. */
+export function unopenedRuns(): {
+  readonly add: (event: Envelope, content: BundledContent) => void
+  readonly runs: () => UnopenedRun[]
+} {
+  const runs: UnopenedRun[] = []
+  let open: UnopenedRun | undefined
+  return {
+    add({ stream, revision }, { kind }) {
+      if (kind === 'none' || kind === 'withheld') return
+      if (kind === 'disclosed') open = undefined
+      else if (open?.stream === stream && open.kind === kind) open.last = revision
+      else runs.push((open = { stream, first: revision, last: revision, kind }))
+    },
+    runs: () => runs,
+  }
+}
+
+/** Contents that are there, or are missing, otherwise than the manifest says. */
+export function contentFaults(
+  streams: ReadonlyMap<string, readonly BundledEvent[]>,
+  { withheld, unopened }: Manifest['predicate'],
+): readonly BundleFault[] {
+  // Bundles of the first days do not say it.
+  if (unopened === undefined) return []
+  return [...streams.values()].flat().flatMap(({ event, content }) => {
+    const why = event.meta.content === null ? undefined : whyNot(event, content, withheld, unopened)
+    return why === undefined
+      ? []
+      : [{ kind: 'changed' as const, where: `${event.stream}@${event.revision}`, why }]
+  })
+}
+
+function whyNot(
+  { type, stream, revision }: Envelope,
+  content: BundledContent,
+  withheld: Manifest['predicate']['withheld'],
+  unopened: readonly UnopenedRun[],
+): string | undefined {
+  const category = withheldAs(type, withheld)
+  if (category !== undefined)
+    return content.kind === 'withheld' && content.category === category
+      ? undefined
+      : `The manifest says that its content is withheld with the ${category}.`
+  const run = unopened.find(
+    (each) => each.stream === stream && each.first <= revision && revision <= each.last,
+  )
+  if (content.kind === (run?.kind ?? 'disclosed')) return undefined
+  if (run === undefined) return 'Its content was left out: the manifest says that it is in the bundle.'
+  return `The manifest says that its content ${run.kind === 'erased' ? 'was erased' : 'could not be opened'}.`
+}
