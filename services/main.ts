@@ -103,6 +103,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
       const { startOpenWorkSweep } = await import('./command/openWork.ts')
       running.push(engines.leases.hold('open work', async () => startOpenWorkSweep(engines)))
+      const { startRelatedTasks } = await import('./command/relatedTasks.ts')
+      running.push(engines.leases.hold('related tasks', async () => startRelatedTasks(engines)))
       const { startErasure } = await import('./command/cleanup/erasure.ts')
       running.push(startErasure(engines))
       const { startImageSweep } = await import('./command/cleanup/imageSweep.ts')

@@ -228,6 +228,8 @@ function ofOtherTasks(event: TaskEventMessage): Said | null {
       return did('Created to be compared with another task', excerpt(event.content?.title))
     case 'AlternativeAdded':
       return did('Another task was created to be compared with this one', excerpt(event.content?.title))
+    case 'AlternativeRemoved':
+      return did('The task to compare this one with could not be created')
     case 'TurnsUndone': {
       const { undone, redone } = event.data
       if (undone.length === 0) return did(`Took ${counted(redone.length, 'undone turn')} back`)

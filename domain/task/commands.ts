@@ -169,8 +169,18 @@ export type TaskCommand =
       readonly executionId: string
       readonly title: string
     }
-  /** `taskId` is created as an alternative to this task. */
-  | { readonly type: 'AddAlternative'; readonly taskId: string; readonly title: string }
+  /** `taskId` is about to be created as an alternative to this task. */
+  | {
+      readonly type: 'AddAlternative'
+      readonly taskId: string
+      readonly title: string
+      /** Alternatives that were deleted: they take no place. A deleted task never comes back, so the list is never wrong, only short. */
+      readonly deleted: readonly string[]
+    }
+  /** `taskId` exists as an alternative to this task. */
+  | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
+  /** `taskId` was not created. */
+  | { readonly type: 'RemoveAlternative'; readonly taskId: string }
   /** Goes back to what the task was before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
   /** The snapshot that the turn before an undo has not left. */

@@ -277,10 +277,16 @@ export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 
-/** An alternative to this task was created. */
+/** An alternative to this task takes a place in its comparison; the alternative is created right after. */
 export const AlternativeAdded = event('AlternativeAdded', 1, {
   data: z.object({ taskId: TaskId }),
   content: z.object({ title: z.string() }),
+})
+
+/** The alternative was not created after all: its place is free again. */
+export const AlternativeRemoved = event('AlternativeRemoved', 1, {
+  data: z.object({ taskId: TaskId }),
+  content: none,
 })
 
 /** What a runner reports while an execution runs; each is fenced by execution and attempt. */
@@ -326,6 +332,7 @@ export const taskEvents = [
   TaskForked,
   TaskCreatedToCompare,
   AlternativeAdded,
+  AlternativeRemoved,
   TurnsUndone,
   WorkspaceRestored,
   ...progressEvents,

@@ -77,7 +77,9 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     nextRequestId: 'request-2',
   },
   RecordFork: { type: 'RecordFork', taskId: taskId(2), executionId: executionId(1), title: 'Another task' },
-  AddAlternative: { type: 'AddAlternative', taskId: taskId(2), title: 'Another task' },
+  AddAlternative: { type: 'AddAlternative', taskId: taskId(2), title: 'Another task', deleted: [] },
+  RecordAlternative: { type: 'RecordAlternative', taskId: taskId(2), title: 'Another task' },
+  RemoveAlternative: { type: 'RemoveAlternative', taskId: taskId(2) },
   UndoTurn: { type: 'UndoTurn', undoId: executionId(3), executionId: executionId(1) },
   RecordSnapshot: {
     type: 'RecordSnapshot',
@@ -247,6 +249,25 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: ['AlternativeAdded'],
     failed: ['AlternativeAdded'],
     cancelled: ['AlternativeAdded'],
+  },
+  RecordAlternative: {
+    ...gone,
+    queued: ['AlternativeAdded'],
+    running: ['AlternativeAdded'],
+    cancelling: ['AlternativeAdded'],
+    completed: ['AlternativeAdded'],
+    failed: ['AlternativeAdded'],
+    cancelled: ['AlternativeAdded'],
+  },
+  // There is none.
+  RemoveAlternative: {
+    ...gone,
+    queued: [],
+    running: [],
+    cancelling: [],
+    completed: [],
+    failed: [],
+    cancelled: [],
   },
   UndoTurn: {
     ...gone,

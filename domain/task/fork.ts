@@ -14,9 +14,10 @@ export function snapshotOfTurn(state: LiveTask, executionId: string): Snapshot |
   return point.snapshot ?? refuse('no_snapshot', 'The files at the end of this turn were not saved.')
 }
 
-/** Notes in the task that another was created from it. */
+/** Notes in the task that another was created from it; once, however often it is told. */
 export function recordFork(state: LiveTask, command: CommandOf<'RecordFork'>): Decision<TaskEvent> {
   const { taskId, executionId, title } = command
+  if (state.forks.includes(taskId)) return []
   const found = snapshotOfTurn(state, executionId)
   return 'refused' in found ? found : [TaskForked.of({ taskId, executionId }, { title })]
 }

@@ -81,8 +81,10 @@ export interface LiveTask {
   readonly baseCommit: string | null
   /** The task that this one is an alternative to. */
   readonly original: string | null
-  /** Alternatives to this task. */
+  /** Alternatives to this task, deleted ones included. */
   readonly alternatives: readonly string[]
+  /** Tasks that were created from turns of this one. */
+  readonly forks: readonly string[]
   /** The files are not yet those of `saved`: since the task was created from a turn, or since an undo. */
   readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
   /** Tools that have started and not finished: the end of the execution closes them. */
@@ -131,6 +133,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       baseCommit: null,
       original: null,
       alternatives: [],
+      forks: [],
       pendingRestore: null,
       openTools: new Set(),
       changedFiles: 0,
@@ -195,6 +198,10 @@ function evolveTask(
       return { ...task, original: event.data.taskId, baseCommit: event.content?.baseCommit ?? null }
     case 'AlternativeAdded':
       return { ...task, alternatives: [...task.alternatives, event.data.taskId] }
+    case 'AlternativeRemoved':
+      return { ...task, alternatives: task.alternatives.filter((id) => id !== event.data.taskId) }
+    case 'TaskForked':
+      return { ...task, forks: [...task.forks, event.data.taskId] }
     case 'TurnsUndone':
       return turnsUndone(task, event.data)
     case 'WorkspaceRestored':
@@ -221,7 +228,6 @@ function evolveTask(
     case 'SecretsGranted':
     case 'CommandOutputRecorded':
     case 'UsageRecorded':
-    case 'TaskForked':
       return task
   }
 }

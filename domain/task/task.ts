@@ -27,7 +27,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
-import { addAlternative, comparedWith } from './comparison.ts'
+import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
 import { automaticUpdate, recordChanges, requestPullRequest, settlePullRequest } from './pullRequest.ts'
@@ -86,6 +86,10 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return recordFork(state, command)
     case 'AddAlternative':
       return addAlternative(state, command)
+    case 'RecordAlternative':
+      return recordAlternative(state, command)
+    case 'RemoveAlternative':
+      return removeAlternative(state, command)
     case 'UndoTurn':
       return undoTurn(state, command)
     case 'RecordSnapshot':

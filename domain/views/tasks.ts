@@ -282,6 +282,8 @@ function relatedOrUndone(task: TaskDocument, event: AnyRecorded): Partial<TaskDo
           { taskId: event.data.taskId, title: event.content?.title ?? '' },
         ],
       }
+    case 'AlternativeRemoved':
+      return { alternatives: (task.alternatives ?? []).filter(({ taskId }) => taskId !== event.data.taskId) }
     default:
       return {}
   }

@@ -90,10 +90,14 @@ test('one asked for on an alternative joins the same comparison, with its own me
   })
 })
 
-test('a comparison holds four, and one that is deleted leaves its place', async () => {
+test('a comparison holds four, also of those asked for at once, and one that is deleted leaves its place', async () => {
   const { ada } = scene
-  alternatives.push((await addTo(taskId)).task.id)
   const params = { taskId }
+  const askedAtOnce = await Promise.allSettled([addTo(taskId), addTo(taskId), addTo(taskId)])
+  const added = askedAtOnce.flatMap((one) => (one.status === 'fulfilled' ? [one.value.task.id] : []))
+  expect(added).toHaveLength(1)
+  expect((await ada.ask(getTask, { params })).task.alternatives).toHaveLength(3)
+  alternatives.push(...added)
   const refused = await ada.refused(addAlternative, { params, body: { agent: 'claude' } })
   expect(refused).toMatchObject({ status: 409, code: 'comparison_full' })
   await ended(alternatives[2] ?? '')

@@ -1,11 +1,11 @@
 /** Alternatives to a task: the same one with another agent, model or message, from the same commit. */
+import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { addAlternative } from '#domain/api/comparison.schema.ts'
-import { mostCompared } from '#domain/api/comparison.ts'
 import { titleOf } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
-import type { NamedImage } from '#domain/task/commands.ts'
+import type { NamedImage, TaskCommand } from '#domain/task/commands.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -26,31 +26,70 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
     await requireStartable({ taskId, ownerId: user.id, projectId, branch, agent: body.agent }, services)
     const description = body.message?.trim() ?? original.description
     const isKnown = await services.commands.hasTakenEffect(task, taskStream(taskId), commandId)
-    if (!isKnown && (await livingOf(services, original)) >= mostCompared) throw new Fault('comparison_full')
-    const executed = await executeOnTask(services, taskId, asked, {
-      type: 'CreateTask',
-      taskId,
-      ownerId: user.id,
-      projectId,
-      agent: body.agent,
-      codexModel: body.codexModel ?? null,
-      title: titleOf(title || description),
-      description,
-      branch,
-      messageId: uuidv5('message', commandId),
-      executionId: uuidv5('execution', commandId),
-      // A repeat of a command that took effect needs no copies.
-      images: isKnown ? [] : await copies(services, images, original.taskId, taskId),
-      comparedTo: { taskId: original.taskId, title, baseCommit: original.baseCommit },
-    })
-    await executeOnTask(services, original.taskId, asked, { type: 'AddAlternative', taskId, title })
+    const executed = await inItsPlace(services, { original, taskId, asked, isKnown }, async () =>
+      executeOnTask(services, taskId, asked, {
+        type: 'CreateTask',
+        taskId,
+        ownerId: user.id,
+        projectId,
+        agent: body.agent,
+        codexModel: body.codexModel ?? null,
+        title: titleOf(title || description),
+        description,
+        branch,
+        messageId: uuidv5('message', commandId),
+        executionId: uuidv5('execution', commandId),
+        // A repeat of a command that took effect needs no copies.
+        images: isKnown ? [] : await copies(services, images, original.taskId, taskId),
+        comparedTo: { taskId: original.taskId, title, baseCommit: original.baseCommit },
+      }),
+    )
     return answerTask(services, taskId, executed)
   }),
 ]
 
-/** How many tasks of a comparison were not deleted. */
-async function livingOf({ documents }: CommandServices, { taskId, alternatives }: LiveTask): Promise<number> {
-  return (await documents.getMany(tasksView, [taskId, ...alternatives])).size
+interface Place {
+  readonly original: LiveTask
+  readonly taskId: string
+  readonly asked: Parameters<typeof executeOnTask>[2]
+  /** Whether the alternative was created before. */
+  readonly isKnown: boolean
+}
+
+/**
+ * Creates an alternative once the original has given it a place, so that no comparison is overfilled. The place is given back if the
+ * alternative is not created; `relatedTasks.ts` does so after a crash in between.
+ */
+async function inItsPlace<T>(
+  services: CommandServices,
+  { original, taskId, asked, isKnown }: Place,
+  create: () => Promise<T>,
+): Promise<T> {
+  if (isKnown) return create()
+  const { title } = original
+  // Ids of their own: what is done is decided by the state of the original, whoever asked before.
+  const tell = (command: TaskCommand) =>
+    executeOnTask(services, original.taskId, { ...asked, commandId: randomUUID() }, command)
+  const deleted = await deletedOf(services, original)
+  const { events } = await tell({ type: 'AddAlternative', taskId, title, deleted })
+  try {
+    return await create()
+  } catch (fault) {
+    // A place that an earlier request was given is left to it.
+    if (events.length > 0) await tell({ type: 'RemoveAlternative', taskId }).catch(() => undefined)
+    throw fault
+  }
+}
+
+/** The alternatives that were deleted. */
+async function deletedOf(
+  { commands, documents }: CommandServices,
+  { alternatives }: LiveTask,
+): Promise<readonly string[]> {
+  const there = await documents.getMany(tasksView, alternatives)
+  const missing = alternatives.filter((id) => !there.has(id))
+  const states = await Promise.all(missing.map((id) => commands.load(task, taskStream(id))))
+  return missing.filter((_, index) => states[index]?.state.kind === 'deleted')
 }
 
 /** What a task, which may be an alternative itself, is compared with. An original that was deleted leaves its alternatives on their own. */
