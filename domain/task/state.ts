@@ -195,13 +195,10 @@ function evolveTask(
     case 'TaskCreatedFromTurn':
       return createdFromTurn(task, event)
     case 'TaskCreatedToCompare':
-      return { ...task, original: event.data.taskId, baseCommit: event.content?.baseCommit ?? null }
     case 'AlternativeAdded':
-      return { ...task, alternatives: [...task.alternatives, event.data.taskId] }
     case 'AlternativeRemoved':
-      return { ...task, alternatives: task.alternatives.filter((id) => id !== event.data.taskId) }
     case 'TaskForked':
-      return { ...task, forks: [...task.forks, event.data.taskId] }
+      return relatedTo(task, event)
     case 'TurnsUndone':
       return turnsUndone(task, event.data)
     case 'WorkspaceRestored':
@@ -284,6 +281,24 @@ function createdFromTurn(
     saved: snapshot,
     session: session && { agent: session.agent, sessionId: session.sessionId },
     pendingRestore: { executionId, reason: 'fork' },
+  }
+}
+
+/** Other tasks that were created from this one, and the one that it was created from. */
+function relatedTo(
+  task: LiveTask,
+  event: RecordedAs<'TaskCreatedToCompare' | 'AlternativeAdded' | 'AlternativeRemoved' | 'TaskForked'>,
+): LiveTask {
+  const { taskId } = event.data
+  switch (event.type) {
+    case 'TaskCreatedToCompare':
+      return { ...task, original: taskId, baseCommit: event.content?.baseCommit ?? null }
+    case 'AlternativeAdded':
+      return { ...task, alternatives: [...task.alternatives, taskId] }
+    case 'AlternativeRemoved':
+      return { ...task, alternatives: task.alternatives.filter((id) => id !== taskId) }
+    case 'TaskForked':
+      return { ...task, forks: [...task.forks, taskId] }
   }
 }
 

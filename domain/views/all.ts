@@ -6,6 +6,7 @@ import { imagesView } from './images.ts'
 import { logView } from './log.ts'
 import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
+import { runFactsView } from './runFacts.ts'
 import { tasksView } from './tasks.ts'
 import { usersView } from './users.ts'
 import type { View, ViewDocument } from './view.ts'
@@ -20,4 +21,5 @@ export const views: readonly View<ViewDocument>[] = [
   imagesView,
   auditLogView,
   figuresView,
+  runFactsView,
 ]

@@ -25,8 +25,8 @@ import { useComparisonQuery } from './compareApi.ts'
 import { ComparedFiles } from './ComparedFiles.tsx'
 import { texts } from './texts.ts'
 
-/** How often it is asked for while one of the tasks runs, in milliseconds: each answer reads the latest events of every task. */
-const askAgainMs = 5_000
+/** How often it is asked for while one of the tasks runs, in milliseconds. */
+const askAgainMs = 2_000
 
 export function ComparePage({ taskId }: { readonly taskId: string }) {
   const [isRunning, setRunning] = useState(true)

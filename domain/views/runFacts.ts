@@ -1,0 +1,129 @@
+/** What a task's runs took, where they began, and which of the commands that its agent ran were tests: for comparing tasks. */
+import type { Position } from '../kernel/event.ts'
+import { parseStream } from '../kernel/streams.ts'
+import type { AnyRecorded, View } from './view.ts'
+
+export interface RunFactsDocument {
+  readonly id: string
+  /** The full hash; `null` before a workspace was made, and in an empty repository. */
+  readonly baseCommit: string | null
+  /** Milliseconds in which its turns and commands ran, without the one that runs. */
+  readonly runningMs: number
+  readonly runs: { readonly executionId: string; readonly startedAt: string } | null
+  readonly tests: {
+    readonly runs: number
+    /** How the last one ended; `null` when none has. */
+    readonly lastPassed: boolean | null
+  }
+  /** The tool calls of tests that have not ended. */
+  readonly openTests: readonly string[]
+  readonly position: Position
+  readonly version: number
+}
+
+const folded = [
+  'TaskCreated',
+  'TaskCreatedToCompare',
+  'TaskDeleted',
+  'WorkspacePrepared',
+  'ExecutionStarted',
+  'ExecutionCompleted',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+  'ToolStarted',
+  'ToolFinished',
+] as const
+
+export const runFactsView: View<RunFactsDocument> = {
+  collection: 'runFacts',
+  version: 1,
+  streams: ['task'],
+  types: folded,
+  indexes: [],
+  touches: (event) => {
+    const stream = parseStream(event.stream)
+    return stream.kind === 'task' && isFolded(event) ? [stream.id] : []
+  },
+  evolve: (document, event, id) => {
+    if (event.type === 'TaskCreated') return document ?? created(event, id)
+    if (event.type === 'TaskDeleted') return undefined
+    return document && { ...document, version: event.revision, ...changeOf(document, event) }
+  },
+}
+
+/** Most tool calls run no tests: their beginnings cost the projector nothing. */
+function isFolded(event: AnyRecorded): boolean {
+  if (event.type === 'ToolStarted') return isTest(event)
+  return folded.some((type) => type === event.type)
+}
+
+function created(event: Extract<AnyRecorded, { type: 'TaskCreated' }>, id: string): RunFactsDocument {
+  return {
+    id,
+    baseCommit: null,
+    runningMs: 0,
+    runs: null,
+    tests: { runs: 0, lastPassed: null },
+    openTests: [],
+    position: event.position,
+    version: event.revision,
+  }
+}
+
+function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFactsDocument> {
+  const { runs, runningMs, tests, openTests } = document
+  switch (event.type) {
+    case 'TaskCreatedToCompare':
+    case 'WorkspacePrepared':
+      return { baseCommit: document.baseCommit ?? event.content?.baseCommit ?? null }
+    case 'ExecutionStarted':
+      return { runs: { executionId: event.data.executionId, startedAt: event.at } }
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      if (runs?.executionId !== event.data.executionId) return {}
+      return { runs: null, runningMs: runningMs + between(runs.startedAt, event.at), openTests: [] }
+    case 'ToolStarted':
+      return {
+        tests: { ...tests, runs: tests.runs + 1 },
+        openTests: [...openTests, event.data.toolId],
+      }
+    case 'ToolFinished': {
+      const { toolId, ok, exitCode } = event.data
+      if (!openTests.includes(toolId)) return {}
+      return {
+        tests: { ...tests, lastPassed: ok && (exitCode ?? 0) === 0 },
+        openTests: openTests.filter((id) => id !== toolId),
+      }
+    }
+    default:
+      return {}
+  }
+}
+
+/** Milliseconds; none where clocks differ. */
+const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
+
+/** Milliseconds in which the task's turns and commands ran, until `now`. */
+export function runningMsOf({ runs, runningMs }: RunFactsDocument, now: Date): number {
+  return runningMs + (runs === null ? 0 : between(runs.startedAt, now.toISOString()))
+}
+
+function isTest({ data: { kind }, content }: Extract<AnyRecorded, { type: 'ToolStarted' }>): boolean {
+  return kind === 'run' && isTestCommand(content?.target ?? '')
+}
+
+/** The runners of tests that people use most, as they stand in a command line. */
+const testCommand = new RegExp(
+  [
+    String.raw`\b(npm|pnpm|yarn|bun)\s+(run\s+)?(test|t)\b`,
+    String.raw`\b(go|cargo|dotnet|deno|mix|swift|zig build|mvn|mvnw|gradle|gradlew)\b[^|;&]*\btest\b`,
+    String.raw`\b(make|just|rake|ninja)\s+(-\S+\s+)*(test|tests|check)\b`,
+    String.raw`\bcargo\s+nextest\b`,
+    String.raw`\b(vitest|jest|mocha|ava|pytest|tox|nox|rspec|phpunit|ctest|playwright\s+test|node\s+--test|python3?\s+-m\s+unittest)\b`,
+  ].join('|'),
+)
+
+export function isTestCommand(command: string): boolean {
+  return testCommand.test(command)
+}
