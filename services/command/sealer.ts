@@ -20,7 +20,13 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import { newestSeal, outsideSeal, sealsFrom, type RecordedSeal } from '#platform/seals/newestSeal.ts'
+import {
+  newestSeal,
+  outsideSeal,
+  sealsFrom,
+  UnreadableSeal,
+  type RecordedSeal,
+} from '#platform/seals/newestSeal.ts'
 import { contradictionIn, type SealedBefore } from '#platform/seals/sealedBefore.ts'
 import {
   secondPlaces,
@@ -118,7 +124,7 @@ export async function startSealer(
       await pause(sealer.sealedAt + shortestMs - performance.now(), undefined, { signal }).catch(
         () => undefined,
       )
-      return signal.aborted ? undefined : sealNow(sealer)
+      return signal.aborted ? undefined : sealOrTell(sealer)
     })
   const stopAnswering = engines.rpc.answer('seal', async () => {
     const seal = await round()
@@ -126,12 +132,7 @@ export async function startSealer(
   })
   const running = (async () => {
     while (!signal.aborted) {
-      try {
-        await round()
-      } catch (fault) {
-        if (!signal.aborted && !(fault instanceof EngineUnavailable))
-          engines.logger.error({ err: fault }, 'failed to seal the log')
-      }
+      await round()
       await pause(everyMs, undefined, { signal }).catch(() => undefined)
     }
   })()
@@ -139,12 +140,25 @@ export async function startSealer(
     async stop() {
       stopAnswering()
       stopping.abort()
+      await sealer.places.stop()
       await running
       await inOrder(() => undefined)
-      await sealer.places.settled()
       engines.emit({ kind: 'sealer', state: null })
       tell([])
     },
+  }
+}
+
+/** Seals the log; `undefined` where that fails, of which the operator is told. An engine that is away is told of elsewhere. */
+async function sealOrTell(sealer: Sealer): Promise<RecordedSeal | undefined> {
+  try {
+    return await sealNow(sealer)
+  } catch (fault) {
+    if (sealer.signal.aborted || fault instanceof EngineUnavailable) return undefined
+    sealer.engines.logger.error({ err: fault }, 'failed to seal the log')
+    const why = fault instanceof Error ? fault.message : String(fault)
+    report(sealer, `The log cannot be sealed: ${why}`, undefined)
+    return undefined
   }
 }
 
@@ -153,11 +167,22 @@ async function sealNow(sealer: Sealer): Promise<RecordedSeal | undefined> {
   const { engines, signal } = sealer
   await follow(sealer)
   if (signal.aborted || sealer.trees.log.size === 0) return undefined
-  const newest = await newestSeal(engines.eventStore, engines.logIdentity)
+  const newest = await newestSeal(engines.eventStore, engines.logIdentity).catch((fault: unknown) => {
+    if (fault instanceof UnreadableSeal) return fault
+    throw fault
+  })
+  if (newest instanceof UnreadableSeal) {
+    report(sealer, `${newest.message} Run: npm start -- verify`, undefined)
+    return undefined
+  }
   const refusal = await reasonToRefuse(sealer, newest)
-  report(sealer, refusal, newest)
-  if (refusal !== null) return undefined
+  if (signal.aborted) return undefined
+  if (refusal !== null) {
+    report(sealer, refusal, newest)
+    return undefined
+  }
   await completeFile(sealer, newest)
+  report(sealer, null, newest)
   if (sealer.trees.unsealed === 0) return newest
   const sealed = await appendSeal(sealer, newest)
   if (sealed === undefined) return undefined
@@ -234,7 +259,7 @@ async function contradiction(
 
 /** Writes what a kill, or a full disk, kept out of the file. */
 async function completeFile(
-  { engines: { eventStore, logIdentity }, file }: Sealer,
+  { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,
 ): Promise<void> {
   if (newest === undefined) return
@@ -244,6 +269,12 @@ async function completeFile(
   if (next > newest.revision) return
   const missing: RecordedSeal[] = []
   for await (const seal of sealsFrom(eventStore, logIdentity, next)) missing.push(seal)
+  // A kill leaves out one at most.
+  if (missing.length > 1)
+    logger.warn(
+      { missing: missing.length },
+      'seals were missing in the file of seals, and are written anew from the log: was the file removed, cut or replaced?',
+    )
   await file.append(missing.map((seal) => outsideSeal(logIdentity.logId, seal)))
 }
 
@@ -282,5 +313,5 @@ function report(sealer: Sealer, refusal: string | null, newest: RecordedSeal | u
   sealer.refusal = refusal
   tell(refusal === null ? [] : [refusal])
   if (refusal === null) engines.logger.warn('the log is sealed again')
-  else engines.logger.error({ reason: refusal }, 'the log is not sealed: it is not what was sealed before')
+  else engines.logger.error({ reason: refusal }, 'the log is not sealed')
 }

@@ -17,11 +17,17 @@ export interface RecordedSeal {
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** The last seal of the epoch; `undefined` before the first. */
+/** The last seal of the log is not one any more. */
+export class UnreadableSeal extends Error {
+  override readonly name = 'UnreadableSeal'
+}
+
+/** The last seal of the epoch; `undefined` before the first. Throws `UnreadableSeal`. */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
   const [last] = await store.readStream(sealStream(epoch), { from: 'end', direction: 'backwards', limit: 1 })
   const seal = last && recorded(last)
-  if (last && !seal) throw new Error(`${last.stream} @ ${last.revision} cannot be read: it was changed.`)
+  if (last && !seal)
+    throw new UnreadableSeal(`${last.stream} @ ${last.revision} cannot be read: it was changed.`)
   return seal
 }
 

@@ -19,7 +19,7 @@ export interface OutsideSeal extends SealNotes {
 }
 
 export interface SealsFile {
-  /** The last seal in the file; `undefined` where there is none. */
+  /** The newest seal of the epoch that the file ends with; `undefined` where there is none. */
   newest(): Promise<OutsideSeal | undefined>
   /** Adds them at the end, on the disk when it resolves. */
   append(seals: readonly OutsideSeal[]): Promise<void>
@@ -27,7 +27,7 @@ export interface SealsFile {
   all(): AsyncGenerator<OutsideSeal | undefined>
 }
 
-/** A seal has some 500 bytes, so that the last few are in here. */
+/** A seal has some 800 bytes and at most 20,000 with cosignatures, so that the last few are in here. */
 const tailBytes = 65_536
 
 export function sealsFile(path: string): SealsFile {
@@ -47,11 +47,18 @@ async function newest(path: string): Promise<OutsideSeal | undefined> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
     // A line that a kill cut off cannot be read: the one before it is the last.
-    return lines.map(sealIn).findLast((seal) => seal !== undefined)
+    const seals = lines.flatMap((line) => sealIn(line) ?? [])
+    const last = seals.at(-1)
+    if (last === undefined) return undefined
+    // A cosignature may come after the next seal was written: that one is still the newest.
+    const ofEpoch = seals.filter((seal) => originIn(seal) === originIn(last))
+    return ofEpoch.reduce((newest, seal) => (seal.revision >= newest.revision ? seal : newest))
   } finally {
     await file.close()
   }
 }
+
+const originIn = ({ checkpoint }: OutsideSeal) => checkpoint.slice(0, checkpoint.indexOf('\n'))
 
 async function append(path: string, seals: readonly OutsideSeal[]): Promise<void> {
   if (seals.length === 0) return

@@ -1,7 +1,7 @@
 /** Places beside the log's own file that seals are brought to, out of reach of whoever can write to this machine. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { Hash } from '#domain/proof/merkleTree.ts'
-import { within } from '#platform/async/timeLimit.ts'
+import { within, withinOr } from '#platform/async/timeLimit.ts'
 import type { Logger } from '#platform/log.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
@@ -22,8 +22,8 @@ export type Placed =
 
 export interface SecondPlace {
   readonly name: string
-  /** Brings the place up to the seal, which it may have already. Throws when it cannot be reached. */
-  put(seal: OutsideSeal, log: SealedLogView): Promise<Placed>
+  /** Brings the place up to the seal, which it may have already. Throws when it cannot be reached, or when `signal` aborts. */
+  put(seal: OutsideSeal, log: SealedLogView, signal: AbortSignal): Promise<Placed>
 }
 
 export interface SecondPlaces {
@@ -33,11 +33,12 @@ export interface SecondPlaces {
   publish(seal: OutsideSeal): void
   /** What a place holds against the log; `null` while none does. */
   contradiction(): string | null
-  /** Resolves when nothing is under way any more. */
-  settled(): Promise<void>
+  /** Brings no more seals anywhere. Gives what is under way a moment to end, and then leaves it: the next start sends the newest seal again. */
+  stop(): Promise<void>
 }
 
 const longestMs = 30_000
+const graceMs = 1_000
 
 export function secondPlaces(
   places: readonly SecondPlace[],
@@ -50,17 +51,28 @@ export function secondPlaces(
   let contradiction: string | null = null
   const waiting = new Map<SecondPlace, OutsideSeal>()
   const running = new Map<SecondPlace, Promise<void>>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  stopped.catch(() => undefined)
   const bring = async (place: SecondPlace, seal: OutsideSeal) => {
     try {
-      const placed = await within(longestMs, place.put(seal, log), () => new Error('It takes too long.'))
+      const placed = await within(
+        longestMs,
+        place.put(seal, log, signal),
+        () => new Error('It takes too long.'),
+      )
       if (placed.kind === 'contradicted') contradiction = placed.why
       else if (placed.cosigned !== undefined) await onCosigned({ ...seal, checkpoint: placed.cosigned })
     } catch (fault) {
-      logger.warn({ err: fault, place: place.name }, 'a seal could not be brought to a second place')
+      if (!signal.aborted)
+        logger.warn({ err: fault, place: place.name }, 'a seal could not be brought to a second place')
     }
   }
   const work = async (place: SecondPlace) => {
-    for (let seal = waiting.get(place); seal !== undefined; seal = waiting.get(place)) {
+    for (let seal = waiting.get(place); seal && !signal.aborted; seal = waiting.get(place)) {
       waiting.delete(place)
       await bring(place, seal)
     }
@@ -77,7 +89,9 @@ export function secondPlaces(
       }
     },
     contradiction: () => contradiction,
-    async settled() {
+    async stop() {
+      await withinOr(graceMs, Promise.all(running.values()), undefined)
+      stopping.abort()
       await Promise.all(running.values())
     },
   }

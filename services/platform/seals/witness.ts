@@ -5,6 +5,8 @@ import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 const answersWithinMs = 10_000
+/** In characters. */
+const longestAnswer = 16_384
 
 /** `url` is the prefix below which `add-checkpoint` is. */
 export function witness(url: string): SecondPlace {
@@ -13,21 +15,21 @@ export function witness(url: string): SecondPlace {
   let seen = 0
   return {
     name: `the witness at ${new URL(url).host}`,
-    async put(seal, log) {
+    async put(seal, log, signal) {
       const size = parseCheckpoint(parseNote(seal.checkpoint)?.text ?? '')?.size ?? 0
-      let answer = await ask(address, seal, log, { older: Math.min(seen, size), size })
+      let answer = await ask(address, seal, log, { older: Math.min(seen, size), size, signal })
       if (answer.status === 409) {
-        const known = Number((await answer.text()).trim())
-        if (!Number.isSafeInteger(known)) throw new Error('The witness answered 409 without a size.')
+        const known = sizeIn(answer.text)
         if (known > size)
           return contradicted(`has seen ${known} events of this log, and this seal is over ${size}`)
-        answer = await ask(address, seal, log, { older: known, size })
+        answer = await ask(address, seal, log, { older: known, size, signal })
       }
       if (answer.status === 422) return contradicted('has seen another beginning of this log')
-      if (!answer.ok)
-        throw new Error(`The witness answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`)
+      if (answer.status !== 200)
+        throw new Error(`The witness answered ${answer.status}: ${answer.text.slice(0, 200)}`)
+      const cosigned = cosignedNote(seal.checkpoint, answer.text)
       seen = size
-      return { kind: 'held', cosigned: `${seal.checkpoint}${await answer.text()}` }
+      return { kind: 'held', cosigned }
     },
   }
 }
@@ -37,19 +39,47 @@ function contradicted(what: string): Placed {
   return { kind: 'contradicted', why }
 }
 
+/** The size that a 409 names. */
+function sizeIn(text: string): number {
+  if (!/^\d{1,15}\n?$/.test(text)) throw new Error('The witness answered 409 without a size.')
+  return Number(text)
+}
+
+/** The checkpoint with the lines of the answer. Throws when these are anything but signatures of others than the log. */
+function cosignedNote(checkpoint: string, lines: string): string {
+  const [before, after] = [parseNote(checkpoint), parseNote(`${checkpoint}${lines}`)]
+  const own = new Set(before?.signatures.map(({ name }) => name))
+  const added = after?.signatures.slice(before?.signatures.length) ?? []
+  if (added.length === 0 || after?.text !== before?.text || added.some(({ name }) => own.has(name)))
+    throw new Error('The witness answered with something else than its signature.')
+  return `${checkpoint}${lines}`
+}
+
 async function ask(
   address: string,
   { checkpoint }: OutsideSeal,
   log: SealedLogView,
-  { older, size }: { readonly older: number; readonly size: number },
-): Promise<Response> {
+  { older, size, signal }: { readonly older: number; readonly size: number; readonly signal: AbortSignal },
+): Promise<{ readonly status: number; readonly text: string }> {
   const proof = await log.consistency(older, size)
   if (proof === undefined) throw new Error('The trees of the log cannot prove what the witness asks for.')
   const body = [`old ${older}`, ...proof.map(toBase64), '', checkpoint].join('\n')
-  return fetch(address, {
+  const answer = await fetch(address, {
     method: 'POST',
     body,
-    signal: AbortSignal.timeout(answersWithinMs),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answersWithinMs)]),
     redirect: 'error',
   })
+  return { status: answer.status, text: await shortText(answer) }
+}
+
+/** Throws when the answer is longer than any that a witness has reason to give. */
+async function shortText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    if (text.length > longestAnswer) throw new Error('The answer of the witness is too long.')
+  }
+  return text + decoder.decode()
 }

@@ -73,7 +73,10 @@ function openInstruments(register: Registry) {
     tokens: counter('model_tokens', 'Tokens used.', ['model', 'kind']),
     dollars: counter('model_cost_dollars', "The agent's own estimate of what was used.", ['model']),
     sealedAt: gauge('log_sealed_timestamp_seconds', 'When the log was sealed last, in seconds since 1970.'),
-    sealRefused: gauge('log_seal_refused', '1 while the log is not what was sealed before, else 0.'),
+    sealRefused: gauge(
+      'log_seal_refused',
+      '1 while the log is not sealed: it is not what was sealed before, or a seal cannot be written; else 0.',
+    ),
     pulled: pulledGauges(gauge),
     server: countedBytes(
       counter('http_received_bytes', 'Bytes received on the port, sockets included.'),

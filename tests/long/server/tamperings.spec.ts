@@ -20,7 +20,7 @@ test('of the stored log', async () => {
     expect(Object.keys(found).toSorted()).toEqual(
       [...new Set(allTamperings.map(({ kind }) => kind))].toSorted(),
     )
-    console.log('changes of the stored log that were found, by kind', found)
+    process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
     expect((await sealed.verify(sealed.log)).findings).toEqual([])
   } finally {
     await sealed.close()
@@ -35,5 +35,5 @@ test('of a bundle', async () => {
   })
   expect(missed).toEqual([])
   expect(tried).toBe(times)
-  console.log('changes of a bundle that were found, by kind', found)
+  process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
 })
