@@ -225,8 +225,8 @@ test('a stream that is given out as ended before its end has no proof of that', 
   expect(found).toMatchObject({ verdict: 'not_whole', faults: [{ kind: 'unproven' }] })
 })
 
-test('600 random changes of each kind in turn are found at the right record', () => {
-  const { tried, missed } = tryBundleChanges(whole, { times: 600, pick: pickFrom(7), keys: [] })
+test('200 random changes of each kind in turn are found at the right record', () => {
+  const { tried, missed } = tryBundleChanges(whole, { times: 200, pick: pickFrom(7), keys: [] })
   expect(missed).toEqual([])
-  expect(tried).toBe(600)
+  expect(tried).toBe(200)
 })

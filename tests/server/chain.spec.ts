@@ -33,16 +33,16 @@ beforeAll(async () => {
     { turns: [{ text: 'I change it.', tools: [change] }, { text: 'Changed, plugh.' }] },
   ])
   const { ada, projectId } = scene
-  for (const description of [words, 'Another task']) {
+  const done = async (description: string) => {
     const task = await ada.task(projectId, description)
     const params = { taskId: task.id }
     await ada.taskOnce(task.id, hasEnded)
     await ada.ask(executeTask, { params, body: { command: 'echo plugh' } })
     await ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === 2)
     await ada.ask(createPullRequest, { params })
-    if (description === words) taskId = task.id
-    else otherId = task.id
+    return task.id
   }
+  ;[taskId, otherId] = await Promise.all([done(words), done('Another task')])
 })
 afterAll(() => scene?.close())
 
@@ -134,13 +134,12 @@ test('every stream is a hash chain from its first event, and the end of each tur
 test('a log that somebody changed is not whole: each kind of change is told with its place', async () => {
   await withStopped(async ({ eventStore, vault }) => {
     const log = await eventStore.readAll(null, 100_000)
-    const times = Math.ceil(2_000 / foundTamperings.length)
-    const found = await tamperedWith(log, vault, { tamperings: foundTamperings, times, seed: 18 })
+    const found = await tamperedWith(log, vault, { tamperings: foundTamperings, times: 5, seed: 18 })
     expect(found.missed).toEqual([])
-    expect(found.tried).toBeGreaterThanOrEqual(2_000)
+    expect(found.tried).toBe(5 * foundTamperings.length)
     expect(foundTamperings.length).toBeGreaterThanOrEqual(25)
   })
-}, 120_000)
+})
 
 test('what is as it could have been is left to a seal to find', async () => {
   await withStopped(async ({ eventStore, vault }) => {

@@ -10,10 +10,18 @@ import { signingKeys } from '#platform/seals/signingKeys.ts'
 import type { SealEvidence } from '#platform/verify/seals.ts'
 import { verifyLog, type Digest, type Verified } from '#platform/verify/verify.ts'
 import { LogBegun } from '#domain/log.ts'
+import type { Vault } from '#platform/ports/vault.ts'
 import { startSealer } from '../../services/command/sealer.ts'
 import { openTestEngines, type TestEngines } from './engines.ts'
 import { readFrozenLog } from './frozenLog.ts'
-import { foundTamperings, pickFrom, sealOnlyTamperings, storeOf, type Tampering } from './tampering.ts'
+import {
+  foundTamperings,
+  pickFrom,
+  sealOnlyTamperings,
+  storeOf,
+  tamperedWith,
+  type Tampering,
+} from './tampering.ts'
 
 export interface SealedLog {
   readonly engines: TestEngines
@@ -57,12 +65,7 @@ export async function openSealedLog(): Promise<SealedLog> {
     if ((await rpc.ask('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
   }
   await sealer.stop()
-  const vault = {
-    open: async (_scope: string, context: string) => {
-      const plain = contents.get(context.slice(context.indexOf('#') + 1))
-      return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
-    },
-  }
+  const vault = vaultOf(contents)
   const outside: (OutsideSeal | undefined)[] = []
   for await (const seal of sealsFile(file).all()) outside.push(seal)
   const keys = await signingKeys(engines.vault, identity)
@@ -85,6 +88,22 @@ export async function openSealedLog(): Promise<SealedLog> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Opens what was kept of a log in the clear. */
+function vaultOf(contents: ReadonlyMap<string, string>): Pick<Vault, 'open'> {
+  return {
+    open: async (_scope, context) => {
+      const plain = contents.get(context.slice(context.indexOf('#') + 1))
+      return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
+    },
+  }
+}
+
+/** Makes so many changes of each kind to the kept log of a real run that has no seals, and has each looked for. */
+export async function tryUnsealedChanges(times: number): ReturnType<typeof tamperedWith> {
+  const { events, contents } = await readFrozenLog('v1')
+  return tamperedWith(events, vaultOf(contents), { tamperings: foundTamperings, times, seed: 18 })
 }
 
 const placeOf = ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>) => `${stream}@${revision}`

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { bundleOf } from '../../domain/auditBundles.ts'
 import { tryBundleChanges } from '../../domain/bundleTampering.ts'
-import { allTamperings, openSealedLog, tryChanges } from '../../server/sealedLog.ts'
+import { allTamperings, openSealedLog, tryChanges, tryUnsealedChanges } from '../../server/sealedLog.ts'
 import { pickFrom } from '../../server/tampering.ts'
 
 const times = 10_000
@@ -25,6 +25,12 @@ test('of the stored log', async () => {
   } finally {
     await sealed.close()
   }
+})
+
+test('of a stored log that nobody sealed, by its chains alone', async () => {
+  const { tried, missed } = await tryUnsealedChanges(60)
+  expect(missed).toEqual([])
+  expect(tried).toBeGreaterThanOrEqual(2_000)
 })
 
 test('of a bundle', async () => {
