@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/longestFirst.ts'
 
-// Most tests wait as long as they compute: three files at a time on two cores, where vitest would take one.
-const workers = availableParallelism() + 1
+// Most tests wait as long as they compute: four files at a time on two cores, where vitest would take one.
+const workers = availableParallelism() + 2
 /** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
 const patience = 20_000
 
@@ -78,8 +78,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['tests/{server,hostile}/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -87,8 +87,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 1 },
-          // A browser computes as much as what it shows.
-          maxWorkers: Math.max(2, availableParallelism() - 1),
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 120_000,

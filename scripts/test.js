@@ -40,21 +40,24 @@ const ferretDb = findProgram('go', process.env)
     })
   : undefined
 
-/** The check of the types computes while the tests that begin with it wait. */
-let types = Promise.resolve(nothing)
+/** Checks that compute on one core begin with the stage before them, which leaves one free or waits. */
+const beside = { boundaries: Promise.resolve(nothing), types: Promise.resolve(nothing) }
 
 /** @type {[name: string, stage: () => Promise<Results>][]} */
 const stages = [
   ['prepare', prepare],
-  ['build', build],
+  ['build', buildBesideBoundaries],
+  ['boundaries, beside it', () => beside.boundaries],
   ['lint', () => script('lint', 5 * minute)],
-  ['boundaries', () => script('boundaries', 5 * minute)],
   ['packages: licences and known vulnerabilities', checkPackages],
   ['FerretDB, for MongoDB', ferretDbIsBuilt],
   ['unit and contract tests', unitTestsBesideTypes],
-  ['types, beside them', () => types],
-  ['tests of the server', () => suite(process.execPath, ['server'], 15 * minute)],
-  ['end-to-end tests', () => suite(process.execPath, ['e2e'], 15 * minute)],
+  ['types, beside them', () => beside.types],
+  // In one run: where a browser computes, a test of the server waits for an agent, and the other way round.
+  [
+    'tests of the server, and end-to-end tests',
+    () => suite(process.execPath, ['server', 'e2e'], 20 * minute),
+  ],
 ]
 if (process.argv.includes('--long', 2)) {
   stages.push(
@@ -98,6 +101,11 @@ async function prepare() {
   return oneCheck('prepare', !fault)
 }
 
+function buildBesideBoundaries() {
+  beside.boundaries = script('boundaries', 5 * minute)
+  return build()
+}
+
 async function build() {
   const stale = staleParts(root)
   if (stale.length === 0) return oneCheck('build', true)
@@ -119,7 +127,7 @@ async function checkPackages() {
 }
 
 function unitTestsBesideTypes() {
-  types = script('types', 15 * minute)
+  beside.types = script('types', 15 * minute)
   return suite(process.execPath, [...unitAndContracts, ...outside], 15 * minute)
 }
 
