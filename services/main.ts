@@ -95,7 +95,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
         import('./query/projection/projector.ts'),
         import('./query/projection/rebuildThread.ts'),
       ])
-      const rebuilding = onThreads(config)
+      const rebuilding = onThreads(config, engines)
       running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding)))
     }
     if (services.has('command')) {

@@ -19,6 +19,7 @@ import { executionId, messageId, sessionId, taskId, userId } from '../../../test
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { startProjector, type Rebuilding } from './projector.ts'
 import { folding } from './rebuild.ts'
+import { onThreads } from './rebuildThread.ts'
 
 let engines: TestEngines
 beforeEach(async () => {
@@ -327,4 +328,25 @@ describe('finding 10: whoever is signed in', () => {
     expect((await asks()).user.name).toBe('Ada')
     await projector.stop()
   })
+})
+
+test('a short log is folded by the process itself, and a longer one by threads', async () => {
+  // A thread that tried would find no key there.
+  const shared = { eventStore: null, mongo: null, nats: null }
+  const config = { dataDir: '/nowhere', engines: shared, masterKey: undefined, logLevel: 'silent' }
+  const projector = await startProjector(engines, onThreads(config, engines))
+  await createTask(1)
+  await eventually('the read models are there', isWhole)
+  await projectedToTheEnd()
+  expect(await stored()).toBe(await folded())
+  await projector.stop()
+
+  const stream = taskStream(taskId(1))
+  const titles = Array.from({ length: 500 }, (_, n) =>
+    TaskUpdated.of({}, { title: `Title ${n}`, description: '' }),
+  )
+  await engines.log.append(stream, await engines.log.headOf(stream), titles, cause())
+  const fold = { kind: 'fold', part: { names: {}, index: 0, of: 1 } } as const
+  const { signal } = new AbortController()
+  await expect(onThreads(config, engines).doWork(fold, () => undefined, signal)).rejects.toThrow(/nowhere/)
 })

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { StoresConfig } from '#platform/compose.ts'
 import type { Rebuilding } from './projector.ts'
-import type { DoWork, Progress, Work } from './rebuild.ts'
+import { folding, type DoWork, type Progress, type RebuildEngines, type Work } from './rebuild.ts'
 import type { Position } from '#domain/kernel/event.ts'
 
 /** What a thread is begun with. */
@@ -20,20 +20,30 @@ export type Said =
 
 /** A thread folds some 15,000 events a second: opening each, folding it and writing take about as long as reading it. */
 const mostParts = 4
+/** Events of a log that is folded where it is: sooner than a thread begins, which loads the program once more. */
+const shortLog = 500
 /** Longer than any call to a shared engine takes. */
 const keptMs = 15_000
 /** Between two batches a thread hears that it is to stop. */
 const stopsWithinMs = 5_000
 
-/** Has each part done by a thread that opens the engines of the configuration for itself. */
-export function onThreads(config: ThreadData['config']): Rebuilding {
+/** Has each part done by a thread that opens the engines of the configuration for itself; a short log is folded with the engines at hand. */
+export function onThreads(config: ThreadData['config'], atHand: RebuildEngines): Rebuilding {
   const { dataDir, engines, masterKey, logLevel } = config
   const ofThread = { dataDir, engines, masterKey, logLevel }
+  const fold = folding(atHand)
   return {
-    doWork: (...asked) => doWork(ofThread, ...asked),
+    async doWork(work, ...asked) {
+      if (work.kind === 'fold' && (await isShort(atHand.eventStore))) return fold(work, ...asked)
+      return doWork(ofThread, work, ...asked)
+    },
     parts: Math.min(mostParts, availableParallelism()),
     keptMs: engines.mongo === null ? 0 : keptMs,
   }
+}
+
+async function isShort(eventStore: RebuildEngines['eventStore']): Promise<boolean> {
+  return (await eventStore.readAll(null, shortLog + 1)).length <= shortLog
 }
 
 function doWork(
