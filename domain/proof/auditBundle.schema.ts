@@ -42,6 +42,8 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     taskId: z.string(),
     /** The keys that this log signs or signed with, newest first. */
     keys: z.array(z.string()).min(1),
+    /** Where a key was replaced: notes by which each key names the one after it. */
+    links: z.array(z.string()).optional(),
     /** The signed checkpoint that all proofs lead to. */
     checkpoint: z.string(),
     /** The signed checkpoint over the end of every stream, as of the same moment. */

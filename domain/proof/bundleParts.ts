@@ -30,6 +30,8 @@ export interface Parts {
 export interface Signed {
   /** The key that signed the checkpoint, as text. */
   readonly text: string
+  /** The reader does not know this key: one that they know names it as its successor. */
+  readonly isReplacement: boolean
   /** The keys that the reader takes for the log's, by their text. */
   readonly keys: ReadonlyMap<string, VerifierKey>
   readonly checkpoint: Checkpoint

@@ -2,19 +2,29 @@
 import type { BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { leafOf, originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, Parts, Signed } from './bundleParts.ts'
+import { cosignatureBy, type Cosignature } from './cosignatures.ts'
 import { parseInclusionProof, parseVerifierKey, type Checkpoint, type VerifierKey } from './checkpoint.ts'
+import { withLinkedKeys } from './keyLinks.ts'
 import { isSame, leafHash, verifyInclusion } from './merkleTree.ts'
 import { headLeaf, headsOriginOf, signedCheckpoint } from './sealNotes.ts'
 
-/** The checkpoints that the header carries, if a key of the log signed them. `unknown_key`: only keys that the reader does not know did. */
+/** Only a key signed that the reader does not know: its text, if the header names it. */
+export interface UnknownKey {
+  readonly unknown: string | null
+}
+
+/** The checkpoints that the header carries, if a key of the log signed them. */
 export function signedHeader(
   header: BundleHeader,
   cryptography: Cryptography,
   trusted: readonly string[],
-): Signed | 'unknown_key' | undefined {
+): Signed | UnknownKey | undefined {
   const parsed = (text: string) => parseVerifierKey(cryptography.sha256, text)
   // A log has the same key under another name in each of its epochs.
-  const wanted = trusted.map((text) => parsed(text)?.publicKey.join())
+  const given = trusted.flatMap((text) => parsed(text)?.publicKey ?? [])
+  const wanted = withLinkedKeys(cryptography, header.logId, given, header.links ?? []).map((key) =>
+    key.join(),
+  )
   const isKnown = (key: VerifierKey) => trusted.length === 0 || wanted.includes(key.publicKey.join())
   const listed = header.keys.flatMap((text) => {
     const key = parsed(text)
@@ -26,34 +36,56 @@ export function signedHeader(
     ({ key }) =>
       signedCheckpoint(cryptography, header.checkpoint, [key])?.checkpoint.origin === originOf(header),
   )
-  if (known.length === 0 || (signer !== undefined && !keys.has(signer.text))) return 'unknown_key'
+  if (known.length === 0 || (signer !== undefined && !keys.has(signer.text)))
+    return { unknown: signer?.text ?? null }
   const log = signer && signedCheckpoint(cryptography, header.checkpoint, [signer.key])?.checkpoint
   if (signer === undefined || log === undefined) return undefined
   const heads = signedCheckpoint(cryptography, header.heads, [signer.key])?.checkpoint
   const isOfLog = heads?.origin === headsOriginOf(header, log.size)
-  return { text: signer.text, keys, checkpoint: log, heads: isOfLog ? heads : undefined }
+  const isReplacement = trusted.length > 0 && !given.some((key) => key.join() === signer.key.publicKey.join())
+  return { text: signer.text, isReplacement, keys, checkpoint: log, heads: isOfLog ? heads : undefined }
+}
+
+export interface Witnessing {
+  /** One of the seals is this checkpoint, and has the signature of a witness where the reader named any. */
+  readonly isWitnessed: boolean
+  readonly cosignatures: readonly Cosignature[]
+  readonly faults: readonly BundleFault[]
 }
 
 /**
- * Whether one of the seals that were kept elsewhere is this checkpoint. A seal of the same size with another root contradicts it. Each line
- * is JSON with a signed `checkpoint`, as the log's own file of seals has them.
+ * What the seals that were kept elsewhere say of the checkpoint. One of the same size with another root contradicts it. Each line is JSON
+ * with a signed `checkpoint`, as the log's own file of seals has them. `witnesses` are keys of witnesses that the reader knows.
  */
 export function witnessOf(
   header: BundleHeader,
   { checkpoint, keys }: Signed,
   seals: Iterable<string>,
+  witnesses: readonly VerifierKey[],
   cryptography: Cryptography,
-): 'witnessed' | 'contradicted' | 'unknown' {
-  let isWitnessed = false
+): Witnessing {
+  let isSealed = false
+  const faults = new Map<string, BundleFault>()
+  const cosignatures = new Map<string, Cosignature>()
+  const fault = (kind: BundleFault['kind'], why: string) =>
+    faults.set(why, { kind, where: 'checkpoint', why })
   for (const line of seals) {
     const note = noteIn(line)
     const seal =
       note === undefined ? undefined : signedCheckpoint(cryptography, note, [...keys.values()])?.checkpoint
     if (seal?.origin !== originOf(header) || seal.size !== checkpoint.size) continue
-    if (!isSame(seal.root, checkpoint.root)) return 'contradicted'
-    isWitnessed = true
+    if (!isSame(seal.root, checkpoint.root))
+      fault('changed', 'A seal that was kept elsewhere says otherwise.')
+    else isSealed = true
+    for (const witness of witnesses) {
+      const cosignature = cosignatureBy(witness, note ?? '', cryptography)
+      if (cosignature === 'forged')
+        fault('unsigned', `The witness ${witness.name} did not sign it as it says.`)
+      else if (cosignature !== undefined) cosignatures.set(witness.name, cosignature)
+    }
   }
-  return isWitnessed ? 'witnessed' : 'unknown'
+  const isWitnessed = isSealed && faults.size === 0 && (witnesses.length === 0 || cosignatures.size > 0)
+  return { isWitnessed, cosignatures: [...cosignatures.values()], faults: [...faults.values()] }
 }
 
 function noteIn(line: string): string | undefined {

@@ -78,12 +78,17 @@ export function parseNote(note: string): SignedNote | undefined {
     : undefined
 }
 
-/** Throws a RangeError for a name that no note can carry. */
-export function verifierKey(sha256: Sha256, name: string, publicKey: Uint8Array): VerifierKey {
+/** Throws a RangeError for a name that no note can carry. `type` is that of the key's signatures. */
+export function verifierKey(
+  sha256: Sha256,
+  name: string,
+  publicKey: Uint8Array,
+  type: number = ed25519,
+): VerifierKey {
   if (!isName(name)) throw new RangeError('The name of a key is ASCII, without spaces and plus signs.')
   if (publicKey.length !== 32) throw new RangeError('An Ed25519 public key has 32 bytes.')
   const head = Uint8Array.from(`${name}\n`, (letter) => letter.charCodeAt(0))
-  const keyId = sha256(joined(head, Uint8Array.of(ed25519), publicKey)).slice(0, 4)
+  const keyId = sha256(joined(head, Uint8Array.of(type), publicKey)).slice(0, 4)
   return { name, keyId, publicKey }
 }
 
@@ -92,13 +97,17 @@ export function writeVerifierKey({ name, keyId, publicKey }: VerifierKey): strin
   return `${name}+${hexOf(keyId)}+${toBase64(joined(Uint8Array.of(ed25519), publicKey))}`
 }
 
-/** `undefined` when this is no Ed25519 key, or its id is not that of the key. */
-export function parseVerifierKey(sha256: Sha256, text: string): VerifierKey | undefined {
+/** `undefined` when this is no key of the type, or its id is not that of the key. */
+export function parseVerifierKey(
+  sha256: Sha256,
+  text: string,
+  type: number = ed25519,
+): VerifierKey | undefined {
   // Base64 may contain plus signs; a name may not.
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = fromBase64(encoded)
-  if (!isName(name) || bytes?.length !== 33 || bytes[0] !== ed25519) return undefined
-  const key = verifierKey(sha256, name, bytes.slice(1))
+  if (!isName(name) || bytes?.length !== 33 || bytes[0] !== type) return undefined
+  const key = verifierKey(sha256, name, bytes.slice(1), type)
   return hexOf(key.keyId) === id ? key : undefined
 }
 

@@ -14,8 +14,8 @@ const whole = await bundleOf()
 const recordsOf = (lines: readonly string[]) => lines.map((line) => BundleRecord.parse(JSON.parse(line)))
 const records = recordsOf(whole)
 const header = present(records.find((record) => record.kind === 'header'))
-const report = (lines: readonly string[], trusted?: readonly string[], seals?: readonly string[]) =>
-  verifyBundle(lines, cryptography, trusted, seals)
+const report = (lines: readonly string[], keys: readonly string[] = [], seals: readonly string[] = []) =>
+  verifyBundle(lines, cryptography, { keys, seals })
 const wheres = (lines: readonly string[]) =>
   report(lines).faults.map(({ kind, where }) => `${kind} at ${where}`)
 const indexOf = (isWanted: (record: BundleRecord) => boolean) => records.findIndex(isWanted)

@@ -13,8 +13,8 @@ import { verifyBundle } from './verifyBundle.ts'
 
 const whole = await bundleOf()
 const records = whole.map((line) => BundleRecord.parse(JSON.parse(line)))
-const report = (lines: readonly string[], trusted?: readonly string[]) =>
-  verifyBundle(lines, cryptography, trusted)
+const report = (lines: readonly string[], keys?: readonly string[]) =>
+  verifyBundle(lines, cryptography, keys && { keys })
 const header = present(records.find((record) => record.kind === 'header'))
 const eventAt = records.flatMap((record, index) => (record.kind === 'event' ? [index] : []))
 const eventOf = (index: number) => {
@@ -195,7 +195,8 @@ function sameJson(one: string, other: string): boolean {
 test('a seal that the reader has from elsewhere bears the bundle out, or contradicts it', async () => {
   const sealed = (of: typeof header) =>
     textOf({ revision: 0, at: '', checkpoint: of.checkpoint, heads: of.heads })
-  const withSeals = (seals: readonly string[]) => verifyBundle(whole, cryptography, header.keys, seals)
+  const withSeals = (seals: readonly string[]) =>
+    verifyBundle(whole, cryptography, { keys: header.keys, seals })
   expect(withSeals([])).toMatchObject({ verdict: 'whole', isWitnessed: false })
   expect(withSeals(['', '{"torn', sealed(header)])).toMatchObject({ verdict: 'whole', isWitnessed: true })
   const [begun] = keptEnvelopes

@@ -7,6 +7,8 @@ import { chainFaults, orderFaults } from './bundleChain.ts'
 import { contentFaults } from './bundleContents.ts'
 import { signedBytes, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault, Parts, Signed } from './bundleParts.ts'
+import type { VerifierKey } from './checkpoint.ts'
+import type { Cosignature } from './cosignatures.ts'
 import { proofFaults, signedHeader, witnessOf } from './bundleProofs.ts'
 
 export interface BundleReport {
@@ -19,24 +21,32 @@ export interface BundleReport {
   /** Contents that the log could not open. */
   readonly unreadable: number
   readonly withheld: Readonly<Partial<Record<ContentCategory, number>>>
-  /** The key that signed, as text; `null` when none did. */
+  /** The key that signed, as text; `null` when none did that the header names. */
   readonly signedBy: string | null
   /** How many events the log had when it was signed. */
   readonly treeSize: number | null
-  /** Whether a seal that the reader has from elsewhere says the same. */
+  /** The key that signed is not one that the reader gave: one of these names it as its successor. */
+  readonly isReplacement: boolean
+  /** Whether a seal that the reader has from elsewhere says the same; cosigned, where the reader named witnesses. */
   readonly isWitnessed: boolean
+  /** Of the witnesses that the reader named. */
+  readonly cosignatures: readonly Cosignature[]
 }
 
-/**
- * Checks every line of a bundle. `trusted` are the keys that the reader knows to be the log's, as text; without any, the bundle is held to
- * the keys that it names itself, which shows that it is whole but not whose it is. `seals` are lines of the log's file of seals that the
- * reader has from elsewhere.
- */
+export interface ReaderKnows {
+  /** Keys of the log, as text. Without any, the bundle is held to the keys that it names itself: that it is whole, but not whose it is. */
+  readonly keys?: readonly string[]
+  /** Lines of the log's file of seals that the reader has from elsewhere. */
+  readonly seals?: Iterable<string>
+  /** Keys of witnesses. */
+  readonly witnesses?: readonly VerifierKey[]
+}
+
+/** Checks every line of a bundle. */
 export function verifyBundle(
   lines: Iterable<string>,
   cryptography: Cryptography,
-  trusted: readonly string[] = [],
-  seals: Iterable<string> = [],
+  { keys = [], seals = [], witnesses = [] }: ReaderKnows = {},
 ): BundleReport {
   const faults: BundleFault[] = []
   const parts = read(lines, faults)
@@ -46,8 +56,9 @@ export function verifyBundle(
     const why = 'The bundle does not begin with its header.'
     return reportOf('not_whole', [...faults, { kind: 'removed', where: 'header', why }], parts, undefined)
   }
-  const signed = signedHeader(header, cryptography, trusted)
-  if (signed === 'unknown_key') return reportOf('unknown_key', faults, parts, undefined)
+  const signed = signedHeader(header, cryptography, keys)
+  if (signed !== undefined && 'unknown' in signed)
+    return { ...reportOf('unknown_key', faults, parts, undefined), signedBy: signed.unknown }
   if (signed === undefined)
     faults.push({ kind: 'unsigned', where: 'checkpoint', why: "The log's key did not sign this checkpoint." })
   for (const [stream, events] of parts.streams) faults.push(...chainFaults(stream, events, cryptography))
@@ -56,15 +67,11 @@ export function verifyBundle(
     faults.push(...manifestFaults(header, parts, signed, cryptography))
     faults.push(...proofFaults(parts, signed, cryptography))
   }
-  const witness = signed && witnessOf(header, signed, seals, cryptography)
-  if (witness === 'contradicted')
-    faults.push({
-      kind: 'changed',
-      where: 'checkpoint',
-      why: 'A seal that was kept elsewhere says otherwise.',
-    })
+  const witnessing = signed && witnessOf(header, signed, seals, witnesses, cryptography)
+  faults.push(...(witnessing?.faults ?? []))
   const verdict = faults.length === 0 ? 'whole' : 'not_whole'
-  return { ...reportOf(verdict, faults, parts, signed), isWitnessed: witness === 'witnessed' }
+  const { isWitnessed = false, cosignatures = [] } = witnessing ?? {}
+  return { ...reportOf(verdict, faults, parts, signed), isWitnessed, cosignatures }
 }
 
 function read(lines: Iterable<string>, faults: BundleFault[]): Parts | 'newer_format' {
@@ -212,6 +219,8 @@ function reportOf(
     withheld,
     signedBy: signed?.text ?? null,
     treeSize: signed?.checkpoint.size ?? null,
+    isReplacement: signed?.isReplacement ?? false,
     isWitnessed: false,
+    cosignatures: [],
   }
 }

@@ -28,6 +28,8 @@ export interface BundleSource {
   readonly epoch: number
   readonly taskId: string
   readonly keys: readonly string[]
+  /** Notes by which a key names the one that replaced it. */
+  readonly links?: readonly string[]
   /** The signed checkpoint that all proofs lead to. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
@@ -43,7 +45,7 @@ export interface BundleSource {
 
 /** Throws a RangeError when the checkpoint is not one of this log. */
 export async function* writeBundle(source: BundleSource, cryptography: Cryptography): AsyncGenerator<string> {
-  const { logId, epoch, taskId, keys, checkpoint, headsCheckpoint } = source
+  const { logId, epoch, taskId, keys, links = [], checkpoint, headsCheckpoint } = source
   const head = parseCheckpoint(parseNote(checkpoint)?.text ?? '')
   if (head?.origin !== originOf(source)) throw new RangeError('The checkpoint belongs to another log.')
   yield line({
@@ -54,6 +56,7 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
     epoch,
     taskId,
     keys: [...keys],
+    ...(links.length > 0 ? { links: [...links] } : {}),
     checkpoint,
     heads: headsCheckpoint,
   })

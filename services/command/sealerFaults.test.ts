@@ -320,6 +320,7 @@ test('a cosignature that comes after the next seal has none written twice', asyn
   await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toContain('witness.example'), 5_000)
   await happens()
   expect(await started.seal()).toBe(2)
+  released = 9
   await started.stop()
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   expect(lines.filter((line) => !line.includes('witness.example'))).toHaveLength(3)

@@ -84,7 +84,7 @@ async function verified(operating: Operating): Promise<Answer> {
         identity,
         readStore,
         outside: () => sealsFile.all(),
-        keysOf: async (epoch) => (await signingKeys(vault, { ...identity, epoch }))?.verifiers ?? [],
+        keysOf: async (epoch) => (await signingKeys(vault, { ...identity, epoch }))?.vouched ?? [],
       },
     )
     const sealed =

@@ -23,14 +23,24 @@ export async function listSeals({ eventStore, vault, logIdentity }: SealOperatin
         ? 'The log was not sealed yet.'
         : `Sealed last at ${seal.at}, over ${seal.seal.size} events, with the root ${seal.seal.root}.`,
       ...(keys?.vkeys ?? []),
+      ...linkLines(keys?.links ?? []),
     ],
   }
 }
 
+const linkLines = (links: readonly string[]) =>
+  links.length === 0
+    ? []
+    : ['Each older key vouches for the next one:', ...links.map((link) => link.trimEnd())]
+
 /** Makes a key that signs from now on; those before it stay in bundles and in what `listSeals` gives. */
 export async function replaceKey({ vault, logIdentity, clock }: SealOperating): Promise<Answer> {
-  const { vkeys } = await replaceSigningKey(vault, logIdentity, clock)
+  const { vkeys, links } = await replaceSigningKey(vault, logIdentity, clock)
   return {
-    lines: ['The first of these keys signs from now on. Hand it out to whoever checks bundles:', ...vkeys],
+    lines: [
+      'The first of these keys signs from now on. Hand it out to whoever checks bundles:',
+      ...vkeys,
+      ...linkLines(links),
+    ],
   }
 }

@@ -53,6 +53,7 @@ export async function taskAudit(
         ...logIdentity,
         taskId,
         keys: keys.vkeys,
+        links: keys.links,
         checkpoint: proven.notes.checkpoint,
         headsCheckpoint: proven.notes.heads,
         withheld,

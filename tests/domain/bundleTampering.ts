@@ -177,7 +177,7 @@ export function tryBundleChanges(
     const changed = change?.(whole, pick)
     if (!changed) continue
     tried += 1
-    const { verdict, faults } = verifyBundle(changed.lines, cryptography, keys)
+    const { verdict, faults } = verifyBundle(changed.lines, cryptography, { keys })
     const isNamed = faults.some(({ where }) => changed.where.includes(where))
     const isOther = verdict === 'unknown_key' || verdict === 'newer_format'
     if (isNamed || (kind === 'proof' && isOther)) found[kind] = (found[kind] ?? 0) + 1

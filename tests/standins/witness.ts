@@ -15,6 +15,8 @@ import { cryptography, rawPublicKey } from '../../services/platform/seals/crypto
 
 export interface Witness {
   readonly url: string
+  /** Its key, as text. */
+  readonly vkey: string
   /** Requests so far, by what was answered. */
   readonly answers: readonly number[]
   /** The last checkpoint of the log; `undefined` when it has seen none. */
@@ -38,6 +40,7 @@ export async function startWitness(trusted: () => Promise<readonly VerifierKey[]
     stamp.writeBigUInt64BE(BigInt(time))
     return toBase64(Buffer.concat([keyId, stamp, sign(null, Buffer.from(message), privateKey)]))
   }
+  const vkey = `${name}+${Buffer.from(keyId).toString('hex')}+${toBase64(Buffer.concat([Buffer.of(4), key]))}`
   const answerTo = async (body: string): Promise<readonly [number, string]> => {
     const [lines = '', ...rest] = body.split('\n\n')
     const note = rest.join('\n\n')
@@ -69,6 +72,7 @@ export async function startWitness(trusted: () => Promise<readonly VerifierKey[]
   if (address === null || typeof address === 'string') throw new Error('The witness does not listen.')
   return {
     url: `http://127.0.0.1:${address.port}`,
+    vkey,
     answers,
     seen: (origin) => logs.get(origin),
     close: () => new Promise((resolve) => void http.close(() => resolve())),

@@ -4,13 +4,23 @@ import { z } from 'zod'
 import type { LogIdentity } from '#domain/log.ts'
 import { originOf } from '#domain/proof/bundleHashes.ts'
 import { verifierKey, writeVerifierKey, type VerifierKey } from '#domain/proof/checkpoint.ts'
+import { withLinkedKeys, writeKeyLink } from '#domain/proof/keyLinks.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography, rawPublicKey } from './cryptography.ts'
 
 const scope = 'seals'
 const secretName = 'signing keys'
-const Stored = z.array(z.strictObject({ privateKey: z.base64(), since: z.iso.datetime() })).min(1)
+const Stored = z
+  .array(
+    z.strictObject({
+      privateKey: z.base64(),
+      since: z.iso.datetime(),
+      /** The note by which the key before it names it; none for the first. */
+      link: z.string().optional(),
+    }),
+  )
+  .min(1)
 type Stored = z.infer<typeof Stored>
 
 /** The keys of a log, newest first, under the name that it has in its epoch. */
@@ -18,6 +28,10 @@ export interface SigningKeys {
   readonly verifiers: readonly VerifierKey[]
   /** The same as text, for people and for bundles. */
   readonly vkeys: readonly string[]
+  /** Notes by which a key names the one that replaced it, newest first. */
+  readonly links: readonly string[]
+  /** Those that the first key vouches for by such notes, and itself: what another key signed may be forged. */
+  readonly vouched: readonly VerifierKey[]
   /** Signs with the newest. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
@@ -42,18 +56,21 @@ export async function openSigningKeys(
   return (await signingKeys(vault, identity)) ?? replaceSigningKey(vault, identity, clock)
 }
 
-/** Makes a key that signs from now on. Those before it stay known: what they signed still verifies. */
+/** Makes a key that signs from now on, and that the one before it vouches for. Those before it stay known: what they signed still verifies. */
 export async function replaceSigningKey(
   vault: KeyVault,
   identity: LogIdentity,
   clock: Clock,
 ): Promise<SigningKeys> {
-  const { privateKey } = generateKeyPairSync('ed25519')
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const before = (await storedKeys(vault)) ?? []
+  const newest = before.length === 0 ? undefined : keysOf(before, identity)
   const made = {
     privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
     since: clock.now().toISOString(),
+    ...(newest ? { link: linkTo(rawPublicKey(publicKey), newest, identity) } : {}),
   }
-  const stored = [made, ...((await storedKeys(vault)) ?? [])]
+  const stored = [made, ...before]
   await vault.putSecret(scope, secretName, JSON.stringify(stored))
   return keysOf(stored, identity)
 }
@@ -63,6 +80,11 @@ async function storedKeys(vault: Pick<Vault, 'getSecret'>): Promise<Stored | und
   return secret === undefined ? undefined : Stored.parse(JSON.parse(secret))
 }
 
+function linkTo(next: Uint8Array, { verifiers: [old], sign }: SigningKeys, identity: LogIdentity): string {
+  if (old === undefined) throw new Error('There is no key to sign with.')
+  return writeKeyLink(cryptography, identity, { publicKey: old.publicKey, sign }, next)
+}
+
 function keysOf(stored: Stored, identity: LogIdentity): SigningKeys {
   const keys = stored.map(({ privateKey }) =>
     createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs8' }),
@@ -70,9 +92,14 @@ function keysOf(stored: Stored, identity: LogIdentity): SigningKeys {
   const verifiers = keys.map((key) =>
     verifierKey(cryptography.sha256, originOf(identity), rawPublicKey(createPublicKey(key))),
   )
+  const links = stored.flatMap(({ link }) => link ?? [])
+  const first = verifiers.slice(-1).map(({ publicKey }) => publicKey)
+  const vouched = new Set(withLinkedKeys(cryptography, identity.logId, first, links).map((key) => key.join()))
   return {
     verifiers,
     vkeys: verifiers.map(writeVerifierKey),
+    links,
+    vouched: verifiers.filter(({ publicKey }) => vouched.has(publicKey.join())),
     sign(message) {
       const [newest] = keys
       if (newest === undefined) throw new Error('There is no key to sign with.')

@@ -59,7 +59,7 @@ const sentences: Readonly<Record<Wrong, string>> = {
   sealed_removed: 'was there when the log was sealed: it was removed',
   seal_cut: 'is over more events than the log has: its end was cut',
   seal_broken: 'does not fit the log: what it is over was changed',
-  seal_unsigned: 'was not signed by a key of this log',
+  seal_unsigned: 'was not signed by a key of this log, or by one that an older key of it vouches for',
   seal_missing: 'was written outside, and is not in the log any more: it was removed',
 }
 

@@ -1,0 +1,132 @@
+/** Keys that replace others, and witnesses: what the reader of a bundle can tell by a key that they know. */
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { present } from '../../tests/domain/present.ts'
+import { bundleOf, signingKey } from '../../tests/domain/auditBundles.ts'
+import { cryptography, rawPublicKey } from '../../services/platform/seals/cryptography.ts'
+import { toBase64 } from '../kernel/base64.ts'
+import { BundleRecord } from './auditBundle.schema.ts'
+import { originOf } from './bundleHashes.ts'
+import { verifierKey } from './checkpoint.ts'
+import { parseWitnessKey } from './cosignatures.ts'
+import { withLinkedKeys, writeKeyLink } from './keyLinks.ts'
+import { verifyBundle, type ReaderKnows } from './verifyBundle.ts'
+
+const lines = await bundleOf()
+const header = BundleRecord.parse(JSON.parse(lines[0] ?? ''))
+if (header.kind !== 'header') throw new Error('There is no header.')
+const { logId, epoch } = header
+const keyFrom = (seed: number, of = epoch) => {
+  const { verifier, vkey, sign } = signingKey(originOf({ logId, epoch: of }), seed)
+  return { publicKey: verifier.publicKey, vkey, sign }
+}
+/** The one that signs the bundle. */
+const newest = keyFrom(7)
+const link = (from: ReturnType<typeof keyFrom>, to: ReturnType<typeof keyFrom>, of = { logId, epoch }) =>
+  writeKeyLink(cryptography, of, from, to.publicKey)
+const withLinks = (links: readonly string[]) => [JSON.stringify({ ...header, links }), ...lines.slice(1)]
+const report = (links: readonly string[], knows: ReaderKnows) =>
+  verifyBundle(withLinks(links), cryptography, knows)
+
+describe('a key that was replaced', () => {
+  const [first, second] = [keyFrom(1), keyFrom(2)]
+  const links = [link(second, newest), link(first, second)]
+
+  test('vouches for the one after it, and for those after that', () => {
+    for (const { vkey } of [first, second])
+      expect(report(links, { keys: [vkey] })).toMatchObject({
+        verdict: 'whole',
+        signedBy: newest.vkey,
+        isReplacement: true,
+      })
+    expect(report(links, { keys: [newest.vkey] })).toMatchObject({ verdict: 'whole', isReplacement: false })
+    // It may be known, and may have signed, under the name of another epoch.
+    const earlier = keyFrom(2, 9)
+    expect(report([link(earlier, newest, { logId, epoch: 9 })], { keys: [earlier.vkey] })).toMatchObject({
+      verdict: 'whole',
+      isReplacement: true,
+    })
+  })
+
+  test('says nothing without a link; the key that signed is named', () => {
+    for (const some of [[], [link(first, second)], [link(second, newest)]])
+      expect(report(some, { keys: [first.vkey] })).toMatchObject({
+        verdict: 'unknown_key',
+        signedBy: newest.vkey,
+      })
+  })
+
+  test.each([
+    ['that was signed by another key', link({ ...first, sign: keyFrom(3).sign }, newest)],
+    ['of another log', link(first, newest, { logId: '11111111-1111-4111-8111-111111111111', epoch })],
+    ['that leads backwards', link(newest, first)],
+    ['that is no note', 'link'],
+    ['that is a seal', header.checkpoint],
+    ['that was changed', link(first, second).replace(toBase64(second.publicKey), toBase64(newest.publicKey))],
+  ])('is not linked by a note %s', (_, forged) => {
+    expect(report([forged], { keys: [first.vkey] }).verdict).toBe('unknown_key')
+  })
+
+  test('links in a circle end', () => {
+    const circle = [link(first, second), link(second, first)]
+    expect(withLinkedKeys(cryptography, logId, [first.publicKey], circle)).toHaveLength(2)
+  })
+})
+
+describe('a witness whose key the reader knows', () => {
+  function witnessOf(name: string) {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const key = verifierKey(cryptography.sha256, name, rawPublicKey(publicKey), 4)
+    const cosign = (note: string, time: number, by = privateKey) => {
+      const text = note.slice(0, note.indexOf('\n\n') + 1)
+      const stamp = Buffer.alloc(8)
+      stamp.writeBigUInt64BE(BigInt(time))
+      const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${time}\n${text}`), by)
+      return `${note}\u2014 ${name} ${toBase64(Buffer.concat([key.keyId, stamp, signature]))}\n`
+    }
+    return { key, cosign }
+  }
+  const { key, cosign } = witnessOf('witness.example')
+  const sealOf = (checkpoint: string) => JSON.stringify({ checkpoint })
+  const knows = (seals: readonly string[], witnesses = [key]) =>
+    verifyBundle(lines, cryptography, { seals, witnesses })
+
+  test('has signed the seal of the bundle, and says when', () => {
+    expect(
+      knows([sealOf(header.checkpoint), sealOf(cosign(header.checkpoint, 1_795_000_000))]),
+    ).toMatchObject({
+      verdict: 'whole',
+      isWitnessed: true,
+      cosignatures: [{ witness: 'witness.example', time: 1_795_000_000 }],
+    })
+  })
+
+  test('has not: then the bundle is whole, and not witnessed', () => {
+    expect(knows([sealOf(header.checkpoint)])).toMatchObject({ verdict: 'whole', isWitnessed: false })
+    const other = witnessOf('other.example')
+    expect(knows([sealOf(other.cosign(header.checkpoint, 1))])).toMatchObject({
+      verdict: 'whole',
+      isWitnessed: false,
+      cosignatures: [],
+    })
+  })
+
+  test.each([
+    ['by another key', () => cosign(header.checkpoint, 1, generateKeyPairSync('ed25519').privateKey)],
+    ['for another time', () => cosign(header.checkpoint, 1).replace(/.{4}(?=\n$)/, 'AAA=')],
+    ['twice', () => cosign(cosign(header.checkpoint, 1), 2)],
+  ])('has a signature in its name that it did not make so: %s', (_, note) => {
+    expect(knows([sealOf(note())])).toMatchObject({
+      verdict: 'not_whole',
+      faults: [{ kind: 'unsigned', where: 'checkpoint' }],
+    })
+  })
+
+  test('is named by a key of its own kind', () => {
+    const text = (type: number) =>
+      `${key.name}+${Buffer.from(key.keyId).toString('hex')}+${toBase64(Buffer.concat([Buffer.of(type), key.publicKey]))}`
+    expect(parseWitnessKey(cryptography, text(4))).toEqual(key)
+    expect(parseWitnessKey(cryptography, text(1))).toBeUndefined()
+    expect(parseWitnessKey(cryptography, present(header.keys[0]))).toBeUndefined()
+  })
+})

@@ -1,0 +1,61 @@
+/** Signed links from a key of the log to the key that replaced it: whoever knows the older one can tell that the newer is the log's. */
+import { fromBase64, toBase64 } from '../kernel/base64.ts'
+import type { LogIdentity } from '../log.ts'
+import { originOf, type Cryptography } from './bundleHashes.ts'
+import { parseNote, verifierKey, writeNote } from './checkpoint.ts'
+
+/** A log has the same key under another name in each epoch, so a link is about the bytes of the key. */
+const textOf = (logId: string, next: Uint8Array): string =>
+  `flightdeck.dev/log/${logId}/next-key\n${toBase64(next)}\n`
+
+export interface OldKey {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array
+  readonly sign: (message: Uint8Array) => Uint8Array
+}
+
+/** A signed note by which the old key names the next one. */
+export function writeKeyLink(
+  { sha256, utf8 }: Pick<Cryptography, 'sha256' | 'utf8'>,
+  identity: LogIdentity,
+  { publicKey, sign }: OldKey,
+  next: Uint8Array,
+): string {
+  const { name, keyId } = verifierKey(sha256, originOf(identity), publicKey)
+  const text = textOf(identity.logId, next)
+  return writeNote({ text, signatures: [{ name, keyId, signature: sign(utf8(text)) }] })
+}
+
+/** The keys, and those that they vouch for by a link, and so on. Links of another log, or that none of these keys signed, say nothing. */
+export function withLinkedKeys(
+  cryptography: Cryptography,
+  logId: string,
+  keys: readonly Uint8Array[],
+  links: readonly string[],
+): readonly Uint8Array[] {
+  const known = [...keys]
+  // Those that are added are looked at in their turn.
+  for (const key of known)
+    for (const link of links) {
+      const next = nextKeyIn(cryptography, logId, key, link)
+      if (next !== undefined && !known.some((each) => each.join() === next.join())) known.push(next)
+    }
+  return known
+}
+
+function nextKeyIn(
+  { sha256, utf8, isSignedBy }: Cryptography,
+  logId: string,
+  key: Uint8Array,
+  link: string,
+): Uint8Array | undefined {
+  const note = parseNote(link)
+  const next = fromBase64(note?.text.split('\n')[1] ?? '')
+  if (note === undefined || next?.length !== 32 || note.text !== textOf(logId, next)) return undefined
+  const isSigned = note.signatures.some(
+    ({ name, keyId, signature }) =>
+      verifierKey(sha256, name, key).keyId.join() === keyId.join() &&
+      isSignedBy(key, utf8(note.text), signature),
+  )
+  return isSigned ? next : undefined
+}
