@@ -19,6 +19,8 @@ import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import { copySqlite, lockFile } from '#platform/engines/sqlite.ts'
 import { isDiskFull } from '#platform/ports/faults.ts'
+import { sealsFile } from '#platform/seals/sealsFile.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'
 import {
   copyTree,
@@ -45,7 +47,7 @@ export class BackupRefused extends Error {
 
 /** What both work with; `config.dataDir` is the folder that is copied, or the one that is made. */
 export interface BackupWork {
-  readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
+  readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey' | 'seals'>
   readonly logger: Logger
   readonly digest: Digest
   /** Told of each step, and how far a long one is. */
@@ -55,6 +57,8 @@ export interface BackupWork {
 const format = 1
 const manifestName = 'manifest.json'
 const keyName = 'master.key'
+/** The seals outside of the log, wherever they are kept. */
+const sealsName = 'seals.ndjson'
 /** The log comes first, the keys last: an erasure destroys the key before the blobs, so that a blob that is missed then has no key either. */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
@@ -84,6 +88,8 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       work.progress(`Copying ${name}`)
       copySqlite(join(dataDir, name), join(part, name))
     }
+    // Before the log: so the log has every seal of the copy.
+    const seals = await copySeals(work.config.seals.file, join(part, sealsName))
     copyDatabase(databases.log)
     for (const name of trees) {
       work.progress(`Copying ${name}`)
@@ -94,7 +100,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
     if (key !== undefined) await writeFile(join(part, keyName), key, { mode: 0o600, flush: true })
     const masterKey = work.config.masterKey ?? (await textOf(join(dataDir, keyName)))
     const checked = await checkStores({ ...work, config: { ...work.config, dataDir: part, masterKey } })
-    const names = [...Object.values(databases), ...(withKey ? [keyName] : [])]
+    const names = [...Object.values(databases), ...(withKey ? [keyName] : []), ...(seals ? [sealsName] : [])]
     const manifest: Manifest = {
       format,
       madeAt: new Date().toISOString(),
@@ -149,10 +155,27 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
     const checked = await checkStores(restoring, async ({ log }) => {
       await restoreLog(commands(log))
     })
+    const kept = await keepSeals(work.config.seals.file, part, target)
     return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
+      ...kept,
       'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
     ])
   })
+}
+
+/** Whether there is a file of seals; it is copied then. */
+async function copySeals(from: string, to: string): Promise<boolean> {
+  const isThere = await copyFile(from, to).then(() => true, absentAs(false))
+  if (isThere) await chmod(to, 0o600)
+  return isThere
+}
+
+/** Puts the seals of the backup where the new folder's product looks for them. A file of seals that lies elsewhere has more than the backup, and stays. */
+async function keepSeals(file: string, part: string, target: string): Promise<readonly string[]> {
+  if (isInside(file, target)) return []
+  if (existsSync(file)) return [`The seals in ${file} are left as they are.`]
+  await mkdir(dirname(file), { recursive: true })
+  return (await copySeals(join(part, sealsName), file)) ? [`The seals of the backup are in ${file}.`] : []
 }
 
 /** What `master.key` of the new folder is to hold: the backup's key, or the one that lies at the target. */
@@ -295,8 +318,16 @@ async function checkStores(
   try {
     const identity = await identityOf(commands(stores.log))
     if (!identity) throw new BackupRefused('The log has no beginning: it is none of Flightdeck.')
-    const { events, streams, erased, findings, more } = await verifyLog(stores, digest, (count) =>
-      progress(`${count} events checked`),
+    const { events, streams, erased, findings, more, sealing } = await verifyLog(
+      stores,
+      digest,
+      (count) => progress(`${count} events checked`),
+      {
+        identity,
+        readStore: stores.readStore,
+        outside: () => sealsFile(join(config.dataDir, sealsName)).all(),
+        keysOf: async (epoch) => (await signingKeys(stores.vault, { ...identity, epoch }))?.vouched ?? [],
+      },
     )
     const blobs = await lostBlobs(stores, join(config.dataDir, 'blobs'))
     const faults = [
@@ -305,7 +336,7 @@ async function checkStores(
       ...blobs.lost.map(({ hash, stream }) => `The blob ${hash} of ${stream} is not there.`),
     ]
     await then(stores)
-    const said = `${events} events in ${streams} streams, ${blobs.found} blobs; the content of ${erased} events was erased.`
+    const said = `${events} events in ${streams} streams, ${blobs.found} blobs, ${sealing?.seals ?? 0} seals; the content of ${erased} events was erased.`
     return { identity, events, said, faults }
   } finally {
     await closeWhole(stores, config.dataDir)
@@ -366,7 +397,7 @@ async function manifestOf(source: string): Promise<Manifest> {
     throw new BackupRefused(`The ${manifestName} at ${source} is not one that this Flightdeck reads.`)
   const { files } = parsed.data
   const named = [...Object.keys(files), ...Object.keys(parsed.data.trees)]
-  const known: readonly string[] = [...Object.values(databases), ...trees, keyName]
+  const known: readonly string[] = [...Object.values(databases), ...trees, keyName, sealsName]
   if (
     Object.values(databases).some((name) => files[name] === undefined) ||
     named.some((name) => !known.includes(name))

@@ -151,6 +151,10 @@ test('shows the keys that the log is sealed with, and makes another one that com
   const [, first] = (await operate(['seals', 'new-key'])) ?? []
   expect(first).toMatch(/^flightdeck\.dev\/log\/[^+]+\+[0-9a-f]{8}\+/)
   const [, second, ...rest] = (await operate(['seals', 'new-key'])) ?? []
-  expect(rest).toEqual([first])
-  expect(await operate(['seals'])).toEqual(['The log was not sealed yet.', second, first])
+  const link = [
+    expect.stringMatching(/vouches/),
+    expect.stringMatching(/\/next-key\n.*\n\n\u2014 flightdeck/),
+  ]
+  expect(rest).toEqual([first, ...link])
+  expect(await operate(['seals'])).toEqual(['The log was not sealed yet.', second, first, ...link])
 })

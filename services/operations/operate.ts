@@ -89,7 +89,7 @@ async function verified(operating: Operating): Promise<Answer> {
     )
     const sealed =
       sealing && sealing.seals > 0
-        ? `${sealing.seals} seals hold; the newest is over ${sealing.sealed} events.`
+        ? `${sealing.seals} seals hold; the newest is over ${sealing.sealed} events.${outsideOf(sealing.outside)}`
         : 'It was never sealed.'
     const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased. ${sealed}`
     if (findings.length === 0) return { lines: [`The log is whole: ${looked}`] }
@@ -105,6 +105,12 @@ async function verified(operating: Operating): Promise<Answer> {
     await threads.close()
   }
 }
+
+/** Seals in the log alone do not show that its end was cut. */
+const outsideOf = (outside: number): string =>
+  outside > 0
+    ? ''
+    : ' No seal was found outside of the log: if its end was cut, this cannot show it. Look for the file of seals (SEALS_FILE).'
 
 /** Above the epoch that the read models are of: a log that is put back twice from the same backup has none twice. */
 async function restored({ commands, readStore }: Operating): Promise<Answer> {

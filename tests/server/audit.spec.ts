@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTaskAudit } from '#domain/api/history.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'
+import { signingKey } from '../domain/auditBundles.ts'
 import { BundleRecord } from '#domain/proof/auditBundle.schema.ts'
+import { originOf } from '#domain/proof/bundleHashes.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { runProduct } from '../product.ts'
 
@@ -45,6 +47,10 @@ async function bundle(query = ''): Promise<readonly string[]> {
 async function verified(lines: readonly string[], ...more: readonly string[]) {
   const file = join(folder, 'bundle.ndjson')
   await writeFile(file, `${lines.join('\n')}\n`)
+  return checked(file, ...more)
+}
+
+function checked(file: string, ...more: readonly string[]) {
   return new Promise<{ code: number; output: string }>((resolve) => {
     execFile(
       process.execPath,
@@ -109,12 +115,43 @@ test('names what was done to it, and exits accordingly', async () => {
     code: 2,
     output: expect.stringMatching(/^newer format/),
   })
-  const other = 'elsewhere+00000000+AAAA'
-  expect(await verified(whole, '--key', other)).toMatchObject({
-    code: 1,
-    output: expect.stringMatching(/^unknown key/),
-  })
+  const other = signingKey(originOf(header()), 9).vkey
+  const unknown = await verified(whole, '--key', other)
+  expect(unknown).toMatchObject({ code: 1, output: expect.stringMatching(/^unknown key/) })
+  expect(unknown.output).toContain(`signed by: ${header().keys[0]}`)
   expect(await verified(whole, '--seal', join(folder, 'nothing'))).toMatchObject({ code: 2 })
+})
+
+test('does not check what it was not told: a key, a witness or a file that is none is a fault, and not a check without it', async () => {
+  const empty = join(folder, 'no-keys')
+  await writeFile(empty, '\n')
+  for (const [option, value] of [
+    ['--key', 'elsewhere+00000000+AAAA'],
+    ['--key', 'nothing-of-the-kind'],
+    ['--key', empty],
+    ['--witness', header().keys[0] ?? ''],
+    ['--witness', empty],
+    ['--seal', join(folder, 'nothing')],
+  ] as const)
+    expect([option, value, (await verified(whole, option, value)).code]).toEqual([option, value, 2])
+})
+
+test('takes lines that are too long or no text for what they are, and says where', async () => {
+  const file = join(folder, 'bundle.ndjson')
+  const [first = '', ...rest] = whole
+  const long = `{"kind":"event","long":"${'x'.repeat(65 * 1_048_576)}"}`
+  const bytes = Buffer.concat([
+    Buffer.from(`${first}\r\n${long}\n`),
+    Buffer.of(0xff, 0x0a),
+    Buffer.from(rest.join('\n')),
+  ])
+  await writeFile(file, bytes)
+  const { code, output } = await checked(file)
+  expect(code).toBe(1)
+  expect(output.trim().split('\n')).toEqual([
+    'unreadable at line 2: This line is no record of a bundle.',
+    'unreadable at line 3: This line is no record of a bundle.',
+  ])
 })
 
 test('is for the owner of the task alone', async () => {

@@ -24,6 +24,8 @@ export interface Claims {
   /** Seals that cannot be believed, or that the log does not have any more, each with what is wrong with it. */
   readonly faults: readonly { readonly epoch: number; readonly revision: number; readonly wrong: SealWrong }[]
   readonly count: number
+  /** Seals of this log that were found outside of it. */
+  readonly outside: number
 }
 export type SealWrong = 'seal_unsigned' | 'seal_missing'
 
@@ -44,6 +46,7 @@ export async function sealClaims(store: Streams, evidence: Evidence): Promise<Cl
   const keys = new Map<number, readonly VerifierKey[]>()
   const recorded = new Set<string>()
   const seen = new Set<string>()
+  const outside = new Set<string>()
   const take = async ({ checkpoint: note, revision }: OutsideSeal): Promise<number | undefined> => {
     const claimed = parseCheckpoint(parseNote(note)?.text ?? '')
     const of = claimed && identityIn(claimed.origin)
@@ -69,10 +72,11 @@ export async function sealClaims(store: Streams, evidence: Evidence): Promise<Cl
     }
   for await (const seal of evidence.outside()) {
     const epoch = seal && (await take(seal))
+    if (epoch !== undefined) outside.add(`${epoch}/${seal?.revision}`)
     if (seal && epoch === evidence.identity.epoch && !recorded.has(`${epoch}/${seal.revision}`))
       faults.push({ epoch, revision: seal.revision, wrong: 'seal_missing' })
   }
-  return { bySize, faults, count: seen.size }
+  return { bySize, faults, count: seen.size, outside: outside.size }
 }
 
 /** The epochs that the log has been in. */

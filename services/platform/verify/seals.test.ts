@@ -19,7 +19,7 @@ test('a log that nobody touched is whole, and every seal holds', async () => {
   const { findings, sealing, events } = await sealed.verify(sealed.log)
   expect(findings).toEqual([])
   const seals = sealed.log.filter(({ type }) => type === 'LogSealed')
-  expect(sealing).toEqual({ seals: seals.length, sealed: events - 1 })
+  expect(sealing).toEqual({ seals: seals.length, sealed: events - 1, outside: seals.length })
 })
 
 test('a change that only a seal can show is found at the record that was changed', async () => {
@@ -33,9 +33,9 @@ test('a change that only a seal can show is found at the record that was changed
 })
 
 test('a random change of any kind is found at the right record', async () => {
-  const { missed, tried } = await tryChanges(sealed, { tamperings: allTamperings, times: 400, seed: 11 })
+  const { missed, tried } = await tryChanges(sealed, { tamperings: allTamperings, times: 200, seed: 11 })
   expect(missed).toEqual([])
-  expect(tried).toBe(400)
+  expect(tried).toBe(200)
 })
 
 test('also the seals themselves: one that is removed, cut off with what it is over, or forged', async () => {

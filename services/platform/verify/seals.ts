@@ -24,6 +24,8 @@ export interface SealReport {
   readonly seals: number
   /** Events under the newest seal that holds. */
   readonly sealed: number
+  /** Seals that were found outside of the log. */
+  readonly outside: number
 }
 
 export interface SealChecks {
@@ -97,7 +99,12 @@ async function end(checking: Checking, stores: Stores): Promise<SealReport> {
       })),
     )
   }
-  return { findings, seals: all.length - broken.length - cut.length, sealed: intact }
+  return {
+    findings,
+    seals: all.length - broken.length - cut.length,
+    sealed: intact,
+    outside: claims.outside,
+  }
 }
 
 /** Where the epoch, or one that followed it, ended. */

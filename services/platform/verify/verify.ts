@@ -79,8 +79,8 @@ export interface Verified {
   readonly findings: readonly Finding[]
   /** Findings beyond those that are listed. */
   readonly more: number
-  /** Seals that hold, and events under the newest of them; `null` when seals were not looked at. */
-  readonly sealing: { readonly seals: number; readonly sealed: number } | null
+  /** What the seals say; `null` when they were not looked at. */
+  readonly sealing: Omit<SealReport, 'findings'> | null
 }
 
 /** Computes digests of events, in their order; a pool of threads, or this one. */
@@ -170,7 +170,7 @@ function logChecks(engines: Pick<LogChecks, 'eventStore' | 'vault'>) {
       if (checks.count > 0 && !checks.heads.has(logStream)) note(checks, logStream, null, 'stream_missing')
       for (const { stream, revision, wrong } of sealed?.findings ?? []) note(checks, stream, revision, wrong)
       const { count: events, heads, erased, findings, more } = checks
-      const sealing = sealed === undefined ? null : { seals: sealed.seals, sealed: sealed.sealed }
+      const sealing = sealed ? { seals: sealed.seals, sealed: sealed.sealed, outside: sealed.outside } : null
       return { events, streams: heads.size, erased, findings, more, sealing }
     },
   }
