@@ -11,6 +11,8 @@ import type { LiveTask } from './state.ts'
 export function snapshotOfTurn(state: LiveTask, executionId: string): Snapshot | Refusal {
   const point = pointOf(state.restorePoints.points, executionId)
   if (!point || point.kind === 'undo') return refuse('not_found', 'There is no such turn in this task.')
+  if ('execution' in state.phase && state.phase.execution.executionId === executionId)
+    return refuse('no_snapshot', 'This turn is still running. Its files are saved when it ends.')
   return point.snapshot ?? refuse('no_snapshot', 'The files at the end of this turn were not saved.')
 }
 

@@ -20,7 +20,10 @@ export function requestPullRequest(
   const { requestId, draft, autoUpdate, tree = null } = command
   if (state.workspace !== 'ready') return refuse('not_initialized')
   if (state.pendingRestore !== null)
-    return refuse('changes_moved', 'The files are being restored. Try again in a moment.')
+    return refuse(
+      'changes_moved',
+      'The files are not yet as the undo wants them. Try again in a moment, or send a message: the next turn restores them first.',
+    )
   if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []

@@ -184,5 +184,18 @@ describe('a task from a turn of another', () => {
     given(task, threeTurns)
       .when({ ...record, executionId: executionId(7) })
       .thenRefused('not_found')
+    given(
+      task,
+      threeTurns,
+      TaskForked.of({ taskId: taskId(2), executionId: executionId(2) }, { title: 'New' }),
+    )
+      .when(record)
+      .thenNothing()
+  })
+
+  test('is refused for a turn that still runs, in words of its own', () => {
+    given(task, threeTurns, past.waits(4), past.requested(4), past.started(4))
+      .when({ type: 'RecordFork', taskId: taskId(2), executionId: executionId(4), title: 'New' })
+      .thenRefused('no_snapshot', 'This turn is still running. Its files are saved when it ends.')
   })
 })

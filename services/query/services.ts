@@ -18,7 +18,7 @@ import type { Rpc } from '#platform/ports/rpc.ts'
 import type { AuditSources } from './taskAudit.ts'
 
 export interface QueryServices extends AuditSources {
-  /** For the audit log alone: what was read. */
+  /** Reads decide nothing but what an undo would do, and record what was read for the audit log. */
   readonly commands: Commands
   readonly documents: Documents
   readonly log: EventLog

@@ -50,8 +50,6 @@ export interface Questions {
           }[]
           readonly total: number
           readonly kept: readonly string[]
-          readonly undone: readonly string[]
-          readonly redone: readonly string[]
         }
       | { readonly kind: 'refused'; readonly code: FaultCode; readonly sentence: string }
   }

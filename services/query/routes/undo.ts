@@ -1,6 +1,10 @@
-/** What an undo would do. */
+/** What an undo would do: which turns, by the log, and which files, by the runner that has them. */
+import { randomUUID } from 'node:crypto'
 import { previewUndo } from '#domain/api/fork.schema.ts'
+import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { task as decider } from '#domain/task/task.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
@@ -9,20 +13,18 @@ import { ownTask, route, type QueryServices } from '../services.ts'
 const comparedWithinMs = 10_000
 
 export const undoRoutes: readonly Route<QueryServices>[] = [
-  route(previewUndo, signedIn, fresh, ownTask, async ({ task, query }, { rpc }) => {
+  route(previewUndo, signedIn, fresh, ownTask, async ({ task, query }, { rpc, commands }) => {
     const { executionId } = query
-    if (task.status === 'queued' || task.status === 'running') throw new Fault('task_running')
+    const { state } = await commands.load(decider, taskStream(task.id))
+    const decision = decider.decide({ type: 'UndoTurn', undoId: randomUUID(), executionId }, state)
+    if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence)
+    const [event] = decision
+    const { undone, redone } = event?.type === 'TurnsUndone' ? event.data : { undone: [], redone: [] }
+    const turns = { undone: [...undone], redone: [...redone] }
     const answer = await rpc.ask('undoPreview', { taskId: task.id, executionId }, comparedWithinMs)
     if (answer?.kind === 'refused') throw new Fault(answer.code, answer.sentence)
-    if (!answer) return { files: [], total: 0, kept: [], undone: [], redone: [], compared: false }
-    const { kind: _kind, files, kept, undone, redone, total } = answer
-    return {
-      files: [...files],
-      total,
-      kept: [...kept],
-      undone: [...undone],
-      redone: [...redone],
-      compared: true,
-    }
+    if (!answer) return { ...turns, files: [], total: 0, kept: [], compared: false }
+    const { files, kept, total } = answer
+    return { ...turns, files: [...files], total, kept: [...kept], compared: true }
   }),
 ]

@@ -28,9 +28,9 @@ export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
     if (of?.kind === 'task') begin(of.id)
   })
   // An earlier process may have been killed before it was done.
-  void interrupted(deps).then(
+  void interruptedRestores(deps).then(
     (taskIds) => taskIds.forEach(begin),
-    () => undefined,
+    (fault: unknown) => deps.logger.warn({ err: fault }, 'failed to look for interrupted restores'),
   )
   return async () => {
     unsubscribe()
@@ -38,12 +38,22 @@ export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
   }
 }
 
-async function interrupted({ root, commands }: ExecutionDeps): Promise<readonly string[]> {
+/** The tasks with a workspace below `root` whose files are still those from before an undo. */
+export async function interruptedRestores({
+  root,
+  commands,
+  logger,
+}: Pick<ExecutionDeps, 'root' | 'commands' | 'logger'>): Promise<readonly string[]> {
   const names = (await readdir(join(root, 'tasks')).catch(() => [])).filter(isTaskFolderName)
   const found: string[] = []
   for (const taskId of names) {
-    const { state } = await commands.load(decider, taskStream(taskId))
-    if (state.kind === 'task' && state.pendingRestore?.reason === 'undo') found.push(taskId)
+    try {
+      const { state } = await commands.load(decider, taskStream(taskId))
+      if (state.kind === 'task' && state.pendingRestore?.reason === 'undo') found.push(taskId)
+    } catch (fault) {
+      // A task that cannot be read holds up no other.
+      logger.warn({ err: fault, taskId }, 'failed to look for an interrupted restore')
+    }
   }
   return found
 }

@@ -38,14 +38,11 @@ export async function undoPreview(
   if (restored.kind !== 'restored')
     return { kind: 'refused', code: 'no_snapshot', sentence: restored.message }
   const { files, kept } = restored
-  const { undone, redone } = event.data
   return {
     kind: 'preview',
     files: files.slice(0, mostFiles),
     total: files.length,
     kept: kept.slice(0, mostFiles),
-    undone,
-    redone,
   }
 }
 
