@@ -45,6 +45,7 @@ test('no two kinds share a name', () =>
 
 test('facts are ids, enums, numbers and hashes: a text that stays open after an erasure is one of these', () =>
   expect([...new Set(kinds.flatMap((kind) => openTexts(todaysForms(kind)[0]?.data)))].toSorted()).toEqual([
+    'action',
     'code',
     'model',
     'requestId',

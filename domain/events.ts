@@ -2,6 +2,7 @@
 import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
 import { auditEvents, type AuditEvent } from './audit.ts'
+import { deliveryEvents, type DeliveryEvent } from './delivery.ts'
 import { identityEvents, type IdentityEvent } from './identity.ts'
 import { imageEvents, type ImageEvent } from './image.ts'
 import { logEvents, type LogEvent } from './log.ts'
@@ -24,6 +25,7 @@ export type DomainEvent =
   | ImageEvent
   | UsageEvent
   | AuditEvent
+  | DeliveryEvent
   | SealEvent
 
 type AnyKind = Pick<
@@ -44,6 +46,7 @@ export const eventKinds: ReadonlyMap<string, AnyKind> = new Map<string, AnyKind>
     ...imageEvents,
     ...usageEvents,
     ...auditEvents,
+    ...deliveryEvents,
     ...sealEvents,
   ].map((kind) => [kind.type, kind]),
 )

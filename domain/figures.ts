@@ -21,6 +21,8 @@ export const noFigures = {
   costUsd: 0,
   /** Pull requests that were opened. */
   pullRequests: 0,
+  /** Those that were merged, by the day of the merge. */
+  mergedPullRequests: 0,
 }
 export type Figures = Readonly<typeof noFigures>
 export type Measure = keyof Figures

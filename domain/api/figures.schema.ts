@@ -42,7 +42,7 @@ export const getFigures = defineRead(figuresRoutes.getFigures, {
     total: FiguresShown,
     groups: z.array(FiguresGroup),
     others: z.object({ groups: z.number(), figures: FiguresShown }).nullable(),
-    /** Merged pull requests: `null`, since nothing tells the server of merges yet. */
+    /** As in `total`. */
     mergedPullRequests: z.number().nullable(),
   },
   faults: ['forbidden'],

@@ -4,7 +4,7 @@ import { defaultAgent } from '../agents.ts'
 import { Position } from '../kernel/event.schema.ts'
 import { unreadableReasons } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
-import { AgentName } from '../task/events.ts'
+import { AgentName, UnreadableCode } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { attachedImages, ShownImage } from './images.schema.ts'
 import { imageLimits } from './images.ts'
@@ -19,9 +19,20 @@ import {
   Text,
 } from './fields.schema.ts'
 import { limits } from './limits.ts'
-import { executionSteps, taskRoutes, taskStatuses, titleLength } from './tasks.ts'
+import { executionSteps, pullRequestStates, taskRoutes, taskStatuses, titleLength } from './tasks.ts'
 
 export const TaskStatus = z.enum(taskStatuses)
+
+/** A pull request as the code host shows it. */
+export const ShownPullRequest = z.object({
+  /** `null` before it could be read for the first time. */
+  state: z.enum(pullRequestStates).nullable(),
+  /** The login of who merged it; `null` where nobody did by name. */
+  mergedBy: z.string().nullable(),
+  mergedAt: Moment.nullable(),
+  /** Why the code host does not show it at the moment, so that `state` may be old; `null` while it does. */
+  unreadable: UnreadableCode.nullable(),
+})
 
 export const Task = z.object({
   id: z.string(),
@@ -104,6 +115,8 @@ export const Task = z.object({
     .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
     .nullable(),
   pullRequestPending: z.boolean(),
+  /** How the pull request stands at the code host; missing until that was read. */
+  pullRequest: ShownPullRequest.optional(),
   /** Position of the task's creation: what it is sorted by. */
   position: Position,
   /** Revision of the task's stream up to which this is folded. */
@@ -278,6 +291,8 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
       draft: z.boolean().optional(),
       /** Whether each turn that goes well shall update it from now on; left out, that stays as it is. */
       autoUpdate: z.boolean().optional(),
+      /** Opens a new pull request in place of one that was merged or closed: without it, that is refused. */
+      openNew: z.boolean().optional(),
       /** The `tree` of the diff that the person looked at: refused when other changes were recorded since. */
       tree: Text.max(64).optional(),
     })
@@ -289,6 +304,8 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
     'no_changes',
     'task_running',
     'changes_moved',
+    'pull_request_merged',
+    'pull_request_closed',
     'pr_in_progress',
     'code_host_refused',
   ],

@@ -20,6 +20,10 @@ export const taskRoutes = {
 export const taskStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof taskStatuses)[number]
 
+/** How a pull request stands at the code host. */
+export const pullRequestStates = ['open', 'draft', 'closed', 'merged'] as const
+export type PullRequestState = (typeof pullRequestStates)[number]
+
 /** How far an execution has come, until the agent's first words. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 

@@ -21,8 +21,8 @@ export type RowKind =
   | 'pull_request'
   | 'turn'
 
-/** A person, the agent by its name, or the server's runner. */
-export type Who = 'person' | 'runner' | { readonly agent: string }
+/** A person, the agent by its name, the server's runner, or the code host. */
+export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }
 
 export interface TimelineRow {
   /** The revision of its event in the task's stream. */
@@ -203,6 +203,10 @@ function ofPullRequest(event: TaskEventMessage): Said | null {
         outcome: 'failed',
         who,
       }
+    case 'PullRequestObserved':
+      return { kind, ...stateWords(event), who: 'code_host' }
+    case 'PullRequestUnreadable':
+      return { kind, sentence: 'The pull request could not be read', outcome: 'failed', who: 'code_host' }
     case 'PullRequestAutoUpdateChanged':
       return {
         kind,
@@ -213,6 +217,20 @@ function ofPullRequest(event: TaskEventMessage): Said | null {
       }
     default:
       return null
+  }
+}
+
+function stateWords(event: Event<'PullRequestObserved'>): Pick<Said, 'sentence' | 'outcome'> {
+  const { state, draft } = event.data
+  const name = `Pull request${numbered(event)}`
+  const by = event.content?.mergedBy
+  switch (state) {
+    case 'merged':
+      return { sentence: by ? `${name} merged by ${by}` : `${name} merged`, outcome: 'completed' }
+    case 'closed':
+      return { sentence: `${name} closed`, outcome: 'cancelled' }
+    case 'open':
+      return { sentence: draft ? `${name} is a draft` : `${name} is open` }
   }
 }
 
@@ -256,7 +274,7 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-function numbered({ content }: Event<'PullRequestOpened' | 'PullRequestUpdated'>): string {
+function numbered({ content }: Event<'PullRequestOpened' | 'PullRequestUpdated' | 'PullRequestObserved'>): string {
   return content ? ` #${content.number}` : ''
 }
 

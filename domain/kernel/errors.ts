@@ -42,6 +42,14 @@ export const faults = {
     sentence:
       'The files have changed since you last saw them. Review the changes, then open the pull request.',
   },
+  pull_request_merged: {
+    status: 409,
+    sentence: 'The pull request was merged. Open a new one for work done since.',
+  },
+  pull_request_closed: {
+    status: 409,
+    sentence: 'The pull request was closed. Reopen it on GitHub, or open a new one.',
+  },
   base_not_recorded: { status: 409, sentence: 'The changes were recorded against a different branch.' },
   history_unreadable: {
     status: 409,

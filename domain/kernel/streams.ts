@@ -16,6 +16,8 @@ export const imageStream = (imageId: string): string => `image-${imageId}`
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
 /** The audit log of a day in UTC: what people read, exported and were refused. */
 export const auditStream = (day: string): string => `audit-${day}`
+/** The webhooks that the code host delivered on a day in UTC. */
+export const deliveryStream = (day: string): string => `delivery-${day}`
 
 /** What happens to the log itself. */
 export const logStream = 'log-main'
@@ -33,6 +35,7 @@ const kinds = [
   'image',
   'usage',
   'audit',
+  'delivery',
   'seal',
 ] as const
 
@@ -68,6 +71,7 @@ export function scopeOfStream(stream: string): string {
     case 'image':
     case 'usage':
     case 'audit':
+    case 'delivery':
     case 'seal':
       return `${name.kind}:${name.id}`
     case 'terminal':

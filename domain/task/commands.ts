@@ -4,7 +4,15 @@ import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { Snapshot } from './restorePoints.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
-import type { ExecutionKind, MessageImage, ProgressEvent, TerminalHead, WorkspaceChanged } from './events.ts'
+import type {
+  ExecutionKind,
+  MessageImage,
+  ProgressEvent,
+  PullRequestState,
+  TerminalHead,
+  UnreadableCode,
+  WorkspaceChanged,
+} from './events.ts'
 
 /** One attempt of one execution: a report that names another is refused. */
 export interface Fence {
@@ -40,6 +48,20 @@ export type PullRequestOutcome =
     }
   /** The pull request is no longer open: no turn updates it again. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
+
+/** What the code host says of a pull request. Times are ISO 8601. */
+export interface ObservedPullRequest {
+  readonly number: number
+  readonly nodeId: string
+  readonly repositoryId: string
+  readonly state: PullRequestState
+  readonly draft: boolean
+  readonly headCommit: string
+  readonly updatedAt: string
+  readonly mergedAt: string | null
+  /** A login. */
+  readonly mergedBy: string | null
+}
 
 /** An image of a message, with the name of its file. */
 export interface NamedImage extends MessageImage {
@@ -129,6 +151,8 @@ export type TaskCommand =
       readonly tree?: string | null
       /** Title and body for when the person gave none; without it, those of the task. */
       readonly proposed?: Proposal | null
+      /** Opens a new pull request in place of one that was merged or closed. */
+      readonly opensNew?: boolean
     }
   | {
       readonly type: 'StartExecution'
@@ -145,7 +169,7 @@ export type TaskCommand =
       readonly fence: Fence
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
-      /** The id of the execution that delivers the next queued message, or else of the request that updates the pull request. */
+      /** The id of the execution that delivers the next queued message, or else of the request that updates the pull request, or of the message that it no longer is. */
       readonly nextExecutionId: string
     }
   /** The changes while the pull request is made: those that it publishes, or those for which it is refused. */
@@ -161,6 +185,9 @@ export type TaskCommand =
       /** The id of the request that follows when a turn has ended meanwhile and the pull request must be updated. */
       readonly nextRequestId: string
     }
+  | { readonly type: 'ObservePullRequest'; readonly observed: ObservedPullRequest }
+  /** The code host does not show the pull request of this number. */
+  | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 
   /** `taskId` was created from this turn. */
   | {

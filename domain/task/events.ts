@@ -269,6 +269,39 @@ export const PullRequestFailed = event('PullRequestFailed', 1, {
   content: z.object({ reason: z.string() }),
 })
 
+/** How a pull request stands at the code host. */
+export const PullRequestState = z.enum(['open', 'closed', 'merged'])
+export type PullRequestState = z.infer<typeof PullRequestState>
+
+/** The code host was asked how the pull request stands, and said something new. Times are the code host's. */
+export const PullRequestObserved = event('PullRequestObserved', 1, {
+  data: z.object({
+    state: PullRequestState,
+    draft: z.boolean(),
+    updatedAt: z.iso.datetime(),
+    mergedAt: z.iso.datetime().nullable(),
+  }),
+  content: z.object({
+    number: z.number().int(),
+    /** The code host's own ids, which stay when the repository gets another name or owner. */
+    nodeId: z.string(),
+    repositoryId: z.string(),
+    headCommit: Commit,
+    /** A login; `null` where nobody merged it by name, as by a push. */
+    mergedBy: z.string().nullable(),
+  }),
+})
+
+/** Why the code host does not show a pull request to those who follow it. */
+export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
+export type UnreadableCode = z.infer<typeof UnreadableCode>
+
+/** The pull request could not be read. Recorded once, until it can be read again. */
+export const PullRequestUnreadable = event('PullRequestUnreadable', 1, {
+  data: z.object({ code: UnreadableCode }),
+  content: none,
+})
+
 /** The task is an alternative to another. */
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   /** The original. */
@@ -328,6 +361,8 @@ export const taskEvents = [
   PullRequestOpened,
   PullRequestUpdated,
   PullRequestFailed,
+  PullRequestObserved,
+  PullRequestUnreadable,
   TaskCreatedFromTurn,
   TaskForked,
   TaskCreatedToCompare,

@@ -1,14 +1,20 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
+import { recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
+import { isRefusal } from '../kernel/decider.ts'
+import type { ObservedPullRequest } from './commands.ts'
 import {
   MessagePosted,
   PullRequestAutoUpdateChanged,
   PullRequestFailed,
+  PullRequestObserved,
   PullRequestOpened,
   PullRequestRequested,
+  PullRequestUnreadable,
   PullRequestUpdated,
 } from './events.ts'
 import { task } from './task.ts'
@@ -299,4 +305,124 @@ describe('updates by themselves', () => {
         off,
         said('It is closed.'),
       ]))
+})
+
+describe('what the code host says of it', () => {
+  const has = [...changed, asked, opened]
+  const said = {
+    number: 7,
+    nodeId: 'PR_7',
+    repositoryId: '1',
+    state: 'open',
+    draft: false,
+    headCommit,
+    updatedAt: '2026-01-31T12:00:00Z',
+    mergedAt: null,
+    mergedBy: null,
+  } as const
+  const merge = {
+    ...said,
+    state: 'merged',
+    updatedAt: '2026-01-31T12:00:05Z',
+    mergedAt: '2026-01-31T12:00:05Z',
+    mergedBy: 'grace',
+  } as const
+  const observe = (observed: ObservedPullRequest) => ({ type: 'ObservePullRequest', observed }) as const
+  const observed = ({ state, draft, updatedAt, mergedAt, ...content }: ObservedPullRequest) =>
+    PullRequestObserved.of({ state, draft, updatedAt, mergedAt }, content)
+
+  test('is recorded when it is news', () => {
+    given(task, has).when(observe(said)).then([observed(said)])
+    given(task, has, observed(said)).when(observe(merge)).then([observed(merge)])
+    given(task, has, observed(said))
+      .when(observe({ ...said, draft: true }))
+      .then([observed({ ...said, draft: true })])
+  })
+
+  test('is dropped when it says nothing new, is older, or is of another pull request', () => {
+    given(task, has, observed(said))
+      .when(observe({ ...said, updatedAt: '2026-01-31T12:00:09Z' }))
+      .thenNothing()
+    given(task, has, observed({ ...said, state: 'closed', updatedAt: '2026-01-31T12:00:09Z' }))
+      .when(observe(said))
+      .thenNothing()
+    given(task, has)
+      .when(observe({ ...said, number: 6 }))
+      .thenNothing()
+    given(task, changed).when(observe(said)).thenNothing()
+  })
+
+  test('a merge is the end, also within the second', () =>
+    given(task, has, observed(merge))
+      .when(observe({ ...said, updatedAt: merge.updatedAt }))
+      .thenNothing())
+
+  test('in whatever order and however often it is heard, the end is the same', () => {
+    const steps = [
+      said,
+      { ...said, draft: true, updatedAt: '2026-01-31T12:00:01Z' },
+      { ...said, state: 'closed', updatedAt: '2026-01-31T12:00:03Z' },
+      merge,
+    ] as const
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...steps, ...steps, ...steps], { minLength: 8 }), (heard) => {
+        const end = [...heard, merge].reduce((state, one) => {
+          const decision = task.decide(observe(one), state)
+          return isRefusal(decision)
+            ? state
+            : decision.reduce((now, event) => task.evolve(now, recorded(event, { revision: 99 })), state)
+        }, stateAfter(task, has))
+        expect(end).toMatchObject({ pullRequest: { observed: { state: 'merged', mergedBy: 'grace' } } })
+      }),
+    )
+  })
+
+  test('that it is not shown is recorded once, until it is shown again', () => {
+    const miss = { type: 'MissPullRequest', number: 7, code: 'not_found' } as const
+    const missed = PullRequestUnreadable.of({ code: 'not_found' })
+    given(task, has).when(miss).then([missed])
+    given(task, has, missed).when(miss).thenNothing()
+    given(task, has, observed(said), missed).when(observe(said)).then([observed(said)])
+    given(task, has)
+      .when({ ...miss, number: 6 })
+      .thenNothing()
+  })
+
+  test('a merged or closed one is not updated; a new one is opened where the person asks', () => {
+    const closed = { ...said, state: 'closed' } as const
+    given(task, has, observed(merge)).when(request).thenRefused('pull_request_merged')
+    given(task, has, observed(closed)).when(request).thenRefused('pull_request_closed')
+    given(task, has, observed(merge))
+      .when({ ...request, opensNew: true })
+      .then([asked])
+    given(task, has, observed(closed), observed({ ...said, updatedAt: '2026-01-31T12:00:09Z' }))
+      .when(request)
+      .then([asked])
+  })
+
+  test('a new one is followed from the beginning', () => {
+    const next = PullRequestOpened.of({ requestId: 'request-1' }, { number: 8, url, headCommit })
+    expect(stateAfter(task, has, observed(merge), asked, next)).toMatchObject({
+      pullRequest: { number: 8, observed: null },
+    })
+  })
+
+  test('a turn does not update a merged one; it says so, and no later turn tries', () => {
+    const on = PullRequestAutoUpdateChanged.of({ on: true })
+    const runs = [past.waits(2), past.requested(2), past.started(2), past.delivered(2)]
+    const end = {
+      type: 'EndExecution',
+      fence: { executionId: executionId(2), attempt: 1 },
+      outcome: { kind: 'completed', exitCode: 0 },
+      terminal: null,
+      nextExecutionId: executionId(3),
+    } as const
+    const state = stateAfter(task, changed, on, asked, opened, observed(merge), runs)
+    const decision = task.decide(end, state)
+    expect(isRefusal(decision) ? decision : decision.map(({ type }) => type)).toEqual([
+      'ExecutionCompleted',
+      'PullRequestAutoUpdateChanged',
+      'MessagePosted',
+    ])
+  })
 })

@@ -6,12 +6,14 @@ import {
   MessagePosted,
   PullRequestAutoUpdateChanged,
   PullRequestFailed,
+  PullRequestObserved,
   PullRequestOpened,
   PullRequestRequested,
+  PullRequestUnreadable,
   PullRequestUpdated,
   type TaskEvent,
 } from './events.ts'
-import type { LiveTask } from './state.ts'
+import { publishedAs, type LiveTask, type TaskPullRequest } from './state.ts'
 
 export function requestPullRequest(
   state: LiveTask,
@@ -24,6 +26,8 @@ export function requestPullRequest(
       'changes_moved',
       'The files are not yet as the undo wants them. Try again in a moment, or send a message: the next turn restores them first.',
     )
+  const over = state.pullRequest && endOf(state.pullRequest)
+  if (over && command.opensNew !== true) return refuse(over.code, over.sentence)
   if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
@@ -31,7 +35,7 @@ export function requestPullRequest(
   if (state.pullRequestRequest !== null) return changed
   // Unfinished work is not published.
   if ('execution' in state.phase) return refuse('task_running')
-  if (state.changedFiles === 0 && state.pullRequest === null) return refuse('no_changes')
+  if (state.changedFiles === 0 && (state.pullRequest === null || over)) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
   const body = command.body ?? command.proposed?.body ?? state.description
   const rewrites = command.title !== null || command.body !== null
@@ -63,7 +67,79 @@ export function settlePullRequest(
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
-/** The request by which a successful turn updates the pull request, if there is one and automatic updates are on. */
+/** Records what the code host says of the pull request, if that is news. What is older than what is known is dropped. */
+export function observePullRequest(
+  { pullRequest: known }: LiveTask,
+  { observed }: CommandOf<'ObservePullRequest'>,
+): Decision<TaskEvent> {
+  if (known === null || known.number !== observed.number || isOlder(observed, known)) return []
+  if (known.unreadable === null && saysTheSame(observed, known)) return []
+  const { state, draft, updatedAt, mergedAt, ...content } = observed
+  return [PullRequestObserved.of({ state, draft, updatedAt, mergedAt }, content)]
+}
+
+/** Nothing follows on a merge. The code host's times have seconds, so of two readings of one second the later counts. */
+function isOlder(
+  observed: CommandOf<'ObservePullRequest'>['observed'],
+  { observed: known }: TaskPullRequest,
+): boolean {
+  if (known === null) return false
+  return (
+    (known.state === 'merged' && observed.state !== 'merged') ||
+    Date.parse(observed.updatedAt) < Date.parse(known.updatedAt)
+  )
+}
+
+function saysTheSame(
+  observed: CommandOf<'ObservePullRequest'>['observed'],
+  { observed: known }: TaskPullRequest,
+): boolean {
+  return (
+    known !== null &&
+    known.state === observed.state &&
+    known.draft === observed.draft &&
+    known.headCommit === observed.headCommit &&
+    known.mergedAt === observed.mergedAt &&
+    known.mergedBy === observed.mergedBy
+  )
+}
+
+export function missPullRequest(
+  { pullRequest }: LiveTask,
+  { number, code }: CommandOf<'MissPullRequest'>,
+): Decision<TaskEvent> {
+  return pullRequest === null || pullRequest.number !== number || pullRequest.unreadable === code
+    ? []
+    : [PullRequestUnreadable.of({ code })]
+}
+
+/** Why a pull request takes no more work; `null` while it is open, as far as is known. */
+export function endOf({ number, observed }: TaskPullRequest) {
+  switch (observed?.state) {
+    case 'merged':
+      return {
+        code: 'pull_request_merged',
+        sentence: `Pull request #${number} was merged. Open a new one for work done since.`,
+      } as const
+    case 'closed':
+      return {
+        code: 'pull_request_closed',
+        sentence: `Pull request #${number} was closed. Reopen it on GitHub, or open a new one.`,
+      } as const
+    default:
+      return null
+  }
+}
+
+/** What is said in the chat when a turn finds that its pull request is no longer open. */
+export function noLongerOpen(number: number | null): string {
+  return `Pull request #${number} is no longer open, so automatic updates have stopped. Open a new one for work done since.`
+}
+
+/**
+ * The request by which a successful turn updates the pull request, if there is one and automatic updates are on. They end with a pull
+ * request that is known to be merged or closed; the chat says so.
+ */
 export function automaticUpdate(
   {
     autoUpdate,
@@ -75,6 +151,11 @@ export function automaticUpdate(
   requestId: string,
 ): readonly TaskEvent[] {
   if (!autoUpdate || pullRequest === null) return []
+  if (endOf(pullRequest) !== null)
+    return [
+      PullRequestAutoUpdateChanged.of({ on: false }),
+      ...toldInChat(requestId, noLongerOpen(pullRequest.number)),
+    ]
   const asked = { requestId, draft: false, automatic: true, rewrites: false }
   return [PullRequestRequested.of(asked, { title, body: description, tree })]
 }
@@ -82,8 +163,7 @@ export function automaticUpdate(
 /** The task once its pull request has this outcome. */
 function after(task: LiveTask, outcome: PullRequestOutcome): LiveTask {
   if (!('number' in outcome)) return task
-  const { number, headCommit } = outcome
-  return { ...task, pullRequest: { number, headCommit } }
+  return { ...task, pullRequest: publishedAs(task.pullRequest, outcome) }
 }
 
 function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskEvent[] {

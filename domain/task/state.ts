@@ -1,7 +1,7 @@
 /** A task's state: what its next decision needs, and no more. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
-import type { ExecutionKind, TaskEvent } from './events.ts'
+import type { ExecutionKind, PullRequestState, TaskEvent, UnreadableCode } from './events.ts'
 import {
   noPoints,
   started,
@@ -42,6 +42,23 @@ export interface QueuedMessage {
 export interface ModelChoice {
   readonly agent: AgentName
   readonly name: string | null
+}
+
+/** The task's pull request: as it was published last, and as the code host shows it. */
+export interface TaskPullRequest {
+  readonly number: number
+  readonly headCommit: string
+  /** What the code host said last; `null` before it was asked. */
+  readonly observed: {
+    readonly state: PullRequestState
+    readonly draft: boolean
+    readonly updatedAt: string
+    readonly mergedAt: string | null
+    readonly mergedBy: string | null
+    readonly headCommit: string
+  } | null
+  /** Why the code host does not show it; `null` while it does. */
+  readonly unreadable: UnreadableCode | null
 }
 
 export interface LiveTask {
@@ -93,7 +110,7 @@ export interface LiveTask {
   readonly changedFiles: number
   /** The tree of those changes, from which a pull request is made; `null` when there is none, as while an agent writes. */
   readonly changedTree: string | null
-  readonly pullRequest: { readonly number: number; readonly headCommit: string } | null
+  readonly pullRequest: TaskPullRequest | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
   /** Whether each successful turn updates the pull request. */
@@ -216,6 +233,12 @@ function evolveTask(
       return pullRequestDone(task, event.content)
     case 'PullRequestFailed':
       return pullRequestFailed(task, event.data)
+    case 'PullRequestObserved':
+      return pullRequestObserved(task, event)
+    case 'PullRequestUnreadable':
+      return task.pullRequest === null
+        ? task
+        : { ...task, pullRequest: { ...task.pullRequest, unreadable: event.data.code } }
     case 'ToolStarted':
       return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
     case 'ToolFinished':
@@ -342,8 +365,29 @@ function pullRequestDone(
   task: LiveTask,
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
-  const pullRequest = content && { number: content.number, headCommit: content.headCommit }
+  const pullRequest = content && publishedAs(task.pullRequest, content)
   return { ...task, pullRequest, pullRequestRequest: null }
+}
+
+/** The pull request after work was published in it. What was observed of another says nothing of this one. */
+export function publishedAs(
+  before: TaskPullRequest | null,
+  { number, headCommit }: { readonly number: number; readonly headCommit: string },
+): TaskPullRequest {
+  const known = before?.number === number ? before : { observed: null, unreadable: null }
+  return { ...known, number, headCommit }
+}
+
+function pullRequestObserved(
+  task: LiveTask,
+  { data, content }: RecordedAs<'PullRequestObserved'>,
+): LiveTask {
+  if (task.pullRequest === null || content === null) return task
+  const { headCommit, mergedBy } = content
+  return {
+    ...task,
+    pullRequest: { ...task.pullRequest, observed: { ...data, headCommit, mergedBy }, unreadable: null },
+  }
 }
 
 function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {

@@ -30,7 +30,14 @@ import {
 import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
-import { automaticUpdate, recordChanges, requestPullRequest, settlePullRequest } from './pullRequest.ts'
+import {
+  automaticUpdate,
+  missPullRequest,
+  observePullRequest,
+  recordChanges,
+  requestPullRequest,
+  settlePullRequest,
+} from './pullRequest.ts'
 import { refusalOfCommand } from './slashCommands.ts'
 import {
   evolve,
@@ -82,6 +89,10 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return recordChanges(state, command)
     case 'SettlePullRequest':
       return settlePullRequest(state, command)
+    case 'ObservePullRequest':
+      return observePullRequest(state, command)
+    case 'MissPullRequest':
+      return missPullRequest(state, command)
     case 'RecordFork':
       return recordFork(state, command)
     case 'AddAlternative':

@@ -7,6 +7,7 @@ import { logView } from './log.ts'
 import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
 import { runFactsView } from './runFacts.ts'
+import { pullRequestsView } from './pullRequests.ts'
 import { tasksView } from './tasks.ts'
 import { usersView } from './users.ts'
 import type { View, ViewDocument } from './view.ts'
@@ -22,4 +23,5 @@ export const views: readonly View<ViewDocument>[] = [
   auditLogView,
   figuresView,
   runFactsView,
+  pullRequestsView,
 ]

@@ -39,6 +39,8 @@ export interface FiguresDocument {
   readonly turn: OpenTurn | null
   /** Of turns that have ended, and of pull requests. */
   readonly days: readonly DayFigures[]
+  /** The merge that was counted last: the code host may be heard to say it again. */
+  readonly mergedAt?: string | null
   /** When something was last counted. */
   readonly last: string
   readonly position: Position
@@ -54,11 +56,13 @@ const counted = [
   'ExecutionFailed',
   'ExecutionCancelled',
   'PullRequestOpened',
+  'PullRequestObserved',
 ] as const
 
 export const figuresView: View<FiguresDocument> = {
   collection: 'figures',
-  version: 1,
+  version: 2,
+  readsFrom: 1,
   streams: ['task'],
   types: counted,
   indexes: [['last'], ['owner', 'last']],
@@ -121,9 +125,17 @@ function count(document: FiguresDocument, event: AnyRecorded): FiguresDocument {
         ...seen,
         days: withRow(seen.days, rowOf(seen, event.at, { pullRequests: 1, model: seen.model })),
       }
+    case 'PullRequestObserved':
+      return merged(seen, event.data.mergedAt)
     default:
       return seen
   }
+}
+
+function merged(document: FiguresDocument, mergedAt: string | null): FiguresDocument {
+  if (mergedAt === null || mergedAt === document.mergedAt) return document
+  const row = rowOf(document, mergedAt, { mergedPullRequests: 1, model: document.model })
+  return { ...document, mergedAt, days: withRow(document.days, row) }
 }
 
 const outcomes = {

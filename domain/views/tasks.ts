@@ -132,16 +132,11 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
       return { ...seen, autoUpdate: event.data.on }
     case 'PullRequestOpened':
     case 'PullRequestUpdated':
-      return {
-        ...seen,
-        pullRequestPending: false,
-        prNumber: event.content?.number ?? task.prNumber,
-        prUrl: event.content?.url ?? task.prUrl,
-      }
+      return published(task, event)
     case 'PullRequestFailed':
       return { ...seen, pullRequestPending: false }
     default:
-      return { ...seen, ...relatedOrUndone(task, event) }
+      return { ...seen, ...withOptionalFields(task, event) }
   }
 }
 
@@ -256,8 +251,37 @@ function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestReque
   }
 }
 
-/** Fields that only tasks have that were forked, compared or undone: those of others stay as they always were. */
-function relatedOrUndone(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
+function published(
+  task: TaskDocument,
+  event: Event<'PullRequestOpened' | 'PullRequestUpdated'>,
+): TaskDocument {
+  const { pullRequest, ...seen } = upTo(task, event)
+  const number = event.content?.number ?? task.prNumber
+  return {
+    ...seen,
+    // What was read of another pull request says nothing of this one.
+    ...(pullRequest !== undefined && number === task.prNumber ? { pullRequest } : {}),
+    pullRequestPending: false,
+    prNumber: number,
+    prUrl: event.content?.url ?? task.prUrl,
+  }
+}
+
+function observed({ data, content }: Event<'PullRequestObserved'>): Partial<TaskDocument> {
+  const state = data.state === 'open' && data.draft ? 'draft' : data.state
+  const pullRequest: NonNullable<Task['pullRequest']> = {
+    state,
+    mergedBy: content?.mergedBy ?? null,
+    mergedAt: data.mergedAt,
+    unreadable: null,
+  }
+  return { pullRequest }
+}
+
+const neverRead = { state: null, mergedBy: null, mergedAt: null }
+
+/** Fields that only tasks have that were forked, compared or undone, or whose pull request is followed: others stay as they always were. */
+function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
       const { taskId, executionId, session } = event.data
@@ -275,6 +299,10 @@ function relatedOrUndone(task: TaskDocument, event: AnyRecorded): Partial<TaskDo
       const { title, baseCommit } = event.content ?? { title: '', baseCommit: null }
       return { original: { taskId: event.data.taskId, title }, startCommit: baseCommit }
     }
+    case 'PullRequestObserved':
+      return observed(event)
+    case 'PullRequestUnreadable':
+      return { pullRequest: { ...(task.pullRequest ?? neverRead), unreadable: event.data.code } }
     case 'AlternativeAdded':
       return {
         alternatives: [

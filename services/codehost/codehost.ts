@@ -15,6 +15,7 @@ import { createPullRequests } from './pullRequests.ts'
 import { makeSamples } from './samples.ts'
 import { applyPatch, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
+import { openWebhooks, type Hook, type Webhooks } from './webhooks/deliveries.ts'
 
 export interface CodeHostOptions {
   /** Where repositories and state are kept; made when missing. One process at a time. */
@@ -30,6 +31,8 @@ export interface CodeHostOptions {
   readonly seeds: readonly Seed[]
   /** The operator's environment: of it git gets PATH, and to clone a seed what reaches other hosts (HOME, ssh agent, proxies). */
   readonly environment: Environment
+  /** Addresses that are told by webhooks what happens; by default none. */
+  readonly hooks?: readonly Hook[]
   readonly clock?: Clock
   /** Takes one line without a secret in it. */
   readonly log: (line: string) => void
@@ -39,6 +42,7 @@ export interface RunningCodeHost {
   /** Where browsers find it: by `localhost` when it listens on loopback. */
   readonly url: string
   readonly port: number
+  readonly webhooks: Webhooks
   /** Answers what is under way, for 3 s at most, and leaves no process behind. */
   stop(): Promise<void>
 }
@@ -74,6 +78,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
     return {
       url: host.url,
       port,
+      webhooks: host.webhooks,
       stop: async () => {
         await stop()
         await store.settled()
@@ -91,8 +96,17 @@ async function openHost(
 ): Promise<Host> {
   const { dataDir, log } = options
   const clock = options.clock ?? { now: () => new Date() }
-  const repositories = await openRepositories({ dataDir, store, git, clock })
-  const pulls = createPullRequests({ store, repositories, clock })
+  const webhooks = openWebhooks(options.hooks ?? [], { clock, log, host: () => host })
+  const repositories = await openRepositories({ dataDir, store, git, clock, tell: webhooks.tell })
+  const pulls = createPullRequests({ store, repositories, clock, tell: webhooks.tell })
+  const app = {
+    slug: appSlug,
+    clientId: options.clientId,
+    clientSecret: options.clientSecret,
+    redirectUris: options.redirectUris ?? [],
+  }
+  const url = urlOf(options.host, port)
+  const host: Host = { url, app, store, git, repositories, pulls, webhooks, clock, log }
   if (options.seeds.length > 0) {
     await applyPatch(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
@@ -103,13 +117,7 @@ async function openHost(
     .current()
     .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))
   for (const repository of withOpenPulls) await repositories.settle(repository)
-  const app = {
-    slug: appSlug,
-    clientId: options.clientId,
-    clientSecret: options.clientSecret,
-    redirectUris: options.redirectUris ?? [],
-  }
-  return { url: urlOf(options.host, port), app, store, git, repositories, pulls, clock, log }
+  return host
 }
 
 function urlOf(host: string, port: number): string {

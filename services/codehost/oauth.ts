@@ -270,7 +270,7 @@ async function endGrants(ctx: Context, host: Host, which: 'this one' | 'all of t
   ctx.status = 204
 }
 
-const isApp = (app: RegisteredApp, id: string, secret: string): boolean =>
+export const isApp = (app: RegisteredApp, id: string, secret: string): boolean =>
   id === app.clientId && sameSecret(secret, app.clientSecret)
 
 /** Compares without telling by its time where two secrets differ. */

@@ -7,6 +7,7 @@ import type { FieldFault } from './httpError.ts'
 import type { Repositories } from './repositories.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
+import type { HostEvent, PullRequestAction } from './webhooks/payloads.ts'
 import { headRef } from './syncPullRequests.ts'
 
 export interface NewPullRequest {
@@ -50,6 +51,8 @@ export interface PullRequests {
   open(repository: Repository, author: Account, request: NewPullRequest): Promise<PullRequest>
   /** Throws Refusal 403, 404, 422. */
   edit(repository: Repository, number: number, by: Account, edit: PullRequestEdit): Promise<PullRequest>
+  /** Makes it a draft, or ready for review. Throws Refusal 403, 404, and 422 when it is closed. */
+  setDraft(repository: Repository, number: number, by: Account, draft: boolean): Promise<PullRequest>
   /** Merges with `by` as the author and answers the commit. Throws Refusal 405 when it cannot be merged, 409 when it moved meanwhile. */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
@@ -59,6 +62,7 @@ interface Pulls {
   readonly store: Store
   readonly repositories: Repositories
   readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
 }
 
 export function createPullRequests(pulls: Pulls): PullRequests {
@@ -67,6 +71,7 @@ export function createPullRequests(pulls: Pulls): PullRequests {
     get: (repository, number) => getPull(pulls, repository, number),
     open: (repository, author, request) => openPull(pulls, repository, author, request),
     edit: (repository, number, by, edit) => editPull(pulls, repository, number, by, edit),
+    setDraft: (repository, number, by, draft) => setDraft(pulls, repository, number, by, draft),
     merge: (repository, number, by, request) => mergePull(pulls, repository, number, by, request),
     figures: (repository, pull) => figuresOf(pulls, repository, pull),
   }
@@ -122,6 +127,7 @@ function openPull(
       ]
     })
     await bare.updateRef(headRef(opened.number), headSha)
+    pulls.tell({ kind: 'pull_request', action: 'opened', repository, pull: opened, sender: author })
     return opened
   })
 }
@@ -151,7 +157,7 @@ function editPull(
       throw invalid(pullRefused(`A pull request already exists for ${repository.owner}:${pull.head}.`))
     }
     const now = pulls.clock.now().toISOString()
-    return replacePull(pulls, pull.id, (before) => {
+    const edited = await replacePull(pulls, pull.id, (before) => {
       const isOpen = (edit.state ?? (before.closedAt === null ? 'open' : 'closed')) === 'open'
       return {
         ...before,
@@ -163,6 +169,39 @@ function editPull(
         updatedAt: now,
       }
     })
+    for (const action of editActions(pull, edited))
+      pulls.tell({ kind: 'pull_request', action, repository, pull: edited, before: pull, sender: by })
+    return edited
+  })
+}
+
+function editActions(before: PullRequest, after: PullRequest): readonly PullRequestAction[] {
+  const isEdited =
+    before.title !== after.title || before.body !== after.body || before.base !== after.base
+  const [was, is] = [before.closedAt === null, after.closedAt === null]
+  return [
+    ...(isEdited ? (['edited'] as const) : []),
+    ...(was === is ? [] : ([is ? 'reopened' : 'closed'] as const)),
+  ]
+}
+
+function setDraft(
+  pulls: Pulls,
+  repository: Repository,
+  number: number,
+  by: Account,
+  draft: boolean,
+): Promise<PullRequest> {
+  return pulls.repositories.exclusively(repository, async () => {
+    const pull = getPull(pulls, repository, number)
+    if (!mayWrite(by, repository.owner)) throw new Refusal(403, 'Must have push access to the repository.')
+    if (pull.closedAt !== null) throw new Refusal(422, 'Pull request is closed.')
+    if (pull.draft === draft) return pull
+    const updatedAt = pulls.clock.now().toISOString()
+    const changed = await replacePull(pulls, pull.id, (before) => ({ ...before, draft, updatedAt }))
+    const action = draft ? 'converted_to_draft' : 'ready_for_review'
+    pulls.tell({ kind: 'pull_request', action, repository, pull: changed, sender: by })
+    return changed
   })
 }
 
@@ -173,6 +212,7 @@ async function mergePull(
   by: Account,
   request: MergeRequest,
 ): Promise<string> {
+  await pulls.repositories.notice(repository)
   const commit = await pulls.repositories.exclusively(repository, async () => {
     const pull = getPull(pulls, repository, number)
     if (!mayWrite(by, repository.owner)) throw new Refusal(403, 'Must have push access to the repository.')
@@ -199,7 +239,7 @@ async function mergePull(
       throw new Refusal(409, 'Base branch was modified. Review and try the merge again.')
     }
     const now = pulls.clock.now().toISOString()
-    await replacePull(pulls, pull.id, (before) => ({
+    const done = await replacePull(pulls, pull.id, (before) => ({
       ...before,
       headSha,
       baseSha,
@@ -207,9 +247,10 @@ async function mergePull(
       updatedAt: now,
       merged: { at: now, by: by.login, commit: sha },
     }))
+    pulls.tell({ kind: 'pull_request', action: 'closed', repository, pull: done, sender: by })
     return sha
   })
-  await pulls.repositories.settle(repository)
+  await pulls.repositories.settle(repository, by)
   return commit
 }
 

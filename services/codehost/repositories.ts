@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '#platform/ports/clock.ts'
-import { sameName } from './accounts.ts'
+import { ownerOf, sameName, type Account } from './accounts.ts'
 import { openBare, type Bare } from './git/bare.ts'
 import type { Git } from './git/run.ts'
 import { follow, followed } from './syncPullRequests.ts'
@@ -11,6 +11,7 @@ import { invalid, Refusal } from './httpError.ts'
 import { serializeByKey, type SerializeByKey } from '#platform/async/queue.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
+import type { HostEvent } from './webhooks/payloads.ts'
 
 export type NewRepository = Pick<Repository, 'owner' | 'name' | 'description' | 'isPrivate' | 'source'>
 
@@ -38,9 +39,9 @@ export interface Repositories {
   notice(repository: Repository): Promise<void>
   /**
    * Brings what is said of a repository in line with its branches, after something wrote refs: default branch, language and
-   * pull requests. Answers what changed since `notice`, which is what a webhook would tell.
+   * pull requests. Answers what changed since `notice`; webhooks tell it, as done by `by` or else by the owner.
    */
-  settle(repository: Repository): Promise<readonly RefChange[]>
+  settle(repository: Repository, by?: Account): Promise<readonly RefChange[]>
   /** Deletes a branch, and settles what follows. Throws Refusal 422 for one that is not there, and for the default one. */
   deleteBranch(repository: Repository, branch: string): Promise<void>
   /** Runs a job that reads refs and then writes them, beside no other of the same repository. */
@@ -51,6 +52,7 @@ interface OpenRepositories {
   readonly store: Store
   readonly git: Git
   readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
   readonly root: string
   readonly incoming: string
   /** Changes of one repository's refs run one after the other. */
@@ -65,8 +67,9 @@ export async function openRepositories(parts: {
   readonly store: Store
   readonly git: Git
   readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
 }): Promise<Repositories> {
-  const { store, git, clock } = parts
+  const { store, git, clock, tell } = parts
   const root = join(parts.dataDir, 'repositories')
   const incoming = join(parts.dataDir, 'incoming')
   await rm(incoming, { recursive: true, force: true })
@@ -77,6 +80,7 @@ export async function openRepositories(parts: {
     store,
     git,
     clock,
+    tell,
     root,
     incoming,
     exclusive: serializeByKey(),
@@ -92,7 +96,7 @@ export async function openRepositories(parts: {
       await git.text(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', dir])
     },
     notice: (repository) => notice(held, repository),
-    settle: (repository) => settle(held, repository),
+    settle: (repository, by) => settle(held, repository, by),
     deleteBranch: (repository, branch) => deleteBranch(held, repository, branch),
     exclusively: (repository, job) => held.exclusive(repository.id, job),
   }
@@ -115,7 +119,11 @@ function find(held: OpenRepositories, owner: string, name: string) {
   return named(held.store.current(), owner, name)
 }
 
-function settle(held: OpenRepositories, repository: Repository): Promise<readonly RefChange[]> {
+function settle(
+  held: OpenRepositories,
+  repository: Repository,
+  by?: Account,
+): Promise<readonly RefChange[]> {
   return held.exclusive(repository.id, async () => {
     const at = bareOf(held, repository)
     const branches = await at.branches()
@@ -123,7 +131,8 @@ function settle(held: OpenRepositories, repository: Repository): Promise<readonl
     held.noticed.set(repository.id, branches)
     const known = held.store.current().repositories.find((one) => one.id === repository.id) ?? repository
     const about = await describe(at, branches, known)
-    const moves = await follow(at, openPullRequests(held.store.current(), repository.id), branches)
+    const open = openPullRequests(held.store.current(), repository.id)
+    const moves = await follow(at, open, branches)
     const now = held.clock.now().toISOString()
     await held.store.update((state) => [
       followed(
@@ -133,8 +142,35 @@ function settle(held: OpenRepositories, repository: Repository): Promise<readonl
       ),
       undefined,
     ])
+    tellChanges(held, repository, { changes, before: open, by })
     return changes
   })
+}
+
+function tellChanges(
+  held: OpenRepositories,
+  repository: Repository,
+  {
+    changes,
+    before: open,
+    by,
+  }: {
+    readonly changes: readonly RefChange[]
+    readonly before: readonly PullRequest[]
+    readonly by: Account | undefined
+  },
+): void {
+  const sender = by ?? ownerOf(repository.owner)
+  if (!sender) return
+  for (const change of changes) held.tell({ kind: 'push', repository, ...change, sender })
+  const { pullRequests } = held.store.current()
+  for (const before of open) {
+    const pull = pullRequests.find(({ id }) => id === before.id)
+    if (!pull) continue
+    const about = { kind: 'pull_request', repository, pull, before, sender } as const
+    if (pull.closedAt !== null) held.tell({ ...about, action: 'closed' })
+    else if (pull.headSha !== before.headSha) held.tell({ ...about, action: 'synchronize' })
+  }
 }
 
 async function create(

@@ -4,6 +4,7 @@ import type { Git } from './git/run.ts'
 import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
 import type { Store } from './store.ts'
+import type { Webhooks } from './webhooks/deliveries.ts'
 
 /** The one app that is registered here: Flightdeck. */
 export interface RegisteredApp {
@@ -22,6 +23,7 @@ export interface Host {
   readonly git: Git
   readonly repositories: Repositories
   readonly pulls: PullRequests
+  readonly webhooks: Webhooks
   readonly clock: Clock
   /** Takes one line without a secret in it. */
   readonly log: (line: string) => void

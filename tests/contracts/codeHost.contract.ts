@@ -19,6 +19,7 @@ export interface OpenCodeHost {
   readonly codeHost: CodeHost
   /** Where the host serves pages. */
   readonly serverUrl: string
+  readonly apiUrl: string
   readonly close: () => Promise<void>
 }
 
@@ -207,6 +208,7 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
           host.findPullRequest('ghu_no', at, { head: 'a', base: 'b' }),
           host.openPullRequest('ghu_no', at, request),
           host.updatePullRequest('ghu_no', at, 1, { title: 'x' }),
+          host.pullRequestStates('ghu_no', [{ repository: at, number: 1 }]),
         ]
         for (const answer of await Promise.allSettled(asked)) {
           expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'unauthorized' } })
@@ -407,6 +409,79 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         expect(await host.findPullRequest(token, at, request)).toBeUndefined()
         const after = await host.updatePullRequest(token, at, number, { body: 'Done' })
         expect(after).toMatchObject({ state: 'closed', merged: true })
+      })
+    })
+
+    describe('how pull requests stand', () => {
+      const change = (token: string, at: RepositoryName, method: string, rest: string, body: object) =>
+        fetch(`${opened.apiUrl}/repos/${at.owner}/${at.name}/pulls/${rest}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }).then(({ status }) => expect(status).toBe(200))
+
+      test('is read by number, and then by the id that it has on the host', async () => {
+        const token = await tokenOf('ada')
+        const { at, tree } = await withFeature(token)
+        const { number } = await host.openPullRequest(token, at, { ...request, draft: true })
+        const [first] = await host.pullRequestStates(token, [{ repository: at, number }])
+        const { id } = await host.repository(token, at)
+        const headCommit = (await gitDone(tree, ['rev-parse', 'feature'])).trim()
+        expect(first).toEqual({
+          kind: 'read',
+          pullRequest: {
+            number,
+            nodeId: expect.any(String),
+            repositoryId: id,
+            state: 'open',
+            draft: true,
+            headCommit,
+            updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+            mergedAt: null,
+            mergedBy: null,
+          },
+        })
+        if (first?.kind !== 'read') throw new Error('It was read.')
+        const { nodeId } = first.pullRequest
+        await change(token, at, 'PATCH', `${number}`, { state: 'closed' })
+        const closed = await host.pullRequestStates(token, [{ nodeId }])
+        expect(closed).toMatchObject([{ kind: 'read', pullRequest: { number, state: 'closed' } }])
+        await change(token, at, 'PATCH', `${number}`, { state: 'open' })
+        expect(await host.pullRequestStates(token, [{ nodeId }])).toMatchObject([
+          { kind: 'read', pullRequest: { number, state: 'open' } },
+        ])
+      })
+
+      test('names who merged one', async () => {
+        const token = await tokenOf('ada')
+        const { at } = await withFeature(token)
+        const { number } = await host.openPullRequest(token, at, request)
+        await change(token, at, 'PUT', `${number}/merge`, {})
+        expect(await host.pullRequestStates(token, [{ repository: at, number }])).toMatchObject([
+          { kind: 'read', pullRequest: { state: 'merged', mergedBy: 'ada', mergedAt: expect.any(String) } },
+        ])
+      })
+
+      test('is told of those that can be read, also where others cannot', async () => {
+        const [ada, grace] = [await tokenOf('ada'), await tokenOf('grace')]
+        const { at } = await withFeature(ada)
+        const { number } = await host.openPullRequest(ada, at, request)
+        const hidden = await create(ada, 'hidden', true)
+        const readings = await host.pullRequestStates(grace, [
+          { nodeId: 'unknown' },
+          { repository: { owner: 'ada', name: 'nothing' }, number: 1 },
+          { repository: at, number },
+          { repository: hidden, number: 1 },
+          { repository: at, number: 99 },
+        ])
+        expect(readings.map((one) => (one.kind === 'read' ? one.pullRequest.number : one.code))).toEqual([
+          'not_found',
+          'not_found',
+          number,
+          'not_found',
+          'not_found',
+        ])
+        expect(await host.pullRequestStates(ada, [])).toEqual([])
       })
     })
 

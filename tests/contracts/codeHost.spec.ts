@@ -12,6 +12,7 @@ codeHostContract('the local code host', async () => {
   return {
     codeHost: local.codeHost,
     serverUrl: local.url,
+    apiUrl: local.api,
     close: async () => {
       await local.stop()
       await folder.remove()
@@ -54,6 +55,60 @@ describe('the adapter, where the host fails', () => {
     (_, response) => {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
     }
+
+  test('of an answer with errors, what it holds is kept; a limit is told with how long to wait', async () => {
+    const pull = {
+      id: 'PR_1',
+      number: 1,
+      state: 'OPEN',
+      isDraft: false,
+      updatedAt: '2026-01-31T12:00:00Z',
+      mergedAt: null,
+      headRefOid: 'c'.repeat(40),
+      mergedBy: null,
+      repository: { databaseId: 7 },
+    }
+    const forbidden = { type: 'FORBIDDEN', path: ['nodes', 1], message: 'Resource not accessible' }
+    const partial = await failingHost(json(200, { data: { nodes: [pull, null] }, errors: [forbidden] }))
+    const asked = [{ nodeId: 'PR_1' }, { nodeId: 'PR_2' }]
+    expect(await partial.codeHost.pullRequestStates('ghu_x', asked)).toMatchObject([
+      { kind: 'read', pullRequest: { nodeId: 'PR_1', repositoryId: '7' } },
+      { kind: 'hidden', code: 'forbidden' },
+    ])
+    const limits: [RequestListener, object][] = [
+      [json(200, { errors: [{ type: 'RATE_LIMITED', message: 'x' }] }, { 'retry-after': '7' }), { retryAfterMs: 7_000 }],
+      [json(403, { message: 'secondary rate limit' }, { 'retry-after': '60' }), { retryAfterMs: 60_000 }],
+      [json(429, { message: 'x' }), { retryAfterMs: undefined }],
+    ]
+    for (const [listener, expected] of limits) {
+      const limited = await failingHost(listener)
+      await expect(limited.codeHost.pullRequestStates('ghu_x', asked)).rejects.toMatchObject({
+        kind: 'rate_limited',
+        ...expected,
+      })
+      expect(limited.asked).toEqual(['POST /graphql'])
+    }
+    const others = [
+      [json(401, { message: 'Bad credentials' }), 'unauthorized'],
+      [json(502, {}), 'unavailable'],
+      [json(200, { data: { nodes: 'x' } }), 'unavailable'],
+      [json(200, { data: null, errors: [{ message: 'x' }] }), 'invalid'],
+    ] as const
+    for (const [listener, kind] of others) {
+      const failing = await failingHost(listener)
+      await expect(failing.codeHost.pullRequestStates('ghu_x', asked)).rejects.toMatchObject({ kind })
+    }
+  })
+
+  test('each request names the version of the API', async () => {
+    const versions: unknown[] = []
+    const { codeHost } = await failingHost((request, response) => {
+      versions.push(request.headers['x-github-api-version'])
+      json(404, { message: 'Not Found' })(request, response)
+    })
+    await expect(codeHost.account('ghu_x')).rejects.toMatchObject({ kind: 'not_found' })
+    expect(versions).toEqual(['2022-11-28'])
+  })
 
   test('what only reads is asked once more when the host stumbles, and what writes is not', async () => {
     const { asked, codeHost } = await failingHost(json(502, { message: 'Server Error' }))

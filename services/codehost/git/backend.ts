@@ -101,7 +101,7 @@ async function serve(
   // Whether or not anybody waits for the answer: refs may have moved.
   const settled = child.ended
     .then(
-      () => (writes ? host.repositories.settle(repository) : []),
+      () => (writes ? host.repositories.settle(repository, viewer) : []),
       () => [],
     )
     .finally(done)

@@ -7,9 +7,12 @@ import { applicationRoutes, oauthRoutes } from '../oauth.ts'
 import { protect } from '../pages/layout.ts'
 import { pageRoutes, showRefusal } from '../pages/routes.ts'
 import { notFound, Refusal } from '../httpError.ts'
+import { graphqlRoute } from '../graphql/route.ts'
 import { pullRoutes } from '../rest/pulls.ts'
 import { repositoryRoutes } from '../rest/repositories.ts'
 import { userRoutes } from '../rest/user.ts'
+import { webhookRoutes } from '../webhooks/routes.ts'
+import { conditional } from './conditional.ts'
 import { refuseForeignHost } from './baseUrl.ts'
 import { bodyParser } from '@koa/bodyparser'
 
@@ -33,16 +36,24 @@ export function createApp(host: Host, listensOn: string): Koa {
     }
   })
   app.use(readBody())
-  for (const router of [apiRoutes(host), oauthRoutes(host), pageRoutes(host)]) app.use(router.routes())
+  for (const router of [apiRoutes(host), graphqlRoutes(host), oauthRoutes(host), pageRoutes(host)]) app.use(router.routes())
   return app
 }
 
 function apiRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api/v3' })
+  router.use(conditional)
   userRoutes(router, host)
   repositoryRoutes(router, host)
   pullRoutes(router, host)
   applicationRoutes(router, host)
+  webhookRoutes(router, host)
+  return router
+}
+
+function graphqlRoutes(host: Host): Router {
+  const router = new Router({ prefix: '/api' })
+  graphqlRoute(router, host)
   return router
 }
 

@@ -111,6 +111,8 @@ export const pullPage = (page: {
   readonly figures: PullRequestFigures
   readonly diff: { readonly text: string; readonly truncated: boolean }
   readonly merge: MergeOffer
+  /** Whether closing, reopening and the like are offered. */
+  readonly mayChange: boolean
   /** Why an attempt to merge did not succeed. */
   readonly refused: string | undefined
 }): Html => {
@@ -143,6 +145,7 @@ export const pullPage = (page: {
       </div>
     </section>
     ${pull.closedAt === null && mergeBox(repository, pull, page.merge)}
+    ${page.mayChange && stateForms(repository, pull)}
     <section class="stack">
       <h2>Changed files (${figures.changedFiles})</h2>
       ${cut && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}
@@ -171,6 +174,33 @@ const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer):
         </button>
       </form>`
     : html`<p class="muted">${merge.why}</p>`
+
+/** What a person may make of a pull request, as in the address of its form. */
+export const stateChanges = ['close', 'reopen', 'draft', 'ready'] as const
+export type StateChange = (typeof stateChanges)[number]
+
+const changeWords: Readonly<Record<StateChange, string>> = {
+  close: 'Close pull request',
+  reopen: 'Reopen pull request',
+  draft: 'Convert to draft',
+  ready: 'Ready for review',
+}
+
+function stateForms(repository: Repository, pull: PullRequest): Html {
+  const offered: readonly StateChange[] = pull.merged
+    ? []
+    : pull.closedAt !== null
+      ? ['reopen']
+      : [pull.draft ? 'ready' : 'draft', 'close']
+  return html`<div class="facts">
+    ${offered.map(
+      (change) =>
+        html`<form method="post" action="${`${addressOf(repository)}/pull/${pull.number}/${change}`}">
+          <button class="button" type="submit">${changeWords[change]}</button>
+        </form>`,
+    )}
+  </div>`
+}
 
 const filePanel = (file: DiffFile): Html =>
   html`<section class="panel">

@@ -21,7 +21,14 @@ import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
-import { homePage, pullPage, repositoryPage, type MergeOffer } from './repositoryPages.ts'
+import {
+  homePage,
+  pullPage,
+  repositoryPage,
+  stateChanges,
+  type MergeOffer,
+  type StateChange,
+} from './repositoryPages.ts'
 import { loginPage, refusalPage } from './signIn.ts'
 
 type PageContext = Context & { params: Record<string, string> }
@@ -60,6 +67,8 @@ export function pageRoutes(host: Host): Router {
     await showPull(ctx, host, repository, pull, 200, undefined)
   })
   router.post('/:owner/:repo/pull/:number/merge', (ctx) => merge(ctx, host))
+  for (const change of stateChanges)
+    router.post(`/:owner/:repo/pull/:number/${change}`, (ctx) => changeState(ctx, host, change))
   return router
 }
 
@@ -175,6 +184,7 @@ async function showPull(
       figures,
       diff,
       refused,
+      mayChange: mergesAs(ctx, host, repository) !== undefined,
       merge: mergeOffer(ctx, host, repository, pull, figures.mergeable),
     }),
   })
@@ -204,14 +214,41 @@ function mergesAs(ctx: Context, host: Host, repository: Repository): Account | u
   return accountOf(repository.owner) ?? accountOf(organizationOf(repository.owner)?.owners[0] ?? '')
 }
 
-async function merge(ctx: PageContext, host: Host): Promise<void> {
-  refuseForeignForm(ctx, originOf(ctx, host.url))
-  const { repository, pull } = askedPull(ctx, host)
-  const by = mergesAs(ctx, host, repository)
-  if (!by) throw new Refusal(403, `Only people who can push to ${repository.owner} can merge.`)
+function merge(ctx: PageContext, host: Host): Promise<void> {
   const form = Merge.safeParse(ctx.request.body)
+  return changePull(ctx, host, 'merge', ({ repository, pull }, by) =>
+    host.pulls.merge(repository, pull.number, by, { method: 'merge', expectedHead: form.data?.sha }),
+  )
+}
+
+function changeState(ctx: PageContext, host: Host, change: StateChange): Promise<void> {
+  return changePull(ctx, host, 'change this', ({ repository, pull: { number } }, by) => {
+    switch (change) {
+      case 'close':
+        return host.pulls.edit(repository, number, by, { state: 'closed' })
+      case 'reopen':
+        return host.pulls.edit(repository, number, by, { state: 'open' })
+      case 'draft':
+      case 'ready':
+        return host.pulls.setDraft(repository, number, by, change === 'draft')
+    }
+  })
+}
+
+/** Changes a pull request and shows it again, with the reason where it cannot be changed so. */
+async function changePull(
+  ctx: PageContext,
+  host: Host,
+  what: string,
+  change: (asked: ReturnType<typeof askedPull>, by: Account) => Promise<unknown>,
+): Promise<void> {
+  refuseForeignForm(ctx, originOf(ctx, host.url))
+  const asked = askedPull(ctx, host)
+  const { repository, pull } = asked
+  const by = mergesAs(ctx, host, repository)
+  if (!by) throw new Refusal(403, `Only people who can push to ${repository.owner} can ${what}.`)
   try {
-    await host.pulls.merge(repository, pull.number, by, { method: 'merge', expectedHead: form.data?.sha })
+    await change(asked, by)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const now = host.pulls.get(repository, pull.number)

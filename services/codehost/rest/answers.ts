@@ -8,9 +8,9 @@ import type { PullRequest, Repository } from '../state.ts'
 export const apiOf = (origin: string): string => `${origin}/api/v3`
 
 /** GitHub's times have no fractions of a second. */
-const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
+export const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
 
-const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}:${id}`).toString('base64url')
+export const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}:${id}`).toString('base64url')
 
 const joined = '2024-01-01T00:00:00Z'
 

@@ -26,6 +26,7 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
       draft: body?.draft ?? false,
       autoUpdate: body?.autoUpdate ?? null,
       tree: body?.tree ?? null,
+      opensNew: body?.openNew ?? false,
       proposed: await proposed(services, taskId, body),
     })
     const pending = executed.state.kind === 'task' ? executed.state.pullRequestRequest : null
@@ -55,11 +56,18 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
 async function proposed(
   services: CommandServices,
   taskId: string,
-  given: { readonly title?: string | undefined; readonly body?: string | undefined } | undefined,
+  given:
+    | {
+        readonly title?: string | undefined
+        readonly body?: string | undefined
+        readonly openNew?: boolean | undefined
+      }
+    | undefined,
 ): Promise<Proposal | null> {
   if (given?.title !== undefined && given.body !== undefined) return null
   const task = await services.documents.get(tasksView, taskId)
-  return task && task.prNumber === null ? proposalFor(services, task) : null
+  const isNew = task?.prNumber === null || given?.openNew === true
+  return task && isNew ? proposalFor(services, task) : null
 }
 
 type Outcome = Extract<

@@ -20,6 +20,7 @@ import {
   TeamMembership,
   TokenAnswer,
 } from './answers.ts'
+import { readPullRequests } from './graphql.ts'
 import { ask, octokitFor, postForm } from './request.ts'
 
 export interface GitHubOptions {
@@ -238,7 +239,14 @@ function repositoryCalls(
 /** Pull requests of one repository. */
 function pullRequestCalls(
   host: Host,
-): Pick<CodeHost, 'findPullRequest' | 'isInOpenPullRequest' | 'openPullRequest' | 'updatePullRequest'> {
+): Pick<
+  CodeHost,
+  | 'findPullRequest'
+  | 'isInOpenPullRequest'
+  | 'openPullRequest'
+  | 'pullRequestStates'
+  | 'updatePullRequest'
+> {
   const { octokit, serverUrl } = host
   return {
     findPullRequest: async (accessToken, repository, { head, base }) => {
@@ -265,6 +273,7 @@ function pullRequestCalls(
       )
       return pullRequestFrom(opened, serverUrl)
     },
+    pullRequestStates: (accessToken, asked) => readPullRequests(octokit(accessToken), asked),
     updatePullRequest: async (accessToken, repository, number, request) => {
       const { owner, name: repo } = checkedName(repository)
       const updated = await ask(PullRequest, () =>

@@ -7,6 +7,9 @@ import { Refusal } from './answers.ts'
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
 
+/** The version of the REST API that we were written for; without it a host answers in whatever version is its default. */
+const apiVersion = '2022-11-28'
+
 const silent = {
   debug: () => undefined,
   info: () => undefined,
@@ -20,21 +23,26 @@ export function octokitFor(apiUrl: string, accessToken: string | undefined): Oct
     baseUrl: apiUrl,
     userAgent: 'flightdeck',
     log: silent,
+    request: { fetch: limitedFetch },
     ...(accessToken === undefined ? {} : { auth: accessToken }),
   })
   octokit.hook.wrap('request', async (request, options) => {
-    // A limit of its own for each try.
-    const once = async () =>
-      request({ ...options, request: { ...options.request, signal: AbortSignal.timeout(timeLimitMs) } })
     try {
-      return await once()
+      return await request(options)
     } catch (error) {
       if (options.method !== 'GET' || !isPassing(error)) throw error
       await pause(pauseBeforeRetryMs)
-      return once()
+      return request(options)
     }
   })
   return octokit
+}
+
+/** With a time limit of its own for each try. Not in a hook: where a token is used, octokit drops what a hook changes. */
+function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<Response> {
+  const named = new Headers(headers)
+  named.set('x-github-api-version', apiVersion)
+  return fetch(url, { ...init, headers: named, signal: AbortSignal.timeout(timeLimitMs) })
 }
 
 /** Asks by `call` and reads the data of the answer by `schema`. Throws CodeHostFault. */
@@ -46,15 +54,12 @@ export async function ask<Data>(
     throw faultOf(error)
   })
   const read = schema.safeParse(answer.data)
-  if (!read.success) {
-    throw new CodeHostFault(
-      'unavailable',
-      'GitHub sent a response that Flightdeck does not understand.',
-      read.error,
-    )
-  }
+  if (!read.success) throw misunderstood(read.error)
   return read.data
 }
+
+export const misunderstood = (cause: unknown): CodeHostFault =>
+  new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.', cause)
 
 /** Posts a form to an OAuth address and answers its JSON. Throws CodeHostFault; secrets stay out of it. */
 export async function postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown> {
@@ -91,7 +96,8 @@ const isTimeout = (error: unknown): boolean =>
   (['TimeoutError', 'AbortError'].includes(error.name) ||
     (error.cause !== undefined && isTimeout(error.cause)))
 
-function faultOf(error: unknown): unknown {
+/** A CodeHostFault of what octokit throws; anything else as it is. */
+export function faultOf(error: unknown): unknown {
   const read = HttpError.safeParse(error)
   if (!read.success) return isTimeout(error) ? unreachable() : error
   const { status, response } = read.data
@@ -102,19 +108,22 @@ function faultOf(error: unknown): unknown {
   return refused(status, headers, response.data)
 }
 
-const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', ours.unavailable)
+const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
 
 /** What the host says in catchwords, such as 'Not Found' and 'Bad credentials'. */
-const ours: Readonly<Record<Exclude<CodeHostFault['kind'], 'invalid' | 'forbidden'>, string>> = {
+export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in Settings.',
   not_found: "GitHub can't find this, or your account has no access to it.",
   rate_limited: "Your account has reached GitHub's rate limit. Try again later.",
   unavailable: "GitHub can't be reached. Try again later.",
+  forbidden: 'GitHub does not allow this.',
+  invalid: 'GitHub refused the request.',
 }
 
 function refused(status: number, headers: Headers, data: unknown): CodeHostFault {
   const kind = kindOf(status, headers)
-  if (kind !== 'invalid' && kind !== 'forbidden') return new CodeHostFault(kind, ours[kind])
+  if (kind !== 'invalid' && kind !== 'forbidden')
+    return new CodeHostFault(kind, sentences[kind], undefined, retryAfterMs(Object.fromEntries(headers)))
   const said = sentenceOf(data) ?? `It answered with status ${status}`
   return new CodeHostFault(kind, kind === 'invalid' ? said : `GitHub does not allow this: ${said}.`)
 }
@@ -126,6 +135,18 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
   if (status === 403) return 'forbidden'
   if (status === 404 || status === 410 || status === 451) return 'not_found'
   return status < 500 ? 'invalid' : 'unavailable'
+}
+
+/** How long the host asks us to wait, in ms: by `retry-after`, or until the limit begins anew once all of it is used. */
+export function retryAfterMs(headers: Readonly<Record<string, unknown>>, now = Date.now()): number | undefined {
+  const seconds = (name: string) => (headers[name] === undefined ? Number.NaN : Number(headers[name]))
+  const [after, remaining, reset] = [
+    seconds('retry-after'),
+    seconds('x-ratelimit-remaining'),
+    seconds('x-ratelimit-reset'),
+  ]
+  if (Number.isFinite(after)) return Math.max(0, after * 1_000)
+  return remaining === 0 && Number.isFinite(reset) ? Math.max(0, reset * 1_000 - now) : undefined
 }
 
 /** GitHub's message, with the reasons that it gives in sentences. */

@@ -2,6 +2,7 @@
  * Where repositories live: GitHub, or the local code host that speaks the same REST subset. One adapter on `@octokit/rest` serves both.
  * Held by `tests/contracts/codeHost.spec.ts`.
  */
+import type { ObservedPullRequest } from '#domain/task/commands.ts'
 
 /** The account behind a user token. */
 export interface HostAccount {
@@ -49,13 +50,29 @@ export interface HostPullRequest {
   readonly merged: boolean
 }
 
+/** A pull request to read: by the host's own id, which outlives a rename, or by its number where that is not known yet. */
+export type PullRequestKey =
+  | { readonly nodeId: string }
+  | { readonly repository: RepositoryName; readonly number: number }
+
+/** How a pull request stands, or why the host does not show it. The one says nothing of the others that were read with it. */
+export type PullRequestReading =
+  | { readonly kind: 'read'; readonly pullRequest: ObservedPullRequest }
+  | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
+
+/** How many pull requests one request may read. */
+export const pullRequestsAtOnce = 50
+
 /** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it holds the host's own words. */
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
-  constructor(kind: CodeHostFault['kind'], message: string, cause?: unknown) {
+  /** How long to wait before the next request, in ms, where the host says so. */
+  readonly retryAfterMs: number | undefined
+  constructor(kind: CodeHostFault['kind'], message: string, cause?: unknown, retryAfterMs?: number) {
     super(message, { cause })
     this.kind = kind
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -128,6 +145,14 @@ export interface CodeHost {
     repository: RepositoryName,
     request: { head: string; base: string; title: string; body: string; draft: boolean },
   ): Promise<HostPullRequest>
+  /**
+   * How pull requests stand, in the order in which they are asked for: at most `pullRequestsAtOnce`, in one request. Throws where none could
+   * be read.
+   */
+  pullRequestStates(
+    accessToken: string,
+    asked: readonly PullRequestKey[],
+  ): Promise<readonly PullRequestReading[]>
   updatePullRequest(
     accessToken: string,
     repository: RepositoryName,

@@ -17,7 +17,8 @@ export const figuresRoutes: readonly Route<QueryServices>[] = [
     await allowed(RecordsRead, asked, services, period)
     const { total, groups: all } = await figuresFor(asked, services, period)
     const { groups, others } = cutGroups(all, by === 'week' ? all.length : figuresLimits.groups)
-    return { ...period, by, scope, total, groups: [...groups], others, mergedPullRequests: null }
+    const { mergedPullRequests } = total
+    return { ...period, by, scope, total, groups: [...groups], others, mergedPullRequests }
   }),
   route(exportFigures, signedIn, fresh, async (asked, services) => {
     const period = periodOf(asked.query, services)

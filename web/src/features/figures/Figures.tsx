@@ -162,20 +162,18 @@ function Shown({ figures, isOld }: { readonly figures: FiguresAnswer; readonly i
   const rows = rowsOf(by, groups, others)
   return (
     <div aria-busy={isOld}>
-      <Panel>
+      <Panel className="mb-6">
         <Stats
           unknown={texts.unknown}
           stats={[
             { name: texts.stats.turns, value: total.turns },
             { name: texts.stats.success, value: percent(total.completed, endedTurns(total)) },
             { name: texts.stats.cost, value: dollars(total.costUsd) },
-            { name: texts.stats.perPullRequest, value: dollarsPer(total) },
+            { name: texts.stats.merged, value: total.mergedPullRequests },
+            { name: texts.stats.perMerged, value: dollarsPer(total, total.mergedPullRequests) },
           ]}
         />
       </Panel>
-      <p className="mt-2 mb-6 text-meta text-muted">
-        {figures.mergedPullRequests === null && texts.noMerges}
-      </p>
       {charts.map((chart) => (
         <ChartPanel key={chart.id} chart={chart} by={by} rows={rows} />
       ))}

@@ -21,8 +21,13 @@ export const texts = {
   emptyWhy: 'No task was created and no turn was asked for in it. Choose a longer period.',
   createTask: 'Create Task',
   unknown: 'not known',
-  stats: { turns: 'Turns', success: 'Success', cost: 'Cost', perPullRequest: 'Cost per opened pull request' },
-  noMerges: 'No merge is known yet: costs are per opened pull request, not per merged one.',
+  stats: {
+    turns: 'Turns',
+    success: 'Success',
+    cost: 'Cost',
+    merged: 'Merged pull requests',
+    perMerged: 'Cost per merged pull request',
+  },
   unnamed: {
     week: 'Unknown',
     project: 'Deleted project',
@@ -52,6 +57,8 @@ export const texts = {
     tasks: 'Tasks',
     pullRequests: 'Pull requests',
     perPullRequest: 'Per pull request',
+    merged: 'Merged',
+    perMerged: 'Per merged one',
   },
   about: {
     turns: 'How the turns ended. Success is the share of those that completed.',

@@ -62,8 +62,8 @@ export function dollars(value: number): string {
   return `$${grouped(Number(whole))}.${cents}`
 }
 
-export function dollarsPer(figures: Figures): string | null {
-  return figures.pullRequests === 0 ? null : dollars(figures.costUsd / figures.pullRequests)
+export function dollarsPer({ costUsd }: Pick<Figures, 'costUsd'>, count: number): string | null {
+  return count === 0 ? null : dollars(costUsd / count)
 }
 
 /** `5.7k`: put together by hand, as the browser's own formatter costs a millisecond for each. */
@@ -141,7 +141,9 @@ export const charts: readonly Chart[] = [
     columns: [
       { name: series.cost, cell: ({ costUsd }) => dollars(costUsd) },
       counted(series.pullRequests, ({ pullRequests }) => pullRequests),
-      { name: series.perPullRequest, cell: dollarsPer },
+      { name: series.perPullRequest, cell: (figures) => dollarsPer(figures, figures.pullRequests) },
+      counted(series.merged, ({ mergedPullRequests }) => mergedPullRequests),
+      { name: series.perMerged, cell: (figures) => dollarsPer(figures, figures.mergedPullRequests) },
     ],
     format: dollars,
   },

@@ -288,7 +288,7 @@ function RowIcon({ row: { kind, outcome } }: { readonly row: TimelineRow }) {
 /** `isSaved`: whoever opens a saved replay need not be the person in it. */
 function nameOf(who: Who, isSaved: boolean): string {
   if (typeof who === 'object') return who.agent
-  if (who === 'runner') return texts.who.runner
+  if (who === 'runner' || who === 'code_host') return texts.who[who]
   return isSaved ? texts.who.somebody : texts.who.person
 }
 

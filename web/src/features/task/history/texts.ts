@@ -42,7 +42,7 @@ export const texts = {
     turn: (number: number) => `Turn ${number}`,
     command: (number: number) => `Command ${number}`,
   },
-  who: { runner: 'runner', person: 'you', somebody: 'person' },
+  who: { runner: 'runner', code_host: 'GitHub', person: 'you', somebody: 'person' },
   jump: {
     label: 'Show this moment in',
     chat: 'Show in the chat',

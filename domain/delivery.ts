@@ -1,0 +1,93 @@
+/**
+ * Deliveries of webhooks by the code host. A delivery is a hint: it says what to read again, and never what is true. So what is kept of it
+ * is its kind and ids. The ids of the code host are content, sealed under the key of the day.
+ */
+import { z } from 'zod'
+import type { Decider } from './kernel/decider.ts'
+import { event, type EventOf } from './kernel/event.schema.ts'
+
+const Id = z.string().max(40).nullable()
+
+/** The events that lead to something, as the code host names them. Others are answered and forgotten. */
+export const deliveredEvents = [
+  'pull_request',
+  'push',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'pull_request_review_thread',
+  'issue_comment',
+  'issues',
+  'check_run',
+  'check_suite',
+  'status',
+  'installation',
+  'installation_repositories',
+  'repository',
+  'github_app_authorization',
+] as const
+export type DeliveredEvent = (typeof deliveredEvents)[number]
+
+export const senderTypes = ['User', 'Bot', 'Organization'] as const
+
+/** The GUID comes again with each redelivery. */
+export const DeliveryReceived = event('DeliveryReceived', 1, {
+  data: z.object({
+    guid: z.uuid(),
+    event: z.enum(deliveredEvents),
+    /** What happened, in the code host's word. */
+    action: z
+      .string()
+      .regex(/^[a-z_]{1,64}$/)
+      .nullable(),
+    senderType: z.enum(senderTypes).nullable(),
+  }),
+  content: z.object({
+    installationId: Id,
+    repositoryId: Id,
+    /** The number of the pull request that it is about. */
+    pullRequest: z.int().nullable(),
+    /** The number of the issue. */
+    issue: z.int().nullable(),
+    headCommit: z.string().max(64).nullable(),
+    reviewId: Id,
+    commentId: Id,
+    checkRunId: Id,
+    checkSuiteId: Id,
+    senderId: Id,
+  }),
+})
+export type DeliveryReceived = EventOf<typeof DeliveryReceived>
+
+export const deliveryEvents = [DeliveryReceived] as const
+export type DeliveryEvent = EventOf<(typeof deliveryEvents)[number]>
+
+/** The GUIDs of a day. */
+export interface ReceivedDeliveries {
+  readonly guids: ReadonlySet<string>
+}
+
+export interface RecordDeliveries {
+  readonly type: 'RecordDeliveries'
+  readonly deliveries: readonly DeliveryReceived[]
+}
+
+/** Records each GUID once. */
+export const receivedDeliveries: Decider<ReceivedDeliveries, RecordDeliveries, DeliveryEvent> = {
+  initial: { guids: new Set() },
+  decide({ deliveries }, { guids }) {
+    const fresh = new Map(deliveries.map((delivery) => [delivery.data.guid, delivery]))
+    return [...fresh.values()].filter(({ data }) => !guids.has(data.guid))
+  },
+  evolve: ({ guids }, { data }) => ({ guids: withGuid(guids, data.guid) }),
+}
+
+/** A day has thousands of deliveries: a copy of the set for each would take quadratic time. */
+class GrowingSet extends Set<string> {}
+
+/**
+ * The set with one more. States of one stream share their set, which only grows: an older state then knows too much, and what it knows is
+ * in the log.
+ */
+function withGuid(guids: ReadonlySet<string>, guid: string): ReadonlySet<string> {
+  return (guids instanceof GrowingSet ? guids : new GrowingSet(guids)).add(guid)
+}

@@ -1,0 +1,91 @@
+/** Pull requests of tasks, for those who follow them at the code host: found by their repository and number, and by whether they may still change. */
+import { sortKey, type Position } from '../kernel/event.ts'
+import { parseStream } from '../kernel/streams.ts'
+import type { PullRequestState } from '../task/events.ts'
+import type { AnyRecorded, View } from './view.ts'
+
+/** The id is the task's. */
+export interface PullRequestDocument {
+  readonly id: string
+  readonly number: number
+  /** The code host's own ids; `null` before it was asked. */
+  readonly nodeId: string | null
+  readonly repositoryId: string | null
+  readonly state: PullRequestState
+  /** Whether it may still change: a merged one does not. */
+  readonly isFollowed: boolean
+  /** When it was last published, observed or missed. */
+  readonly at: string
+  /** The place of its opening, as it sorts. */
+  readonly order: string
+  readonly position: Position
+  readonly version: number
+}
+
+const types = [
+  'PullRequestOpened',
+  'PullRequestUpdated',
+  'PullRequestObserved',
+  'PullRequestUnreadable',
+  'TaskDeleted',
+] as const
+
+export const pullRequestsView: View<PullRequestDocument> = {
+  collection: 'pullRequests',
+  version: 1,
+  streams: ['task'],
+  types,
+  indexes: [
+    ['isFollowed', 'order'],
+    ['repositoryId', 'number', 'order'],
+  ],
+  touches: ({ type, stream: name }) => {
+    const stream = parseStream(name)
+    return stream.kind === 'task' && types.some((one) => one === type) ? [stream.id] : []
+  },
+  evolve: (document, event, id) => {
+    switch (event.type) {
+      case 'PullRequestOpened':
+      case 'PullRequestUpdated':
+        return published(document, event, id)
+      case 'PullRequestObserved':
+        return document && observed(document, event)
+      case 'PullRequestUnreadable':
+        return document && { ...document, at: event.at, version: event.revision }
+      case 'TaskDeleted':
+        return undefined
+      default:
+        return document
+    }
+  },
+}
+
+type Event<Type extends AnyRecorded['type']> = Extract<AnyRecorded, { type: Type }>
+
+function published(
+  before: PullRequestDocument | undefined,
+  { content, at, position, revision }: Event<'PullRequestOpened' | 'PullRequestUpdated'>,
+  id: string,
+): PullRequestDocument | undefined {
+  const seen = { at, version: revision }
+  if (content === null) return before && { ...before, ...seen }
+  if (before?.number === content.number) return { ...before, ...seen }
+  const opened = { id, number: content.number, nodeId: null, repositoryId: null, position } as const
+  return { ...opened, ...seen, state: 'open', isFollowed: true, order: sortKey(position) }
+}
+
+function observed(
+  document: PullRequestDocument,
+  { data: { state }, content, at, revision }: Event<'PullRequestObserved'>,
+): PullRequestDocument {
+  const { nodeId, repositoryId } = content ?? document
+  return {
+    ...document,
+    nodeId,
+    repositoryId,
+    state,
+    isFollowed: state !== 'merged',
+    at,
+    version: revision,
+  }
+}

@@ -1,0 +1,47 @@
+/** `POST /api/graphql`: status 200 with `data` and `errors`, each error with GitHub's `type`. */
+import type { Context } from 'koa'
+import type { Router } from '@koa/router'
+import { graphql, type GraphQLFormattedError } from 'graphql'
+import { z } from 'zod'
+import { originOf } from '../http/baseUrl.ts'
+import { signedIn } from '../http/authenticate.ts'
+import { Refusal } from '../httpError.ts'
+import type { Host } from '../services.ts'
+import { root, type Asking } from './resolvers.ts'
+import { schema } from './schema.ts'
+
+const Request = z.object({
+  query: z.string().max(100_000),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+})
+
+export function graphqlRoute(router: Router, host: Host): void {
+  router.post('/graphql', (ctx) => answer(ctx, host))
+}
+
+async function answer(ctx: Context, host: Host): Promise<void> {
+  const viewer = signedIn(ctx, host)
+  const asked = Request.safeParse(ctx.request.body)
+  if (!asked.success) throw new Refusal(400, 'A query attribute must be specified and must be a string.')
+  const { query, variables, operationName } = asked.data
+  const contextValue: Asking = { host, viewer, origin: originOf(ctx, host.url) }
+  const { data, errors } = await graphql({
+    schema,
+    rootValue: root,
+    contextValue,
+    source: query,
+    variableValues: variables ?? {},
+    ...(operationName == null ? {} : { operationName }),
+  })
+  ctx.status = 200
+  ctx.body = {
+    ...(data === undefined ? {} : { data }),
+    ...(errors === undefined ? {} : { errors: errors.map((error) => typed(error.toJSON())) }),
+  }
+}
+
+/** GitHub has the type beside the message, and nothing in `extensions`. */
+function typed({ extensions, ...error }: GraphQLFormattedError): object {
+  return { ...(extensions?.['type'] === undefined ? {} : { type: extensions['type'] }), ...error }
+}

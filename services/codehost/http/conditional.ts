@@ -1,0 +1,12 @@
+/** Conditional requests: an answer that has not changed is a 304. As on GitHub, a tag belongs to the token that it was given to. */
+import { createHash } from 'node:crypto'
+import type { Middleware } from 'koa'
+
+export const conditional: Middleware = async (ctx, next) => {
+  await next()
+  if (ctx.method !== 'GET' || ctx.status !== 200 || ctx.body === undefined) return
+  const of = `${ctx.get('Authorization')}\n${JSON.stringify(ctx.body)}`
+  ctx.set('ETag', `W/"${createHash('sha256').update(of).digest('hex')}"`)
+  ctx.set('Vary', 'Accept, Authorization')
+  if (ctx.fresh) ctx.status = 304
+}

@@ -1,0 +1,194 @@
+/**
+ * Deliveries of webhooks, as GitHub makes them: signed, in no promised order, each tried once. What failed is listed and can be sent again
+ * under the same GUID.
+ */
+import { createHmac, randomUUID } from 'node:crypto'
+import { limitConcurrency, serialize } from '#platform/async/queue.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import { installationIdOf, payloadOf, type HostEvent } from './payloads.ts'
+
+/** An address that is told what happens. */
+export interface Hook {
+  readonly url: string
+  readonly secret: string
+}
+
+/** One attempt to deliver. */
+export interface Delivery {
+  readonly id: number
+  readonly guid: string
+  readonly hook: Hook
+  readonly event: string
+  readonly action: string | null
+  readonly installationId: number | null
+  readonly repositoryId: number | null
+  /** The very bytes that are signed and sent. */
+  readonly body: string
+  readonly isRedelivery: boolean
+  readonly at: string
+  /** `null` while it is under way. `statusCode` 0: there was no answer. */
+  readonly outcome: { readonly statusCode: number; readonly durationMs: number } | null
+}
+
+export interface Webhooks {
+  /** Tells all hooks what happened; returns at once. */
+  tell(event: HostEvent): void
+  /** Asks each hook whether it is there. */
+  ping(): void
+  /** The latest deliveries, newest first. */
+  list(): readonly Delivery[]
+  /** Sends it once more, under the same GUID. `false` when it is not known, or no longer. */
+  redeliver(id: number): boolean
+  /** Keeps deliveries back until `release`, for tests of what a network does. */
+  hold(): void
+  /** Sends what was held back, as `arrange` has it: in another order, twice, or not at all. */
+  release(arrange?: (held: readonly Delivery[]) => readonly Delivery[]): Promise<void>
+  /** Resolves when nothing is on its way. */
+  settled(): Promise<void>
+}
+
+/** GitHub waits so long for an answer. */
+const answerWithinMs = 10_000
+const atOnce = 16
+const mostKept = 5_000
+const mostWaiting = 20_000
+
+interface Sender {
+  readonly hooks: readonly Hook[]
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  readonly kept: Delivery[]
+  held: Delivery[] | null
+  nextId: number
+  readonly limited: ReturnType<typeof limitConcurrency>
+  readonly underWay: Set<Promise<void>>
+}
+
+export function openWebhooks(
+  hooks: readonly Hook[],
+  {
+    clock,
+    log,
+    host,
+  }: {
+    readonly clock: Clock
+    readonly log: (line: string) => void
+    readonly host: () => Parameters<typeof payloadOf>[0]
+  },
+): Webhooks {
+  const limited = limitConcurrency(atOnce, (waiting) => {
+    if (waiting >= mostWaiting) throw new Error('Too many deliveries wait.')
+  })
+  const sender: Sender = { hooks, clock, log, limited, kept: [], held: null, nextId: 1, underWay: new Set() }
+  // Payloads are made in the order of what happened.
+  const inOrder = serialize()
+  const make = (event: HostEvent) =>
+    inOrder(async () => {
+      const { action, payload } = await payloadOf(host(), event)
+      const about = {
+        event: event.kind,
+        action,
+        installationId: installationIdOf(event.repository),
+        repositoryId: event.repository.id,
+        body: JSON.stringify(payload),
+      }
+      deliver(sender, about)
+    }).catch((fault: unknown) => log(`a webhook was not sent: ${String(fault)}`))
+  return {
+    tell: (event) => {
+      if (hooks.length > 0) track(sender, make(event))
+    },
+    ping: () => {
+      const body = JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1, hook: { type: 'App', id: 1 } })
+      deliver(sender, { event: 'ping', action: null, installationId: null, repositoryId: null, body })
+    },
+    list: () => sender.kept.toReversed(),
+    redeliver: (id) => {
+      const known = sender.kept.find((one) => one.id === id)
+      if (known) queue(sender, { ...known, id: nextId(sender), isRedelivery: true, outcome: null })
+      return known !== undefined
+    },
+    hold: () => {
+      sender.held ??= []
+    },
+    release: async (arrange = (held) => held) => {
+      await inOrder(() => undefined)
+      const held = sender.held ?? []
+      sender.held = null
+      for (const delivery of arrange(held)) queue(sender, delivery)
+      await settled(sender)
+    },
+    settled: async () => {
+      await inOrder(() => undefined)
+      await settled(sender)
+    },
+  }
+}
+
+function nextId(sender: Sender): number {
+  sender.nextId += 1
+  return sender.nextId - 1
+}
+
+function deliver(
+  sender: Sender,
+  about: Pick<Delivery, 'event' | 'action' | 'installationId' | 'repositoryId' | 'body'>,
+): void {
+  for (const hook of sender.hooks) {
+    const at = sender.clock.now().toISOString()
+    const fresh = { id: nextId(sender), guid: randomUUID(), isRedelivery: false, outcome: null }
+    queue(sender, { ...about, ...fresh, hook, at })
+  }
+}
+
+function queue(sender: Sender, delivery: Delivery): void {
+  if (sender.held) return void sender.held.push(delivery)
+  track(
+    sender,
+    sender
+      .limited(() => attempt(sender, delivery))
+      .catch((fault: unknown) => sender.log(`a webhook was not sent: ${String(fault)}`)),
+  )
+}
+
+function track(sender: Sender, work: Promise<void>): void {
+  const tracked = work.finally(() => sender.underWay.delete(tracked))
+  sender.underWay.add(tracked)
+}
+
+async function settled(sender: Sender): Promise<void> {
+  while (sender.underWay.size > 0) await Promise.all(sender.underWay)
+}
+
+/** The signature of a body, as it stands in `X-Hub-Signature-256`. */
+export const signatureOf = (body: string, secret: string): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+
+async function attempt(sender: Sender, delivery: Delivery): Promise<void> {
+  const begun = performance.now()
+  const { hook, body, guid, event } = delivery
+  const statusCode = await fetch(hook.url, {
+    method: 'POST',
+    headers: {
+      Accept: '*/*',
+      'Content-Type': 'application/json',
+      'User-Agent': 'GitHub-Hookshot/local',
+      'X-GitHub-Delivery': guid,
+      'X-GitHub-Event': event,
+      'X-GitHub-Hook-ID': '1',
+      'X-Hub-Signature-256': signatureOf(body, hook.secret),
+    },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(answerWithinMs),
+  }).then(
+    async (response) => {
+      await response.body?.cancel()
+      return response.status
+    },
+    () => 0,
+  )
+  const durationMs = performance.now() - begun
+  sender.kept.push({ ...delivery, outcome: { statusCode, durationMs } })
+  if (sender.kept.length > mostKept) sender.kept.splice(0, sender.kept.length - mostKept)
+}

@@ -1,0 +1,168 @@
+/** What webhooks carry, in the shapes of `@octokit/webhooks-examples`. */
+import { accountOf, organizationOf, ownerOf, type Account, type Owner } from '../accounts.ts'
+import type { Commit } from '../git/bare.ts'
+import {
+  fullPullRequest,
+  fullRepository,
+  nodeId,
+  organizationSimple,
+  simplePullRequest,
+  simpleUser,
+  time,
+  type FullRepository,
+} from '../rest/answers.ts'
+import type { Host } from '../services.ts'
+import type { PullRequest, Repository } from '../state.ts'
+
+/** What happened to a pull request. */
+export type PullRequestAction =
+  | 'opened'
+  | 'closed'
+  | 'reopened'
+  | 'synchronize'
+  | 'converted_to_draft'
+  | 'ready_for_review'
+  | 'edited'
+
+/** Something that webhooks tell. */
+export type HostEvent =
+  | {
+      readonly kind: 'pull_request'
+      readonly action: PullRequestAction
+      readonly repository: Repository
+      readonly pull: PullRequest
+      /** As it was before it was edited, or before new commits. */
+      readonly before?: PullRequest
+      readonly sender: Owner
+    }
+  | {
+      readonly kind: 'push'
+      readonly repository: Repository
+      readonly ref: string
+      /** `null` for a branch that came. */
+      readonly before: string | null
+      /** `null` for a branch that went. */
+      readonly after: string | null
+      readonly sender: Owner
+    }
+
+type Telling = Pick<Host, 'url' | 'store' | 'pulls' | 'repositories'>
+
+/** The event's action, if it has one, and its payload. */
+export async function payloadOf(
+  host: Telling,
+  event: HostEvent,
+): Promise<{ readonly action: string | null; readonly payload: object }> {
+  const repository = repositoryOf(host, event.repository)
+  const around = {
+    repository: { ...repository, is_template: false, topics: [], web_commit_signoff_required: false },
+    ...organizationAround(host.url, event.repository),
+    installation: installationOf(event.repository),
+    sender: simpleUser(host.url, event.sender),
+  }
+  if (event.kind === 'push')
+    return { action: null, payload: { ...(await pushed(host, repository, event)), ...around } }
+  const { action, pull } = event
+  const shown = await pullRequestOf(host, event.repository, repository, pull)
+  return {
+    action,
+    payload: { action, number: pull.number, pull_request: shown, ...changes(event), ...around },
+  }
+}
+
+function repositoryOf({ url, store }: Telling, repository: Repository): FullRepository {
+  const owner = ownerOf(repository.owner)
+  if (!owner) throw new Error(`${repository.owner} is not on this host.`)
+  const openPulls = store
+    .current()
+    .pullRequests.filter((pull) => pull.repositoryId === repository.id && pull.closedAt === null).length
+  return fullRepository(url, repository, { owner, openPulls, mayPush: true })
+}
+
+function organizationAround(url: string, { owner }: Repository): object {
+  const organization = organizationOf(owner)
+  return organization ? { organization: organizationSimple(url, organization) } : {}
+}
+
+/** The app is installed for each owner, under the owner's id. */
+export const installationIdOf = ({ owner }: Pick<Repository, 'owner'>): number => ownerOf(owner)?.id ?? 0
+
+function installationOf(repository: Repository): object {
+  const id = installationIdOf(repository)
+  return { id, node_id: nodeId('Installation', id) }
+}
+
+async function pullRequestOf(
+  { url, pulls }: Telling,
+  repository: Repository,
+  answer: FullRepository,
+  pull: PullRequest,
+): Promise<object> {
+  const by = pull.merged?.by
+  const simple = simplePullRequest(url, answer, pull, accountOf(pull.author))
+  return fullPullRequest(url, simple, await pulls.figures(repository, pull), by ? accountOf(by) : undefined)
+}
+
+function changes({ action, pull, before }: Extract<HostEvent, { kind: 'pull_request' }>): object {
+  if (before === undefined) return {}
+  if (action === 'synchronize') return { before: before.headSha, after: pull.headSha }
+  if (action !== 'edited') return {}
+  return {
+    changes: {
+      ...(before.title === pull.title ? {} : { title: { from: before.title } }),
+      ...(before.body === pull.body ? {} : { body: { from: before.body ?? '' } }),
+      ...(before.base === pull.base
+        ? {}
+        : { base: { ref: { from: before.base }, sha: { from: before.baseSha } } }),
+    },
+  }
+}
+
+/** As many commits as GitHub puts into a push. */
+const mostCommits = 20
+const noCommit = '0'.repeat(40)
+
+async function pushed(
+  { repositories }: Telling,
+  answer: FullRepository,
+  { repository, ref, before, after, sender }: Extract<HostEvent, { kind: 'push' }>,
+): Promise<object> {
+  const bare = repositories.bare(repository)
+  const commits = after === null ? [] : await bare.commits(before ?? undefined, after, mostCommits)
+  const isForced = before !== null && after !== null && !(await bare.isAncestor(before, after))
+  const shown = commits.map((commit) => commitOf(answer, commit))
+  const [head] = after === null ? [] : await bare.commits(undefined, after, 1)
+  const range = before !== null && after !== null ? `${before.slice(0, 12)}...${after.slice(0, 12)}` : ref
+  return {
+    ref,
+    before: before ?? noCommit,
+    after: after ?? noCommit,
+    created: before === null,
+    deleted: after === null,
+    forced: isForced,
+    base_ref: null,
+    compare: `${answer.html_url}/compare/${range}`,
+    commits: before === null ? [] : shown,
+    head_commit: head ? commitOf(answer, head) : null,
+    pusher: { name: sender.login, email: mailOf(sender) },
+  }
+}
+
+const mailOf = (sender: Owner): string => (sender.type === 'User' ? (sender satisfies Account).email : '')
+
+function commitOf(answer: FullRepository, { sha, tree, message, author, committer }: Commit): object {
+  const person = ({ name, email }: { name: string; email: string }) => ({ name, email, username: name })
+  return {
+    id: sha,
+    tree_id: tree,
+    distinct: true,
+    message,
+    timestamp: time(committer.date),
+    url: `${answer.html_url}/commit/${sha}`,
+    author: person(author),
+    committer: person(committer),
+    added: [],
+    removed: [],
+    modified: [],
+  }
+}
