@@ -24,8 +24,12 @@ const record = (...indexes: readonly number[]) =>
   ({ type: 'RecordDeliveries', deliveries: indexes.map(received) }) as const
 
 test('a delivery is recorded once, however often and in whatever order it comes', () => {
-  given(receivedDeliveries).when(record(1, 2, 1)).then([received(1), received(2)])
-  given(receivedDeliveries, [received(2)]).when(record(1, 2)).then([received(1)])
+  given(receivedDeliveries)
+    .when(record(1, 2, 1))
+    .then([received(1), received(2)])
+  given(receivedDeliveries, [received(2)])
+    .when(record(1, 2))
+    .then([received(1)])
   given(receivedDeliveries, [received(2), received(1)])
     .when(record(1, 2))
     .thenNothing()

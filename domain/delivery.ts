@@ -35,10 +35,7 @@ export const DeliveryReceived = event('DeliveryReceived', 1, {
     guid: z.uuid(),
     event: z.enum(deliveredEvents),
     /** What happened, in the code host's word. */
-    action: z
-      .string()
-      .regex(/^[a-z_]{1,64}$/)
-      .nullable(),
+    action: z.string().max(64).nullable(),
     senderType: z.enum(senderTypes).nullable(),
   }),
   content: z.object({

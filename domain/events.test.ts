@@ -8,6 +8,7 @@ import { arbitraryOf } from '../tests/domain/zodArbitrary.ts'
 import { auditEvents } from './audit.ts'
 import { eventKinds } from './events.ts'
 import { identityEvents } from './identity.ts'
+import { deliveryEvents } from './delivery.ts'
 import { imageEvents } from './image.ts'
 import { lifted } from './kernel/event.schema.ts'
 import { logEvents } from './log.ts'
@@ -39,6 +40,7 @@ test('no two kinds share a name', () =>
       ...imageEvents,
       ...usageEvents,
       ...auditEvents,
+      ...deliveryEvents,
       ...sealEvents,
     ].map((kind) => kind.type),
   ).toEqual([...eventKinds.keys()]))

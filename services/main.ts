@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
+import { webhookPath } from '#domain/api/server.ts'
 import { BadConfig, codeHostName, readConfig, type Config } from '#platform/config/config.ts'
 import { describeVariables } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -111,6 +112,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('images', () => startImageSweep(engines)))
       const { startBlobSweep } = await import('./command/cleanup/blobSweep.ts')
       running.push(engines.leases.hold('blobs', () => startBlobSweep(engines)))
+      running.push(await startFollowing(config, engines))
       running.push(...(await startSealing(config, engines, details)))
     }
     const agents = startAgents(engines.bus)
@@ -162,7 +164,7 @@ async function startLocalCodeHost(
   config: Config,
   repos: readonly string[],
   { logger }: Engines,
-  credentials: { readonly clientId: string; readonly clientSecret: string },
+  { webhookSecret, ...credentials }: NonNullable<Engines['localCodeHost']>,
 ): Promise<Running> {
   const { startCodeHost } = await import('./codehost/codehost.ts')
   return startCodeHost({
@@ -173,10 +175,32 @@ async function startLocalCodeHost(
     ...(config.publicUrl === null
       ? {}
       : { redirectUris: [new URL('/api/auth/github/callback', config.publicUrl).href] }),
+    hooks:
+      config.services.has('gateway') && config.following.localWebhooks
+        ? [{ url: ownAddress(config) + webhookPath, secret: webhookSecret }]
+        : [],
     seeds: repos.map((source) => ({ source })),
     environment: config.environment,
     log: (line) => logger.info(line),
   })
+}
+
+/** Where this process finds its own gateway. */
+function ownAddress({ host, port }: Config): string {
+  const everywhere = host === '0.0.0.0' || host === '::'
+  const name = everywhere || host === 'localhost' ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+/** Follows pull requests at the code host, in one process. */
+async function startFollowing({ following: { everyMs } }: Config, engines: Engines): Promise<Running> {
+  const [{ startFollower, usualTimes }, { ownersToken }] = await Promise.all([
+    import('./command/follow/follower.ts'),
+    import('./command/follow/access.ts'),
+  ])
+  const times = { ...usualTimes, firstMs: everyMs, lookedAtMs: everyMs, allMs: everyMs * 10 }
+  const tokenFor = ownersToken(engines.access)
+  return engines.leases.hold('follower', () => startFollower({ ...engines, tokenFor }, times))
 }
 
 /** The parts of the API that this process answers by itself. */
@@ -242,6 +266,7 @@ async function startDoor(
       requestsAMinute: config.requestsAMinute,
       codeHostName: codeHostName(config),
       passwordSignIn: config.passwordSignIn,
+      webhookSecrets: webhookSecretsOf(config, engines),
       webFolder: new URL('../web', import.meta.url).pathname,
       verifierFile: new URL('flightdeck-verify.mjs', import.meta.url).pathname,
       notices: notices.read,
@@ -254,6 +279,12 @@ async function startDoor(
     engines,
   )
   return [...upstreams, { stop: async () => notices.stop() }, gateway]
+}
+
+function webhookSecretsOf({ following }: Config, { localCodeHost }: Pick<Engines, 'localCodeHost'>) {
+  return [localCodeHost?.webhookSecret ?? following.webhookSecret, following.webhookSecretBefore].filter(
+    (secret) => secret !== null,
+  )
 }
 
 /** The last that was started stops first: nothing loses what it leans on. */

@@ -17,8 +17,9 @@ export function hearingBus(): HearingBus {
     words: new Set(),
     projected: new Set(),
     runner: new Set(),
+    presence: new Set(),
   }
-  const said: Said = { appended: [], words: [], projected: [], runner: [] }
+  const said: Said = { appended: [], words: [], projected: [], runner: [], presence: [] }
   return {
     isAway: false,
     said: (topic) => said[topic],

@@ -6,3 +6,6 @@ export const serverRoutes = {
   countPageView: { method: 'POST', path: '/page-views' },
   getAgents: { method: 'GET', path: '/agents' },
 } as const satisfies Routes
+
+/** Where the code host delivers webhooks: outside of the API, without a session. */
+export const webhookPath = '/webhooks/github'

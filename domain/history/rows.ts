@@ -274,7 +274,9 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-function numbered({ content }: Event<'PullRequestOpened' | 'PullRequestUpdated' | 'PullRequestObserved'>): string {
+function numbered({
+  content,
+}: Event<'PullRequestOpened' | 'PullRequestUpdated' | 'PullRequestObserved'>): string {
   return content ? ` #${content.number}` : ''
 }
 

@@ -1,5 +1,5 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
-import fc from 'fast-check'
+import { assert, property, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
@@ -332,8 +332,12 @@ describe('what the code host says of it', () => {
     PullRequestObserved.of({ state, draft, updatedAt, mergedAt }, content)
 
   test('is recorded when it is news', () => {
-    given(task, has).when(observe(said)).then([observed(said)])
-    given(task, has, observed(said)).when(observe(merge)).then([observed(merge)])
+    given(task, has)
+      .when(observe(said))
+      .then([observed(said)])
+    given(task, has, observed(said))
+      .when(observe(merge))
+      .then([observed(merge)])
     given(task, has, observed(said))
       .when(observe({ ...said, draft: true }))
       .then([observed({ ...said, draft: true })])
@@ -364,14 +368,17 @@ describe('what the code host says of it', () => {
       { ...said, state: 'closed', updatedAt: '2026-01-31T12:00:03Z' },
       merge,
     ] as const
-    fc.assert(
-      fc.property(fc.shuffledSubarray([...steps, ...steps, ...steps], { minLength: 8 }), (heard) => {
-        const end = [...heard, merge].reduce((state, one) => {
-          const decision = task.decide(observe(one), state)
-          return isRefusal(decision)
-            ? state
-            : decision.reduce((now, event) => task.evolve(now, recorded(event, { revision: 99 })), state)
-        }, stateAfter(task, has))
+    assert(
+      property(shuffledSubarray([...steps, ...steps, ...steps], { minLength: 8 }), (heard) => {
+        const end = [...heard, merge].reduce(
+          (state, one) => {
+            const decision = task.decide(observe(one), state)
+            return isRefusal(decision)
+              ? state
+              : decision.reduce((now, event) => task.evolve(now, recorded(event, { revision: 99 })), state)
+          },
+          stateAfter(task, has),
+        )
         expect(end).toMatchObject({ pullRequest: { observed: { state: 'merged', mergedBy: 'grace' } } })
       }),
     )
@@ -382,7 +389,9 @@ describe('what the code host says of it', () => {
     const missed = PullRequestUnreadable.of({ code: 'not_found' })
     given(task, has).when(miss).then([missed])
     given(task, has, missed).when(miss).thenNothing()
-    given(task, has, observed(said), missed).when(observe(said)).then([observed(said)])
+    given(task, has, observed(said), missed)
+      .when(observe(said))
+      .then([observed(said)])
     given(task, has)
       .when({ ...miss, number: 6 })
       .thenNothing()

@@ -225,6 +225,33 @@ function evolveTask(
     case 'AgentStarted':
       return agentStarted(task, event.data)
     case 'PullRequestRequested':
+    case 'PullRequestAutoUpdateChanged':
+    case 'PullRequestOpened':
+    case 'PullRequestUpdated':
+    case 'PullRequestFailed':
+    case 'PullRequestObserved':
+    case 'PullRequestUnreadable':
+      return withPullRequest(task, event)
+    case 'ToolStarted':
+      return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
+    case 'ToolFinished':
+      return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
+    case 'MessagePosted':
+    case 'MessageEdited':
+    case 'SecretsGranted':
+    case 'CommandOutputRecorded':
+    case 'UsageRecorded':
+    case 'TaskForked':
+      return task
+  }
+}
+
+function withPullRequest(
+  task: LiveTask,
+  event: Extract<RecordedOf<TaskEvent>, { type: `PullRequest${string}` }>,
+): LiveTask {
+  switch (event.type) {
+    case 'PullRequestRequested':
       return { ...task, pullRequestRequest: event.data.requestId, updateOwed: false }
     case 'PullRequestAutoUpdateChanged':
       return { ...task, autoUpdate: event.data.on, updateOwed: task.updateOwed && event.data.on }
@@ -239,16 +266,6 @@ function evolveTask(
       return task.pullRequest === null
         ? task
         : { ...task, pullRequest: { ...task.pullRequest, unreadable: event.data.code } }
-    case 'ToolStarted':
-      return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
-    case 'ToolFinished':
-      return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
-    case 'MessagePosted':
-    case 'MessageEdited':
-    case 'SecretsGranted':
-    case 'CommandOutputRecorded':
-    case 'UsageRecorded':
-      return task
   }
 }
 
@@ -378,10 +395,7 @@ export function publishedAs(
   return { ...known, number, headCommit }
 }
 
-function pullRequestObserved(
-  task: LiveTask,
-  { data, content }: RecordedAs<'PullRequestObserved'>,
-): LiveTask {
+function pullRequestObserved(task: LiveTask, { data, content }: RecordedAs<'PullRequestObserved'>): LiveTask {
   if (task.pullRequest === null || content === null) return task
   const { headCommit, mergedBy } = content
   return {

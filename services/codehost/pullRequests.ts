@@ -7,7 +7,7 @@ import type { FieldFault } from './httpError.ts'
 import type { Repositories } from './repositories.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
-import type { HostEvent, PullRequestAction } from './webhooks/payloads.ts'
+import type { HostEvent, PullRequestAction } from './webhooks/events.ts'
 import { headRef } from './syncPullRequests.ts'
 
 export interface NewPullRequest {
@@ -176,8 +176,7 @@ function editPull(
 }
 
 function editActions(before: PullRequest, after: PullRequest): readonly PullRequestAction[] {
-  const isEdited =
-    before.title !== after.title || before.body !== after.body || before.base !== after.base
+  const isEdited = before.title !== after.title || before.body !== after.body || before.base !== after.base
   const [was, is] = [before.closedAt === null, after.closedAt === null]
   return [
     ...(isEdited ? (['edited'] as const) : []),

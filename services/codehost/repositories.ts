@@ -11,7 +11,7 @@ import { invalid, Refusal } from './httpError.ts'
 import { serializeByKey, type SerializeByKey } from '#platform/async/queue.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
-import type { HostEvent } from './webhooks/payloads.ts'
+import type { HostEvent } from './webhooks/events.ts'
 
 export type NewRepository = Pick<Repository, 'owner' | 'name' | 'description' | 'isPrivate' | 'source'>
 
@@ -119,11 +119,7 @@ function find(held: OpenRepositories, owner: string, name: string) {
   return named(held.store.current(), owner, name)
 }
 
-function settle(
-  held: OpenRepositories,
-  repository: Repository,
-  by?: Account,
-): Promise<readonly RefChange[]> {
+function settle(held: OpenRepositories, repository: Repository, by?: Account): Promise<readonly RefChange[]> {
   return held.exclusive(repository.id, async () => {
     const at = bareOf(held, repository)
     const branches = await at.branches()

@@ -31,10 +31,12 @@ import {
 } from './http/limits.ts'
 import { securityHeaders, trustProxies } from './http/headers.ts'
 import { imageRoutes } from './images/routes.ts'
+import { announcePresence } from './live/presence.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
 import { reference } from './reference/reference.ts'
 import type { GatewayOptions, GatewayServices } from './services.ts'
+import { githubWebhooks } from './webhooks/githubWebhooks.ts'
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 
 export interface RunningGateway {
@@ -61,6 +63,7 @@ export async function startGateway(
   const byPerson = rate(options.requestsAMinute)
   const app = createApp(options, services, byPerson, (connection) => unauthenticated.signedIn(connection))
   const feed = await startFeed(services)
+  const presence = announcePresence(feed, services.bus)
   const http = createServer(
     { requestTimeout: requestMs, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     app.callback(),
@@ -75,6 +78,7 @@ export async function startGateway(
     mayConnect: byPerson,
     mayOpen: (request) => mayOpenSocket(request, options),
     known: unauthenticated.signedIn,
+    onPresence: presence.changed,
   })
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {
@@ -85,6 +89,7 @@ export async function startGateway(
   return {
     port,
     async stop() {
+      presence.stop()
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
       // Also a socket whose other end does not respond: it answers no close, and the server does not count it as a request.
@@ -117,6 +122,8 @@ function createApp(
   app.use(health(options.parts, options.details))
   app.use(refuseForeignHosts(options))
   app.use(refuseDisguisedApiPaths)
+  // It has no session and no limit of a person, and reads its body itself.
+  app.use(githubWebhooks(options.webhookSecrets, services))
   app.use(inApi(refuseUndecodable))
   app.use(inApi(noStore))
   app.use(inApi(timeLimit(requestMs)))

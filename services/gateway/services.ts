@@ -13,6 +13,7 @@ import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Details } from '#platform/http/health.ts'
 import type { Sessions } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
+import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
@@ -25,6 +26,7 @@ import type { Emit } from '#platform/telemetry/telemetry.ts'
 export interface GatewayServices {
   readonly commands: Commands
   readonly documents: Documents
+  readonly bus: Bus
   readonly eventStore: EventStore
   readonly log: EventLog
   readonly projected: Projected
@@ -59,6 +61,8 @@ export interface GatewayOptions {
   readonly codeHostName: string
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
+  /** What the code host signs its deliveries with: the current secret, and one before it that still counts; none: no deliveries. */
+  readonly webhookSecrets: readonly string[]
   /** The built client. */
   readonly webFolder: string
   /** The built verifier of audit bundles. */

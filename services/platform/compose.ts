@@ -84,7 +84,11 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly projectSecrets: ProjectSecrets
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
-  readonly localCodeHost: { readonly clientId: string; readonly clientSecret: string } | null
+  readonly localCodeHost: {
+    readonly clientId: string
+    readonly clientSecret: string
+    readonly webhookSecret: string
+  } | null
   /** By name, what `/readyz` asks. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
   close(): Promise<void>
@@ -343,6 +347,9 @@ async function onPorts(
       ? {
           clientId: localClientId,
           clientSecret: Buffer.from(vault.deriveKey('local-code-host')).toString('base64url'),
+          webhookSecret:
+            config.following.webhookSecret ??
+            Buffer.from(vault.deriveKey('local-code-host-webhooks')).toString('base64url'),
         }
       : null
   const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))

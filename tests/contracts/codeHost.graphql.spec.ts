@@ -26,13 +26,14 @@ function declared(schema: GraphQLSchema): readonly string[] {
     const interfaces = isObjectType(type)
       ? type.getInterfaces().map(({ name }) => `${type.name} is ${name}`)
       : []
-    const fields = Object.values(type.getFields()).flatMap((field) => [
-      `${type.name}.${field.name}: ${String(field.type)}`,
-      ...('args' in field
-        ? field.args.map((each) => `${type.name}.${field.name}(${each.name}: ${String(each.type)})`)
-        : []),
-    ])
-    return [...interfaces, ...fields]
+    const fields = Object.values(type.getFields()).map(
+      (field) => `${type.name}.${field.name}: ${String(field.type)}`,
+    )
+    const withArguments = isInputObjectType(type) ? [] : Object.values(type.getFields())
+    const args = withArguments.flatMap((field) =>
+      field.args.map((each) => `${type.name}.${field.name}(${each.name}: ${String(each.type)})`),
+    )
+    return [...interfaces, ...fields, ...args]
   })
 }
 

@@ -76,7 +76,10 @@ describe('the adapter, where the host fails', () => {
       { kind: 'hidden', code: 'forbidden' },
     ])
     const limits: [RequestListener, object][] = [
-      [json(200, { errors: [{ type: 'RATE_LIMITED', message: 'x' }] }, { 'retry-after': '7' }), { retryAfterMs: 7_000 }],
+      [
+        json(200, { errors: [{ type: 'RATE_LIMITED', message: 'x' }] }, { 'retry-after': '7' }),
+        { retryAfterMs: 7_000 },
+      ],
       [json(403, { message: 'secondary rate limit' }, { 'retry-after': '60' }), { retryAfterMs: 60_000 }],
       [json(429, { message: 'x' }), { retryAfterMs: undefined }],
     ]

@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getMe } from '#domain/api/auth.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
+import { getFigures } from '#domain/api/figures.schema.ts'
 import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
+import { note } from '../report/notes.ts'
 import { bareRepository, codeHostToken, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
@@ -201,4 +203,47 @@ test('a workspace that is gone is made anew for a pull request, with the work as
   expect((await ada.ask(createPullRequest, { params: { taskId: id } })).pr.number).toBe(2)
   const bare = await bareRepository(product.dataDir)
   expect(await gitDone(bare, ['show', `${workingBranch}:new.txt`])).toBe('1')
+})
+
+test('one that is merged at the code host shows so at once, takes no more work, and counts', async () => {
+  const { ada, product, projectId } = scene
+  const { id } = await ada.task(projectId, 'Say goodbye')
+  await ada.taskOnce(id, hasEnded)
+  const of = { params: { taskId: id } }
+  const { pr } = await ada.ask(createPullRequest, { ...of, body: { title: 'Third', draft: true } })
+  await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'draft')
+  const press = async (button: string) => {
+    const page = `${product.codeHostUrl}/ada/engine/pull/${pr.number}`
+    const { status } = await fetch(`${page}/${button}`, { method: 'POST', redirect: 'manual' })
+    expect(status).toBe(303)
+  }
+  await press('ready')
+  await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'open')
+  await press('close')
+  await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'closed')
+  expect(await ada.refused(createPullRequest, of)).toMatchObject({
+    status: 409,
+    code: 'pull_request_closed',
+    error: `Pull request #${pr.number} was closed. Reopen it on GitHub, or open a new one.`,
+  })
+  await press('reopen')
+  await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'open')
+  const begun = performance.now()
+  await press('merge')
+  const merged = await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'merged')
+  note('from a merge to the answer of the API, by webhook', `${Math.round(performance.now() - begun)} ms`)
+  expect(merged.pullRequest).toEqual({
+    state: 'merged',
+    mergedBy: 'ada',
+    mergedAt: expect.any(String),
+    unreadable: null,
+  })
+  expect(await ada.refused(createPullRequest, of)).toMatchObject({
+    status: 409,
+    code: 'pull_request_merged',
+  })
+  // Words for another one, and not those of the one that was merged.
+  expect((await ada.ask(getPullRequest, of)).proposal.title).toBe('Say goodbye')
+  const figures = await ada.ask(getFigures)
+  expect([figures.mergedPullRequests, figures.total.mergedPullRequests]).toEqual([1, 1])
 })

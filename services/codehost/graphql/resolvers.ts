@@ -25,7 +25,10 @@ export const root = {
   node: ({ id }: { id: string }, asking: Asking) => nodeOf(asking, id),
   nodes: ({ ids }: { ids: readonly string[] }, asking: Asking) => {
     if (ids.length > mostNodes)
-      throw failed('UNPROCESSABLE', `You may not provide more than ${mostNodes} node ids; you provided ${ids.length}.`)
+      throw failed(
+        'UNPROCESSABLE',
+        `You may not provide more than ${mostNodes} node ids; you provided ${ids.length}.`,
+      )
     // Each for itself: one that is missing does not take the others with it.
     return ids.map(async (id) => nodeOf(asking, id))
   },

@@ -36,7 +36,8 @@ export function createApp(host: Host, listensOn: string): Koa {
     }
   })
   app.use(readBody())
-  for (const router of [apiRoutes(host), graphqlRoutes(host), oauthRoutes(host), pageRoutes(host)]) app.use(router.routes())
+  for (const router of [apiRoutes(host), graphqlRoutes(host), oauthRoutes(host), pageRoutes(host)])
+    app.use(router.routes())
   return app
 }
 

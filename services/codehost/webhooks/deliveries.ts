@@ -5,7 +5,8 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency, serialize } from '#platform/async/queue.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { installationIdOf, payloadOf, type HostEvent } from './payloads.ts'
+import type { HostEvent } from './events.ts'
+import { installationIdOf, payloadOf } from './payloads.ts'
 
 /** An address that is told what happens. */
 export interface Hook {
@@ -99,7 +100,11 @@ export function openWebhooks(
       if (hooks.length > 0) track(sender, make(event))
     },
     ping: () => {
-      const body = JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1, hook: { type: 'App', id: 1 } })
+      const body = JSON.stringify({
+        zen: 'Keep it logically awesome.',
+        hook_id: 1,
+        hook: { type: 'App', id: 1 },
+      })
       deliver(sender, { event: 'ping', action: null, installationId: null, repositoryId: null, body })
     },
     list: () => sender.kept.toReversed(),

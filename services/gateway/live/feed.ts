@@ -46,6 +46,8 @@ export interface Feed {
    */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
+  /** Who follows, and which tasks have a viewer. */
+  present(): { readonly userIds: readonly string[]; readonly taskIds: readonly string[] }
   stop(): Promise<void>
 }
 
@@ -140,6 +142,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
       viewers?.delete(viewer)
       if (viewers?.size === 0) feed.followers.delete(userId)
     },
+    present: () => ({ userIds: [...feed.followers.keys()], taskIds: [...feed.rooms.keys()] }),
     async stop() {
       stopHearing()
       await subscription.stop()

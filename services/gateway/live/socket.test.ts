@@ -49,6 +49,7 @@ beforeEach(async () => {
     leave: (task, viewer) => void rooms.get(task)?.delete(viewer),
     follow: (_, viewer) => void followers.add(viewer),
     unfollow: (_, viewer) => void followers.delete(viewer),
+    present: () => ({ userIds: [], taskIds: [] }),
     stop: async () => undefined,
   }
   const verify = async (token: string) =>
@@ -66,6 +67,7 @@ beforeEach(async () => {
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,
+    onPresence: () => undefined,
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()

@@ -30,6 +30,8 @@ type SocketServices = Pick<
   readonly mayOpen: (request: IncomingMessage) => boolean
   /** Called for a connection on which somebody has signed in. */
   readonly known: (connection: Connection) => void
+  /** Called when somebody has connected, or opened a task. */
+  readonly onPresence: () => void
 }
 
 const Handshake = z.object({ token: z.string() })
@@ -133,6 +135,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const joined = new Set<string>()
   services.emit({ kind: 'socket', change: 'opened' })
   feed.follow(userId, viewer)
+  services.onPresence()
   let turn: Promise<void> = Promise.resolve()
   let asked = 0
   /** Requests run in order: a client that leaves a room while joining it has left. */
@@ -164,6 +167,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       // A client that disconnected meanwhile has left already: nothing may stay in the room.
       if (socket.disconnected) feed.leave(id, viewer)
       else joined.add(id)
+      services.onPresence()
       return { joined: true, ...joining }
     } catch (thrown) {
       if (!(thrown instanceof Fault)) services.logger.error({ err: thrown }, 'join_task failed')

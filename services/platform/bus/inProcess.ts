@@ -13,6 +13,7 @@ export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
     words: new Set(),
     projected: new Set(),
     runner: new Set(),
+    presence: new Set(),
   }
   let waiting: (() => void)[] = []
   let lost = 0

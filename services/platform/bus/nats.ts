@@ -28,6 +28,7 @@ const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
     agents: z.array(AgentState).default([]),
     jobs: z.array(z.string()),
   }),
+  presence: z.object({ userIds: z.array(z.string()), taskIds: z.array(z.string()) }),
 }
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
@@ -59,7 +60,13 @@ export function natsBus(options: { nats: Nats; namespace?: string; onFault: Repo
     onFault,
     subjectOf: (topic) => `${namespace}.bus.${topic}`,
     connection: nats.connection,
-    listeners: { appended: new Set(), words: new Set(), projected: new Set(), runner: new Set() },
+    listeners: {
+      appended: new Set(),
+      words: new Set(),
+      projected: new Set(),
+      runner: new Set(),
+      presence: new Set(),
+    },
     subscriptions: new Map(),
     isClosed: false,
     waitingBytes: 0,

@@ -241,11 +241,7 @@ function pullRequestCalls(
   host: Host,
 ): Pick<
   CodeHost,
-  | 'findPullRequest'
-  | 'isInOpenPullRequest'
-  | 'openPullRequest'
-  | 'pullRequestStates'
-  | 'updatePullRequest'
+  'findPullRequest' | 'isInOpenPullRequest' | 'openPullRequest' | 'pullRequestStates' | 'updatePullRequest'
 > {
   const { octokit, serverUrl } = host
   return {

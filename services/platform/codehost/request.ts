@@ -138,7 +138,10 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
 }
 
 /** How long the host asks us to wait, in ms: by `retry-after`, or until the limit begins anew once all of it is used. */
-export function retryAfterMs(headers: Readonly<Record<string, unknown>>, now = Date.now()): number | undefined {
+export function retryAfterMs(
+  headers: Readonly<Record<string, unknown>>,
+  now = Date.now(),
+): number | undefined {
   const seconds = (name: string) => (headers[name] === undefined ? Number.NaN : Number(headers[name]))
   const [after, remaining, reset] = [
     seconds('retry-after'),

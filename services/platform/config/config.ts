@@ -55,6 +55,7 @@ export interface Config {
   readonly publicUrl: string | null
   readonly masterKey: string | undefined
   readonly codeHost: CodeHostConfig
+  readonly following: FollowingConfig
   readonly agents: AgentsConfig
   /** Where programs are looked for. */
   readonly path: string
@@ -98,6 +99,17 @@ export interface Config {
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
+}
+
+/** How pull requests are followed at the code host. */
+export interface FollowingConfig {
+  /** The secret of webhooks, and the one before; `null`: none. */
+  readonly webhookSecret: string | null
+  readonly webhookSecretBefore: string | null
+  /** How often those are read that somebody looks at. */
+  readonly everyMs: number
+  /** Whether the local code host tells by webhooks what happens. */
+  readonly localWebhooks: boolean
 }
 
 /** How the log is sealed. */
@@ -202,6 +214,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: values.PUBLIC_URL ?? null,
     masterKey: values.MASTER_KEY,
     codeHost,
+    following: {
+      webhookSecret: values.GITHUB_WEBHOOK_SECRET ?? null,
+      webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
+      everyMs: values.GITHUB_POLL_SECONDS * 1_000,
+      localWebhooks: values.CODEHOST_WEBHOOKS,
+    },
     agents,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     environment: env,

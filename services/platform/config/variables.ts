@@ -33,6 +33,10 @@ export const variables = {
     z.string().optional(),
     'address that the local code host listens on, which asks for no passwords: HOST where that is loopback',
   ],
+  CODEHOST_WEBHOOKS: [
+    onOrOff.default(true),
+    '0: the local code host does not tell the product by webhooks what happens, and is polled instead (1)',
+  ],
   HOST: [z.string().default('127.0.0.1'), 'address to listen on (127.0.0.1)'],
   DATA_DIR: [z.string().default('./data'), 'folder of all data (./data)'],
   SERVICES: [
@@ -72,7 +76,18 @@ export const variables = {
   GITHUB_APP_ID: [unused, 'no effect yet'],
   GITHUB_APP_PRIVATE_KEY: [unused, 'no effect yet'],
   GITHUB_APP_PRIVATE_KEY_FILE: [unused, 'no effect yet'],
-  GITHUB_WEBHOOK_SECRET: [unused, 'no effect yet'],
+  GITHUB_WEBHOOK_SECRET: [
+    z.string().optional(),
+    'secret that GitHub signs webhooks with, sent to /webhooks/github; without it there is no such address, and pull requests are polled',
+  ],
+  GITHUB_WEBHOOK_SECRET_BEFORE: [
+    z.string().optional(),
+    'the secret before, which counts too while you change it',
+  ],
+  GITHUB_POLL_SECONDS: [
+    count.min(1, { error: 'is at least 1' }).default(30),
+    'how often pull requests are read at GitHub that somebody looks at; all others a tenth as often (30)',
+  ],
   GITHUB_TOKEN: [unused, 'no effect yet'],
   EVENTSTORE_URL: [engine, 'EventStoreDB for the log, esdb://user:password@host:2113; else a SQLite file'],
   MONGODB_URL: [
@@ -217,6 +232,8 @@ export const variables = {
 export const inFiles = [
   'MASTER_KEY',
   'GITHUB_CLIENT_SECRET',
+  'GITHUB_WEBHOOK_SECRET',
+  'GITHUB_WEBHOOK_SECRET_BEFORE',
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'NATS_URL',

@@ -30,6 +30,8 @@ export interface BusMessages {
     readonly agents: readonly AgentState[]
     readonly jobs: readonly string[]
   }
+  /** Who is looking, from each gateway every 10 seconds: people with a page open, and the tasks that are open in one. */
+  readonly presence: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] }
 }
 export type Topic = keyof BusMessages
 

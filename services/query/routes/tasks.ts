@@ -45,10 +45,11 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     fileLines(task, query, services),
   ),
   route(getPullRequest, signedIn, fresh, ownTask, async ({ task }, services) => {
-    const { prNumber, prUrl, pullRequestWords, autoUpdate } = task
+    const { prNumber, prUrl, pullRequestWords, autoUpdate, pullRequest } = task
     const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }
-    // What a person wrote for it is not to be lost.
-    const kept = pr === null ? null : pullRequestWords
+    const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
+    // What a person wrote for it is not to be lost; a new one in its place has words of its own.
+    const kept = pr === null || isOver ? null : pullRequestWords
     return { pr, proposal: kept ?? (await proposalFor(services, task)), autoUpdate }
   }),
 ]

@@ -5,6 +5,7 @@ import { titleOf } from '#domain/api/tasks.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import { endOf, noLongerOpen } from '#domain/task/pullRequest.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { chatView } from '#domain/views/chat.ts'
@@ -54,7 +55,7 @@ const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
 export async function publishPullRequest(deps: Deps, publication: Publication): Promise<PullRequestOutcome> {
-  const { state, task, user, requested, signal } = publication
+  const { state, task, user, signal } = publication
   const ready = await prepare(deps, { task, user, executionId: '', reporter: null, output: null, signal })
   if (ready.kind === 'failed') return ready
   const { workspace, repository, access } = ready
@@ -64,7 +65,10 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
   }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
   const existing = await deps.codeHost.findPullRequest(access.accessToken, repository, branches)
-  if (!existing && requested.automatic) return closed(task)
+  if (!existing) {
+    const over = await endedAtHost(deps, publication, ready)
+    if (over !== null) return over
+  }
   const pushed = await pushAndRecord(deps, publication, ready)
   if (pushed.kind !== 'published') return refused(pushed)
   if (workspace.branch === workspace.baseBranch) {
@@ -152,9 +156,32 @@ async function openOrUpdate(
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
 }
 
-function closed({ prNumber }: TaskDocument): PullRequestOutcome {
-  const reason = `Pull request #${prNumber} is no longer open, so automatic updates have stopped. Open a new one for work done since.`
-  return { kind: 'closed', reason, messageId: randomUUID() }
+/**
+ * The outcome where the task's pull request, which was to be updated, is no longer open: what the host says of it is recorded, and only a
+ * person opens a new one. `null` where one is to be opened, and where the host does not say.
+ */
+async function endedAtHost(
+  { codeHost, commands }: Pick<Deps, 'codeHost' | 'commands'>,
+  { state, task, requested: { automatic } }: Publication,
+  { access, repository }: ReadyWorkspace,
+): Promise<PullRequestOutcome | null> {
+  const { pullRequest } = state
+  const isUpdate = pullRequest !== null && endOf(pullRequest) === null
+  if (isUpdate) {
+    const asked = [{ repository, number: pullRequest.number }]
+    const [reading] = await codeHost.pullRequestStates(access.accessToken, asked).catch(() => [])
+    if (reading?.kind === 'read') {
+      const command = { type: 'ObservePullRequest', observed: reading.pullRequest } as const
+      const observed = await commands.execute(decider, taskStream(task.id), command, {
+        actor,
+        commandId: randomUUID(),
+      })
+      const now = observed.state.kind === 'task' ? observed.state.pullRequest : null
+      const over = now && endOf(now)
+      if (over && !automatic) return { kind: 'failed', code: over.code, reason: over.sentence }
+    }
+  }
+  return automatic ? { kind: 'closed', reason: noLongerOpen(task.prNumber), messageId: randomUUID() } : null
 }
 
 /** Records the changes that are published, or because of which the request is refused. Throws where the task has moved on meanwhile. */

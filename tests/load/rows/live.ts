@@ -136,6 +136,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,
+    onPresence: () => undefined,
   })
   let head: Head = await log.headOf(terminalStream(taskId(0)))
   let turn: Promise<void> = Promise.resolve()

@@ -6,6 +6,8 @@ import { AreaField, Field } from '../../ui/form/Field.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { Checkbox } from '../../ui/form/Choice.tsx'
 import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
+import { texts as taskTexts } from '../tasks/texts.ts'
 import { type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
 import { texts } from './texts.ts'
 
@@ -24,8 +26,10 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
   const [choice, setChoice] = useState<Choice>({})
   const seen = useSeenTree(task.id, open)
   const noteId = useId()
-  const updates = task.prNumber !== null
-  const said = updates ? texts.pullRequest.update : texts.pullRequest.create
+  const over = isPullRequestOver(task) ? (task.pullRequest?.state ?? null) : null
+  const updates = task.prNumber !== null && over === null
+  const create = over === null ? texts.pullRequest.create : texts.pullRequest.another
+  const said = updates ? texts.pullRequest.update : create
   const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
@@ -63,6 +67,11 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
       }
     >
       <div className="mt-4 grid gap-4 text-text">
+        {over !== null && (
+          <p className="text-meta text-muted">
+            {texts.pullRequest.over(task.prNumber, taskTexts.states[over])}
+          </p>
+        )}
         {error !== undefined && (
           <p role="alert" className="text-meta text-bad">
             {reasonOf(error, texts.pullRequest.notProposed)}

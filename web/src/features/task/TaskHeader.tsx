@@ -18,6 +18,7 @@ import { Status } from '../../ui/status/Status.tsx'
 import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { useReplayed, useTaskNow } from './replayed.ts'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
+import { PullRequestLink } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts as forkTexts } from './fork/headerTexts.ts'
 import { PullRequestDialog } from './PullRequestDialog.tsx'
@@ -168,7 +169,8 @@ interface PullRequestButtonProps {
   readonly onAsk: () => void
 }
 
-function PullRequestButton({ actions: { updates, opening }, onAsk }: PullRequestButtonProps) {
+function PullRequestButton({ actions: { updates, opensNew, opening }, onAsk }: PullRequestButtonProps) {
+  const said = opensNew ? texts.header.newPr : texts.header.createPr
   return (
     <Button
       kind="primary"
@@ -178,7 +180,7 @@ function PullRequestButton({ actions: { updates, opening }, onAsk }: PullRequest
       onClick={onAsk}
       className={toFingers}
     >
-      <Word>{updates ? texts.header.updatePr : texts.header.createPr}</Word>
+      <Word>{updates ? texts.header.updatePr : said}</Word>
     </Button>
   )
 }
@@ -230,7 +232,6 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
 
 function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
-  const href = safeLink(task.prUrl)
   return (
     // The link is higher than the line; a fixed height keeps the line from growing.
     <div className="order-last col-span-3 flex h-4.5 min-w-0 items-center gap-2 px-2 text-meta/4.5 whitespace-nowrap text-muted md:gap-3 md:px-0">
@@ -266,16 +267,15 @@ function Meta({ task }: { readonly task: Task }) {
           <span className="hidden split:inline">{texts.header.files(task.changes.files)}</span>
         </>
       )}
-      {href !== null && task.prNumber !== null && (
-        <a
-          href={href}
-          target="_blank"
-          rel="noreferrer"
-          aria-label={texts.header.pullRequest(task.prNumber)}
-          className="inline-flex h-6 min-w-6 flex-none items-center gap-1 text-accent hover:underline"
+      <PullRequestLink task={task} />
+      {task.pullRequest?.unreadable && (
+        <span
+          role="status"
+          className="truncate text-warn"
+          title={texts.unreadable[task.pullRequest.unreadable]}
         >
-          <GitPullRequest className="size-3.5" />#{task.prNumber}
-        </a>
+          {texts.unreadable[task.pullRequest.unreadable]}
+        </span>
       )}
     </div>
   )

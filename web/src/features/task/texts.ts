@@ -23,12 +23,18 @@ export const texts = {
     createPr: 'Create PR',
     creatingPr: 'Creating PR',
     updatePr: 'Update PR',
+    newPr: 'New PR',
     updatingPr: 'Updating PR',
     pullRequest: (number: number) => `Pull request #${number}`,
     actions: 'Task actions',
     compare: 'Compare with another run',
     copyBranch: 'Copy branch name',
     delete: 'Delete Task',
+  },
+  unreadable: {
+    github_not_connected: 'Its state is unknown: connect your GitHub account in Settings.',
+    forbidden: 'Its state is unknown: GitHub does not let this account read it.',
+    not_found: 'Its state is unknown: GitHub no longer shows it to this account.',
   },
   toasts: {
     cancelled: 'Command execution cancelled',
@@ -63,6 +69,9 @@ export const texts = {
   pullRequest: {
     create: { title: 'Create pull request', confirm: 'Create pull request' },
     update: { title: 'Update pull request', confirm: 'Update pull request' },
+    another: { title: 'Open a new pull request', confirm: 'Open pull request' },
+    over: (number: number | null, state: string) =>
+      `Pull request #${number} was ${state.toLowerCase()} and can't be updated. This opens a new one.`,
     notProposed: "Couldn't suggest a title and description.",
     name: 'Title',
     body: 'Description',

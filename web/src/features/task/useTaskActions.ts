@@ -3,6 +3,7 @@ import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { isFault, reasonOf } from '../../api/fault.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { taskLoaded } from './taskSlice.ts'
 import {
   useCancelTaskMutation,
@@ -25,6 +26,8 @@ interface TaskActions {
   readonly openPullRequest: (asked: PullRequestAsked) => void
   readonly opening: boolean
   readonly updates: boolean
+  /** The pull request there is takes no more work: the next is another one. */
+  readonly opensNew: boolean
 }
 
 export function useTaskActions(task: Task): TaskActions {
@@ -33,7 +36,8 @@ export function useTaskActions(task: Task): TaskActions {
   const [retry, retrying] = useRetryTaskMutation()
   const [execute, executing] = useExecuteTaskMutation()
   const [createPullRequest, opening] = useCreatePullRequestMutation()
-  const updates = task.prNumber !== null
+  const opensNew = isPullRequestOver(task)
+  const updates = task.prNumber !== null && !opensNew
 
   const onCancel = async () => {
     const answer = await cancel(task.id)
@@ -55,7 +59,8 @@ export function useTaskActions(task: Task): TaskActions {
     else dispatch(notifiedFailure(texts.toasts.commandFailed, answer.error))
   }
   const onPullRequest = async (body: PullRequestAsked) => {
-    const answer = await createPullRequest({ taskId: task.id, update: updates, body })
+    const asked = opensNew ? { ...body, openNew: true } : body
+    const answer = await createPullRequest({ taskId: task.id, update: updates, body: asked })
     if (answer.error === undefined) {
       dispatch(taskLoaded(answer.data.task))
       const title = updates ? texts.toasts.prUpdated : texts.toasts.prCreated
@@ -79,5 +84,6 @@ export function useTaskActions(task: Task): TaskActions {
     openPullRequest: (asked) => void onPullRequest(asked),
     opening: opening.isLoading || task.pullRequestPending,
     updates,
+    opensNew,
   }
 }

@@ -1,5 +1,4 @@
 /** A task in a list: how it stands, what it is about, where it works, what it changed. */
-import { GitPullRequest } from 'lucide-react'
 import { memo } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -9,8 +8,8 @@ import { classes } from '../../ui/classes.ts'
 import { Count } from '../../ui/status/Count.tsx'
 import { ListRow } from '../../ui/layout/ListRow.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
-import { safeLink } from '../../ui/text/safeLink.ts'
 import { Status } from '../../ui/status/Status.tsx'
+import { PullRequestLink } from './PullRequestLink.tsx'
 import { texts } from './texts.ts'
 
 interface TaskRowProps {
@@ -27,7 +26,7 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
     <ListRow
       to={`/tasks/${task.id}`}
       label={task.title}
-      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_64px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_256px_84px_52px_52px]"
+      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_104px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_224px_84px_104px_52px]"
     >
       {task.status === 'running' ? (
         <Running task={task} />
@@ -44,7 +43,7 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
         <Changes task={task} />
       </div>
       <div className="order-5 flex md:order-none">
-        <PullRequestLink task={task} />
+        <PullRequestLink task={task} className="relative z-10" />
       </div>
       <time
         dateTime={task.createdAt}
@@ -106,21 +105,5 @@ function Changes({ task }: { readonly task: Task }) {
     <span className="text-meta text-muted">{texts.noChanges}</span>
   ) : (
     <Count added={additions} deleted={deletions} />
-  )
-}
-
-function PullRequestLink({ task }: { readonly task: Task }) {
-  const href = safeLink(task.prUrl)
-  if (href === null || task.prNumber === null) return null
-  return (
-    <a
-      href={href}
-      target="_blank"
-      rel="noreferrer"
-      aria-label={texts.pullRequest(task.prNumber)}
-      className="relative z-10 inline-flex h-6 min-w-6 items-center gap-1 text-meta text-accent hover:underline"
-    >
-      <GitPullRequest className="size-3.5" />#{task.prNumber}
-    </a>
   )
 }

@@ -8,6 +8,8 @@ export const texts = {
   /** Before a status, while the connection is lost. */
   lastKnown: 'Last known:',
   noChanges: 'No changes',
-  pullRequest: (number: number) => `Pull request #${number}`,
+  pullRequest: (number: number, state: string | null) =>
+    state === null ? `Pull request #${number}` : `Pull request #${number}: ${state}`,
+  states: { open: 'Open', draft: 'Draft', merged: 'Merged', closed: 'Closed' },
   row: (description: string) => description,
 } as const

@@ -1,0 +1,288 @@
+/**
+ * Follows pull requests at the code host. A webhook is a hint at what to read again, and so is the time that has passed: what is true is
+ * only ever what the code host answers. So the order of hints does not matter, and a thousand of them are one reading.
+ */
+import { parseStream } from '#domain/kernel/streams.ts'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { LogIdentity } from '#domain/log.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import { pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import { readAll, type ReaderDeps, type ReadOutcome } from './reader.ts'
+import { readQueue, type ReadQueue, type Wanted } from './readQueue.ts'
+import { allFollowed, hinted, lookedAt, ofTask, type WantedDeps } from './wanted.ts'
+
+export interface FollowerEngines extends WantedDeps, ReaderDeps {
+  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
+  readonly jobs: Pick<Jobs, 'mark' | 'marked'>
+  readonly log: Pick<EventLog, 'open'>
+  readonly logIdentity: LogIdentity
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly bus: Pick<Bus, 'subscribe'>
+}
+
+/** In milliseconds. */
+export interface FollowerTimes {
+  /** From the start to the first reading of all pull requests. */
+  readonly firstMs: number
+  /** How often those are read that somebody may be looking at, and how often all are. */
+  readonly lookedAtMs: number
+  readonly allMs: number
+  /** Between two readings of one pull request. */
+  readonly restMs: number
+}
+
+export const usualTimes: FollowerTimes = {
+  firstMs: 30_000,
+  lookedAtMs: 30_000,
+  allMs: 300_000,
+  restMs: 1_000,
+}
+
+const batch = 500
+const mostWaiting = 5_000
+/** Requests under way, each of another access. */
+const requestsAtOnce = 4
+const foldedWithinMs = 2_000
+const hintsWanted: EventFilter = {
+  streams: ['task-', 'delivery-'],
+  types: ['PullRequestOpened', 'PullRequestUpdated', 'DeliveryReceived'],
+}
+/** How long an access rests after a fault: doubling where it may pass, unless the code host says how long. */
+const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, longestMs: 900_000 }
+
+interface Rest {
+  readonly until: number
+  /** In a row. */
+  readonly failures: number
+  /** The access itself was refused, and not only for now. */
+  readonly isRefused: boolean
+}
+
+/** How far hints were read, in the queue's own store. A log that was put back from a backup has none. */
+export const followerMark = ({ logId, epoch }: LogIdentity): string => `followed-${logId}-${epoch}`
+
+interface Follower {
+  readonly engines: FollowerEngines
+  readonly times: FollowerTimes
+  readonly queue: ReadQueue
+  /** By holder. */
+  readonly resting: Map<string, Rest>
+  readonly busy: Set<string>
+  readonly underWay: Set<Promise<void>>
+  /** By person or task: when those that somebody looks at were queued last. */
+  readonly lookedAt: Map<string, number>
+  /** All hints up to here are in the queue. */
+  seen: Position | null
+  marked: Position | null
+  timer: NodeJS.Timeout | undefined
+  isStopped: boolean
+}
+
+/** Follows until it is stopped. */
+export async function startFollower(
+  engines: FollowerEngines,
+  times: FollowerTimes = usualTimes,
+): Promise<Held> {
+  const { eventStore, jobs, logIdentity, bus, logger } = engines
+  const mark = followerMark(logIdentity)
+  // Without a mark, the first reading of all finds whatever was hinted at before.
+  const from = (await jobs.marked(mark)) ?? (await eventStore.head())
+  const follower: Follower = {
+    engines,
+    times,
+    queue: readQueue({ most: mostWaiting, restMs: times.restMs }),
+    resting: new Map(),
+    busy: new Set(),
+    underWay: new Set(),
+    lookedAt: new Map(),
+    seen: from,
+    marked: from,
+    timer: undefined,
+    isStopped: false,
+  }
+  const subscription = eventStore.subscribe(
+    from,
+    batch,
+    (events, upTo) => hear(follower, events, upTo),
+    hintsWanted,
+  )
+  const stopListening = bus.subscribe('presence', (presence) => {
+    void readLookedAt(follower, presence).catch((fault: unknown) => logFault(follower, fault))
+  })
+  let polling = setTimeout(poll, times.firstMs)
+  function poll(): void {
+    void readEverything(follower)
+      .catch((fault: unknown) => logFault(follower, fault))
+      .finally(() => {
+        if (!follower.isStopped) polling = setTimeout(poll, times.allMs)
+      })
+  }
+  logger.debug('following pull requests')
+  return {
+    async stop() {
+      follower.isStopped = true
+      clearTimeout(polling)
+      clearTimeout(follower.timer)
+      stopListening()
+      await subscription.stop()
+      while (follower.underWay.size > 0) await Promise.all(follower.underWay)
+    },
+  }
+}
+
+function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
+  // Read models that are being built, and engines that are away, are asked again the next time.
+  if (isStopped || fault instanceof NotFolded || fault instanceof EngineUnavailable) return
+  logger.error({ err: fault }, 'failed to look for pull requests to read')
+}
+
+/** Queues what a batch of the log hints at: each pull request once. */
+async function hear(follower: Follower, events: readonly StoredEvent[], upTo: Position): Promise<void> {
+  const { engines } = follower
+  const tasks = new Set<string>()
+  const named = new Map<string, { readonly repositoryId: string; readonly number: number }>()
+  for (const stored of events) {
+    const stream = parseStream(stored.stream)
+    if (stream.kind === 'task') tasks.add(stream.id)
+    else if (stream.kind === 'delivery') {
+      const about = await hintOf(follower, stored)
+      if (about) named.set(`${about.repositoryId}#${about.number}`, about)
+    }
+  }
+  for (const taskId of tasks) queue(follower, await ofTask(engines, taskId))
+  if (named.size > 0) {
+    // What was observed before a hint came may not be in the read models yet.
+    await engines.projected.waitFor(upTo, foldedWithinMs)
+    for (const { repositoryId, number } of named.values())
+      queue(follower, await hinted(engines, repositoryId, number))
+  }
+  follower.seen = upTo
+  await advanceMark(follower)
+}
+
+async function hintOf({ engines: { log, logger } }: Follower, stored: StoredEvent) {
+  try {
+    const event = await log.open(stored)
+    if (event.type !== 'DeliveryReceived' || event.content === null) return undefined
+    const { repositoryId, pullRequest: number } = event.content
+    return repositoryId === null || number === null ? undefined : { repositoryId, number }
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
+    return undefined
+  }
+}
+
+/** Queues those of everybody who is looking, unless they were read just now. */
+async function readLookedAt(
+  follower: Follower,
+  { userIds, taskIds }: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] },
+): Promise<void> {
+  const { lookedAt: last, times } = follower
+  const now = performance.now()
+  for (const [id, at] of last) if (at + times.lookedAtMs <= now) last.delete(id)
+  const isDue = (id: string) => {
+    if (last.has(id)) return false
+    last.set(id, now)
+    return true
+  }
+  const due = taskIds.filter(isDue)
+  if (due.length > 0) queue(follower, await lookedAt(follower.engines, { owner: null, taskIds: due }))
+  for (const owner of userIds.filter(isDue)) {
+    if (follower.isStopped) return
+    queue(follower, await lookedAt(follower.engines, { owner, taskIds: [] }))
+  }
+}
+
+async function readEverything(follower: Follower): Promise<void> {
+  for await (const found of allFollowed(follower.engines)) {
+    if (follower.isStopped) return
+    // What finds no place is found by the next round.
+    if (!queue(follower, found)) return
+  }
+}
+
+/** `false` when the queue is full. */
+function queue(follower: Follower, found: readonly Wanted[]): boolean {
+  const now = performance.now()
+  // An access that was just refused is tried again by a later reading.
+  const isWelcome = ({ access: { holder } }: Wanted) => {
+    const rest = follower.resting.get(holder)
+    return rest === undefined || !rest.isRefused || rest.until <= now
+  }
+  const isTaken = found.filter(isWelcome).map((wanted) => follower.queue.add(wanted))
+  pump(follower)
+  if (isTaken.every(Boolean)) return true
+  follower.engines.logger.warn('too many pull requests wait to be read')
+  return false
+}
+
+/** Starts as many requests as may be under way, and comes back when the next may be. */
+function pump(follower: Follower): void {
+  const { busy, resting } = follower
+  clearTimeout(follower.timer)
+  if (follower.isStopped) return
+  const now = performance.now()
+  let wakeAt = Number.POSITIVE_INFINITY
+  for (const [holder, at] of follower.queue.due()) {
+    if (busy.has(holder)) continue
+    const from = Math.max(at, resting.get(holder)?.until ?? 0)
+    if (from > now) wakeAt = Math.min(wakeAt, from)
+    else if (busy.size < requestsAtOnce) start(follower, holder)
+  }
+  if (wakeAt < Number.POSITIVE_INFINITY)
+    follower.timer = setTimeout(() => pump(follower), Math.ceil(wakeAt - now))
+}
+
+function start(follower: Follower, holder: string): void {
+  const { busy, underWay } = follower
+  busy.add(holder)
+  const work = read(follower, holder).finally(() => {
+    busy.delete(holder)
+    underWay.delete(work)
+    pump(follower)
+  })
+  underWay.add(work)
+}
+
+async function read(follower: Follower, holder: string): Promise<void> {
+  const { engines, queue, resting } = follower
+  const taken = queue.take(holder, performance.now(), pullRequestsAtOnce)
+  try {
+    const outcome = await readAll(engines, taken)
+    if (outcome.kind === 'read') resting.delete(holder)
+    else {
+      resting.set(holder, restAfter(outcome, resting.get(holder)))
+      if (outcome.kind === 'wait') for (const wanted of taken) queue.add(wanted)
+    }
+  } catch (fault) {
+    // A log that is away, say: what is not recorded now is read again with all others.
+    resting.set(holder, restAfter({ kind: 'wait', ms: undefined, isLimit: false }, resting.get(holder)))
+    logFault(follower, fault)
+  }
+  queue.done(taken, performance.now())
+  await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
+}
+
+function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest | undefined): Rest {
+  const failures = (before?.failures ?? 0) + 1
+  const until = (ms: number) => performance.now() + ms
+  if (outcome.kind === 'refused') return { until: until(rests.refusedMs), failures, isRefused: true }
+  const firstMs = outcome.isLimit ? rests.limitedMs : rests.unavailableMs
+  const ms = outcome.ms ?? Math.min(firstMs * 2 ** (failures - 1), rests.longestMs)
+  return { until: until(ms), failures, isRefused: false }
+}
+
+/** Once nothing waits, everything that was hinted at is recorded: a process that dies before that begins with it again. */
+async function advanceMark(follower: Follower): Promise<void> {
+  const { engines, queue, seen, marked } = follower
+  if (seen === null || seen === marked || !queue.isEmpty()) return
+  follower.marked = seen
+  await engines.jobs.mark(followerMark(engines.logIdentity), seen)
+}

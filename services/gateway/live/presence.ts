@@ -1,0 +1,40 @@
+/** Tells the other processes who is looking, so that what they look at is kept up to date. */
+import type { Bus } from '#platform/ports/bus.ts'
+import type { Feed } from './feed.ts'
+
+const everyMs = 10_000
+/** Somebody who comes is told of soon, and a thousand who come at once in one message. */
+const soonMs = 500
+/** In one message. */
+const most = 1_000
+
+export interface Presence {
+  /** Somebody came. */
+  changed(): void
+  stop(): void
+}
+
+export function announcePresence(feed: Pick<Feed, 'present'>, bus: Pick<Bus, 'publish'>): Presence {
+  let soon: NodeJS.Timeout | undefined
+  const announce = () => {
+    clearTimeout(soon)
+    soon = undefined
+    const { userIds, taskIds } = feed.present()
+    for (let from = 0; from < Math.max(userIds.length, taskIds.length); from += most)
+      bus.publish('presence', {
+        userIds: userIds.slice(from, from + most),
+        taskIds: taskIds.slice(from, from + most),
+      })
+  }
+  const timer = setInterval(announce, everyMs)
+  timer.unref()
+  return {
+    changed: () => {
+      soon ??= setTimeout(announce, soonMs)
+    },
+    stop: () => {
+      clearInterval(timer)
+      clearTimeout(soon)
+    },
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * `POST /webhooks/github`: takes what the code host delivers, if it is signed with a secret of ours, and answers once the log has it. What
+ * follows from it follows from the log.
+ */
+import { Webhooks } from '@octokit/webhooks'
+import type { Context, Middleware } from 'koa'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { z } from 'zod'
+import { webhookPath } from '#domain/api/server.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { rate } from '../http/limits.ts'
+import { hintOf } from './hint.ts'
+import { deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
+
+/** GitHub delivers nothing that is larger. */
+export const mostBytes = 25 * 1_024 * 1_024
+/** Of all bodies that are being read: whoever sends them has shown nothing yet. */
+const mostBytesAtOnce = 4 * mostBytes
+/** Of one address. A burst of 10,000 must pass, wherever it comes from. */
+const aMinute = 30_000
+const forgedAMinute = 60
+
+const Guid = z.uuid()
+const EventName = z.string().regex(/^[a-z_]{1,64}$/)
+
+/** Whoever changes the secret gives the old one as well, until the code host has the new one. Without any, there is no such address. */
+export function githubWebhooks(secrets: readonly string[], deps: RecordingDeps): Middleware {
+  const verifiers = secrets.map((secret) => new Webhooks({ secret }))
+  const record = deliveryRecorder(deps)
+  const allowed = rate(aMinute)
+  const forged = new RateLimiterMemory({ points: forgedAMinute, duration: 60 })
+  const bodies = { bytes: 0 }
+  return async (context, next) => {
+    if (context.path !== webhookPath) return next()
+    if (verifiers.length === 0 || context.method !== 'POST')
+      throw new Fault('not_found', 'There is no such address.')
+    await allowed(context.ip)
+    if (((await forged.get(context.ip))?.remainingPoints ?? 1) <= 0) throw new Fault('rate_limited')
+    if (!context.is('json')) throw new Fault('unsupported_type')
+    const guid = Guid.safeParse(context.get('x-github-delivery'))
+    const name = EventName.safeParse(context.get('x-github-event'))
+    if (!guid.success || !name.success)
+      throw new Fault('invalid_input', 'X-GitHub-Delivery and X-GitHub-Event are missing or not valid.')
+    const body = await readBody(context, bodies)
+    if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
+      await forged.penalty(context.ip)
+      throw new Fault('forbidden', 'The signature does not match.')
+    }
+    const hint = hintOf(guid.data.toLowerCase(), name.data, parsed(body))
+    if (hint !== null) await record(hint)
+    context.status = 202
+    context.body = { received: true }
+    return undefined
+  }
+}
+
+async function isSigned(verifiers: readonly Webhooks[], body: string, signature: string): Promise<boolean> {
+  if (body === '' || signature === '') return false
+  for (const verifier of verifiers) if (await verifier.verify(body, signature)) return true
+  return false
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new Fault('invalid_input', 'The body is not valid JSON.')
+  }
+}
+
+/** The bytes as they came: those are what is signed. */
+async function readBody(context: Context, bodies: { bytes: number }): Promise<string> {
+  if ((context.request.length ?? 0) > mostBytes) throw tooLarge(context)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of context.req) {
+      const part: Buffer = chunk
+      bytes += part.length
+      bodies.bytes += part.length
+      if (bytes > mostBytes) throw tooLarge(context)
+      if (bodies.bytes > mostBytesAtOnce) throw new Fault('engine_unavailable')
+      chunks.push(part)
+    }
+  } finally {
+    bodies.bytes -= bytes
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The rest of what is sent is not read. */
+function tooLarge(context: Context): Fault {
+  context.set('connection', 'close')
+  return new Fault('too_large')
+}

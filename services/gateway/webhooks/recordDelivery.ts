@@ -1,0 +1,77 @@
+/** Records deliveries in the log, each GUID once in eight days. Those that come together are appended together. */
+import { randomUUID } from 'node:crypto'
+import { receivedDeliveries, type DeliveryReceived, type ReceivedDeliveries } from '#domain/delivery.ts'
+import { deliveryStream } from '#domain/kernel/streams.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+
+export interface RecordingDeps {
+  readonly commands: Pick<Commands, 'execute' | 'known' | 'load'>
+  readonly clock: Clock
+}
+
+/** How long a GUID is remembered, beside the day on which it came. */
+export const rememberedDays = 7
+const dayMs = 24 * 3_600_000
+const mostAtOnce = 250
+const actor = { kind: 'system', service: 'webhooks' } as const
+
+interface Waiting {
+  readonly delivery: DeliveryReceived
+  readonly done: () => void
+  readonly failed: (fault: unknown) => void
+}
+
+/** Resolves once the delivery is in the log, now or since it came before. Throws `EngineUnavailable`. */
+export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceived) => Promise<void> {
+  const waiting: Waiting[] = []
+  let isWriting = false
+  async function write(): Promise<void> {
+    if (isWriting) return
+    isWriting = true
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, mostAtOnce)
+      try {
+        await append(
+          deps,
+          batch.map(({ delivery }) => delivery),
+        )
+        for (const { done } of batch) done()
+      } catch (fault) {
+        for (const { failed } of batch) failed(fault)
+      }
+    }
+    isWriting = false
+  }
+  return (delivery) =>
+    new Promise((done, failed) => {
+      waiting.push({ delivery, done, failed })
+      void write()
+    })
+}
+
+async function append(deps: RecordingDeps, deliveries: readonly DeliveryReceived[]): Promise<void> {
+  const now = deps.clock.now().getTime()
+  const earlier = await earlierDays(deps, now)
+  const fresh = deliveries.filter(({ data }) => !earlier.some(({ guids }) => guids.has(data.guid)))
+  if (fresh.length === 0) return
+  await deps.commands.execute(
+    receivedDeliveries,
+    streamOf(now),
+    { type: 'RecordDeliveries', deliveries: fresh },
+    { actor, commandId: randomUUID() },
+  )
+}
+
+/** The days before today. They are over, so they are read once; yesterday may still be ending elsewhere. */
+function earlierDays({ commands }: RecordingDeps, now: number): Promise<readonly ReceivedDeliveries[]> {
+  return Promise.all(
+    Array.from({ length: rememberedDays }, async (_, index) => {
+      const stream = streamOf(now - (index + 1) * dayMs)
+      const known = index === 0 ? undefined : commands.known(receivedDeliveries, stream)
+      return known ?? (await commands.load(receivedDeliveries, stream)).state
+    }),
+  )
+}
+
+const streamOf = (at: number): string => deliveryStream(new Date(at).toISOString().slice(0, 10))

@@ -1,0 +1,48 @@
+/** A task's pull request: a link with its number, and how it stands at the code host as an icon and a word. */
+import { CircleDashed, CircleX, GitMerge, GitPullRequest } from 'lucide-react'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { classes } from '../../ui/classes.ts'
+import { safeLink } from '../../ui/text/safeLink.ts'
+import { texts } from './texts.ts'
+
+// Of icons that lists have anyway.
+const looks = {
+  open: [GitPullRequest, 'text-ok'],
+  draft: [CircleDashed, 'text-muted'],
+  merged: [GitMerge, 'text-accent'],
+  closed: [CircleX, 'text-bad'],
+} as const
+const unknown = [GitPullRequest, 'text-accent'] as const
+
+interface PullRequestLinkProps {
+  readonly task: Pick<Task, 'prUrl' | 'prNumber' | 'pullRequest'>
+  readonly className?: string
+}
+
+export function PullRequestLink({ task: { prUrl, prNumber, pullRequest }, className }: PullRequestLinkProps) {
+  const href = safeLink(prUrl)
+  if (href === null || prNumber === null) return null
+  const state = pullRequest?.state ?? null
+  const [Icon, colour] = state === null ? unknown : looks[state]
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={texts.pullRequest(prNumber, state && texts.states[state])}
+      className={classes(
+        'inline-flex h-6 min-w-6 flex-none items-center gap-1 text-meta whitespace-nowrap hover:underline',
+        colour,
+        className,
+      )}
+    >
+      <Icon className="size-3.5" />#{prNumber}
+      {state !== null && <span>{texts.states[state]}</span>}
+    </a>
+  )
+}
+
+/** Whether the pull request takes no more work, as far as is known. */
+export function isPullRequestOver({ pullRequest }: Pick<Task, 'pullRequest'>): boolean {
+  return pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
+}
