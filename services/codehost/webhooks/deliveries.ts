@@ -6,7 +6,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency, serialize } from '#platform/async/queue.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { HostEvent } from './events.ts'
-import { installationIdOf, payloadOf } from './payloads.ts'
+import { installationIdOf, payloadOf, type Telling } from './payloads.ts'
 
 /** An address that is told what happens. */
 export interface Hook {
@@ -74,7 +74,7 @@ export function openWebhooks(
   }: {
     readonly clock: Clock
     readonly log: (line: string) => void
-    readonly host: () => Parameters<typeof payloadOf>[0]
+    readonly host: () => Telling
   },
 ): Webhooks {
   const limited = limitConcurrency(atOnce, (waiting) => {

@@ -11,11 +11,20 @@ import {
   time,
   type FullRepository,
 } from '../rest/answers.ts'
-import type { Host } from '../services.ts'
+import type { Store } from '../store.ts'
+import type { PullRequests } from '../pullRequests.ts'
+import type { Repositories } from '../repositories.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import type { HostEvent } from './events.ts'
 
-type Telling = Pick<Host, 'url' | 'store' | 'pulls' | 'repositories'>
+/** What payloads are made from. */
+export interface Telling {
+  /** Where the host is found. */
+  readonly url: string
+  readonly store: Pick<Store, 'current'>
+  readonly pulls: Pick<PullRequests, 'figures'>
+  readonly repositories: Pick<Repositories, 'bare'>
+}
 
 /** The event's action, if it has one, and its payload. */
 export async function payloadOf(
