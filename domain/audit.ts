@@ -1,6 +1,6 @@
 /**
- * What the audit log must hold that no other stream does: refused sign-ins, and who read or exported what is not only their own. Ids alone,
- * no content: nothing here names a person once their account is erased.
+ * What the audit log must hold that no other stream does: refused sign-ins, who read what is not only their own, and who exported what.
+ * Ids alone, no content: nothing here names a person once their account is erased.
  */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
@@ -8,7 +8,13 @@ import { TaskId, UserId } from './kernel/ids.schema.ts'
 import type { Decider } from './kernel/decider.ts'
 
 /** What was read or exported. */
-export const auditedRecords = ['audit_log', 'figures_of_everybody', 'audit_bundle'] as const
+export const auditedRecords = [
+  'audit_log',
+  'figures_of_everybody',
+  'own_figures',
+  'audit_bundle',
+  'saved_replay',
+] as const
 export type AuditedRecords = (typeof auditedRecords)[number]
 
 export const signInMethods = ['password', 'code_host'] as const

@@ -28,6 +28,8 @@ export const auditActions = [
   'project_deleted',
   'task_created',
   'task_deleted',
+  'task_forked',
+  'turns_undone',
   'secrets_given_to_command',
   'pull_request_requested',
   'records_read',

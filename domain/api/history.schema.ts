@@ -79,6 +79,8 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
       .string()
       .regex(/^\d{1,15}\.\d{1,15}$/)
       .optional(),
+    /** The history is saved as this: given with each page, and recorded in the audit log with the first. */
+    export: z.literal('replay').optional(),
   },
   answer: {
     items: z.array(z.discriminatedUnion('kind', [TaskEventItem, OutputItem, DeltaItem])),

@@ -1,13 +1,14 @@
 /** The audit log: what is an entry, whose it is, and that nothing in it is a word. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { credentialId, projectId, sessionId, taskId, userId } from '../../tests/domain/ids.ts'
+import { credentialId, executionId, projectId, sessionId, taskId, userId } from '../../tests/domain/ids.ts'
 import { logs } from '../../tests/domain/logs.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
 import { RecordsExported, SignInRefused } from '../audit.ts'
 import { auditStream, projectStream, taskStream, userStream } from '../kernel/streams.ts'
 import { ProjectSecretSet } from '../project/events.ts'
 import { TaskDeleted } from '../task/events.ts'
+import { TaskForked, TurnsUndone } from '../task/snapshotEvents.ts'
 import { AccountDeleted, PasswordSet, SessionEnded, UserRegistered } from '../user/events.ts'
 import { auditLogView, auditOrder, type AuditDocument } from './auditLog.ts'
 import { foldView, type AnyRecorded } from './view.ts'
@@ -89,6 +90,29 @@ test('a refused sign-in belongs to whose account it is, an export to who asked f
       records: 'audit_log',
       asked: { person: userId(2), from: '2026-01-01T00:00:00.000Z', to: null },
     },
+  ])
+})
+
+test('who created a task from a turn, and who undid turns, is in it with the task that it was done to', () => {
+  const stream = taskStream(taskId(1))
+  const forked = TaskForked.of(
+    { taskId: taskId(2), executionId: executionId(1) },
+    { title: 'words of somebody' },
+  )
+  const undone = TurnsUndone.of({
+    undoId: executionId(2),
+    executionId: executionId(1),
+    undone: [executionId(1)],
+    redone: [],
+  })
+  expect(
+    entriesOf([
+      by(ada, 'c', recorded(forked, { stream, revision: 4 })),
+      by(ada, 'd', recorded(undone, { stream, revision: 5 })),
+    ]),
+  ).toMatchObject([
+    { action: 'task_forked', person: ada, task: taskId(1) },
+    { action: 'turns_undone', person: ada, task: taskId(1) },
   ])
 })
 

@@ -38,6 +38,8 @@ const actions = {
   ProjectDeleted: 'project_deleted',
   TaskCreated: 'task_created',
   TaskDeleted: 'task_deleted',
+  TaskForked: 'task_forked',
+  TurnsUndone: 'turns_undone',
   SecretsGranted: 'secrets_given_to_command',
   PullRequestRequested: 'pull_request_requested',
   RecordsRead: 'records_read',
@@ -52,7 +54,7 @@ export const namingSecrets: readonly AuditEntry['action'][] = ['secret_set', 'se
 
 export const auditLogView: View<AuditDocument> = {
   collection: 'auditLog',
-  version: 1,
+  version: 2,
   streams: ['log', 'user', 'project', 'task', 'audit'],
   types,
   indexes: [['order'], ['person', 'order'], ['task', 'order']],

@@ -7,22 +7,30 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTaskAudit } from '#domain/api/history.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'
 import { signingKey } from '../domain/auditBundles.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { openSqlite } from '#platform/engines/sqlite.ts'
 import { BundleRecord } from '#domain/proof/auditBundle.schema.ts'
 import { originOf } from '#domain/proof/bundleHashes.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
+import { openStored } from './stored.ts'
+import { createGate } from '../standins/messagesApi.ts'
 import { runProduct } from '../product.ts'
 
 const verifier = new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url).pathname
 const words = 'Plover, the words that somebody wrote'
 const change = { name: 'Bash', input: { command: 'echo xyzzy >> README.md', description: 'Change' } }
 
+const gate = createGate()
+
 let scene: Scene
 let taskId = ''
+let waitedId = ''
 let folder = ''
 let whole: readonly string[] = []
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'flightdeck-audit-'))
   scene = await openScene([
+    { when: /wombat/, turns: [{ text: 'I waited for it.', hold: { afterWords: 2, gate } }] },
     { turns: [{ text: 'I change it.', tools: [change] }, { text: 'Changed, fee fie foe.' }] },
   ])
   const task = await scene.ada.task(scene.projectId, words)
@@ -37,8 +45,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function bundle(query = ''): Promise<readonly string[]> {
-  const answer = await scene.ada.api('GET', `/tasks/${taskId}/audit${query}`)
+async function bundle(query = '', of = taskId): Promise<readonly string[]> {
+  const answer = await scene.ada.api('GET', `/tasks/${of}/audit${query}`)
   if (answer.status !== 200) throw new Error(answer.text)
   return answer.text.trimEnd().split('\n')
 }
@@ -160,6 +168,19 @@ test('is for the owner of the task alone', async () => {
   expect(refused).toMatchObject({ status: 404, code: 'not_found' })
 })
 
+test('can be had while the task runs: each is whole, and goes as far as the log had come', async () => {
+  const { id } = await scene.ada.task(scene.projectId, 'Wait for the wombat')
+  waitedId = id
+  await gate.reached
+  const running = await bundle('', id)
+  gate.release()
+  await scene.ada.taskOnce(id, hasEnded)
+  const ended = await bundle('', id)
+  for (const lines of [running, ended])
+    expect(await verified(lines)).toMatchObject({ code: 0, output: expect.stringMatching(/^whole/) })
+  expect(ended.length).toBeGreaterThan(running.length)
+})
+
 test('anybody may download the program that checks it', async () => {
   const answer = await fetch(`${scene.product.base}/flightdeck-verify.mjs`)
   expect(answer.status).toBe(200)
@@ -198,4 +219,45 @@ test('the stored log holds against its seals, and a log put back from before the
   })
   await writeFile(sealsFile(), seals)
   await scene.product.restart()
+})
+
+test('of a task that cannot be read on, and of one that was erased, it says what is missing and has the rest', async () => {
+  await scene.product.terminate()
+  const { dataDir } = scene.product
+  const db = openSqlite({
+    file: join(dataDir, 'events.sqlite'),
+    synchronous: 'FULL',
+    formats: [''],
+    firstFormat: 4,
+  })
+  const later = records().findLast(
+    (record) =>
+      record.kind === 'event' &&
+      record.event.stream === taskStream(taskId) &&
+      record.content.kind === 'disclosed',
+  )
+  const revision = later?.kind === 'event' ? later.event.revision : 0
+  db.prepare<[string, string, number], never>(
+    'UPDATE events SET content = ? WHERE stream = ? AND revision = ?',
+  ).run('AAAA', taskStream(taskId), revision)
+  db.close()
+  const stored = await openStored(dataDir)
+  await stored.vault.destroy(scopeOfStream(taskStream(waitedId)))
+  await stored.close()
+  // The task is folded anew, and then cannot be read any more.
+  for (const ending of ['', '-wal', '-shm']) await rm(join(dataDir, `views.sqlite${ending}`), { force: true })
+  await scene.product.restart()
+  const damaged = await scene.ada.taskOnce(taskId, (now) => now.unreadable !== undefined)
+  expect(damaged.unreadable?.revision).toBe(revision)
+
+  const lines = await bundle()
+  const found = await verified(lines, '--key', header().keys[0] ?? '')
+  expect(found).toMatchObject({ code: 0, output: expect.stringMatching(/^whole/) })
+  expect(found.output).toContain('could not be opened by the server: 1')
+  expect(lines.join('\n')).toMatch(/fee fie foe/)
+
+  const erased = await bundle('', waitedId)
+  expect(erased.join('\n')).not.toMatch(/wombat|waited/i)
+  const gone = await verified(erased)
+  expect(gone).toMatchObject({ code: 0, output: expect.stringMatching(/^whole[^]*\nerased: \d+/) })
 })

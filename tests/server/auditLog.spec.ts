@@ -7,6 +7,7 @@ import {
   setProjectSecret,
   updateProjectSettings,
 } from '#domain/api/projectSettings.schema.ts'
+import { getTaskAudit, getTaskHistory } from '#domain/api/history.schema.ts'
 import { deleteTask } from '#domain/api/tasks.schema.ts'
 import { addressOf, type Person } from '../product/person.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
@@ -61,6 +62,31 @@ describe('somebody who is not an administrator', () => {
   })
 })
 
+test('an audit bundle and a saved replay are in it, with their task; a page of the history that is only looked at is not', async () => {
+  await ada.ask(getTaskHistory, { params: { taskId } })
+  const { next } = await ada.ask(getTaskHistory, {
+    params: { taskId },
+    query: { limit: '5', export: 'replay' },
+  })
+  await ada.ask(getTaskHistory, { params: { taskId }, query: { after: next, export: 'replay' } })
+  expect((await ada.api('GET', addressOf(getTaskAudit, { taskId }))).status).toBe(200)
+  const { entries } = await list({ task: taskId })
+  expect(entries.map(({ action, records }) => [action, records])).toEqual([
+    ['records_read', 'audit_log'],
+    ['records_exported', 'audit_bundle'],
+    ['records_exported', 'saved_replay'],
+    ['task_created', null],
+  ])
+  const { user } = await ada.ask(getMe)
+  expect(entries.map(({ person }) => person?.id)).toEqual(entries.map(() => user.id))
+  expect(
+    await grace.refused(getTaskHistory, { params: { taskId }, query: { export: 'replay' } }),
+  ).toMatchObject({
+    status: 404,
+  })
+  expect(counted((await list({ person: graceId })).entries, 'records_exported')).toBe(0)
+})
+
 test('what people do is in it once, newest first, with whose it is and what it is about', async () => {
   const { projectId } = scene
   const params = { projectId, name: 'API_KEY' }
@@ -106,6 +132,9 @@ test('what people do is in it once, newest first, with whose it is and what it i
   expect(actionsOf((await list({ task: taskId })).entries)).toEqual([
     'records_read',
     'task_deleted',
+    'records_read',
+    'records_exported',
+    'records_exported',
     'task_created',
   ])
 })

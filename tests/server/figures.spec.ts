@@ -79,7 +79,13 @@ test('of everybody are for administrators, and each look at them is in the audit
 
 test('are a table that a spreadsheet opens, in which no name is a formula', async () => {
   await ada.api('PUT', `/projects/${scene.projectId}`, { name: '=HYPERLINK("x")', description: '' })
+  const exportsOfOwn = async () => {
+    const { entries } = await ada.ask(listAuditLog, { query: { limit: '200' } })
+    return entries.filter(({ records }) => records === 'own_figures').map(({ action }) => action)
+  }
+  expect(await exportsOfOwn()).toEqual([])
   const { status, headers, text } = await ada.api('GET', addressOf(exportFigures, {}, { by: 'project' }))
+  expect(await exportsOfOwn()).toEqual(['records_exported'])
   expect(status).toBe(200)
   expect(headers.get('content-type')).toMatch(/^text\/csv/)
   const [head, row, end] = text.replace('\uFEFF', '').split('\r\n')

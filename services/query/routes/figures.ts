@@ -48,17 +48,18 @@ function periodOf({ from, to }: Asking['query'], { clock }: QueryServices): Peri
   return { from: begin, to: end }
 }
 
-/** Throws unless the person may see what they ask for; records it where it is not only their own. */
+/** Throws unless the person may see what they ask for; records it where it is not only their own, and each export. */
 async function allowed(
   kind: typeof RecordsRead | typeof RecordsExported,
   asked: Asking,
   services: QueryServices,
   { from, to }: Period,
 ): Promise<void> {
-  if (asked.query.scope === 'own') return
-  await administrator(asked, services)
+  const isOwn = asked.query.scope === 'own'
+  if (isOwn && kind === RecordsRead) return
+  if (!isOwn) await administrator(asked, services)
   const event = kind.of({
-    records: 'figures_of_everybody',
+    records: isOwn ? 'own_figures' : 'figures_of_everybody',
     personId: null,
     taskId: null,
     from: `${from}T00:00:00.000Z`,

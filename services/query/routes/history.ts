@@ -1,14 +1,15 @@
 /** Reads of a task's history: its events, and its changes as they were. */
-import { RecordsExported } from '#domain/audit.ts'
+import { RecordsExported, type AuditedRecords } from '#domain/audit.ts'
 import { getRecordedChanges, getTaskAudit, getTaskHistory } from '#domain/api/history.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
 import { recordAudit } from '#platform/access/auditLog.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
-import { fresh, signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { recordedFilesOf } from '#platform/reads/proposal.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
@@ -18,9 +19,11 @@ import { historyPage } from '../taskHistory.ts'
 type WorkspaceChanged = Extract<RecordedOf<TaskEvent>, { type: 'WorkspaceChanged' }>
 
 export const historyRoutes: readonly Route<QueryServices>[] = [
-  route(getTaskHistory, signedIn, fresh, ownTask, ({ task, query }, { log }) =>
-    historyPage(log, task.id, query),
-  ),
+  route(getTaskHistory, signedIn, fresh, ownTask, async ({ task, query, ...asked }, services) => {
+    const isFirst = query.after === undefined
+    if (query.export !== undefined && isFirst) await exported('saved_replay', task, asked, services)
+    return historyPage(services.log, task.id, query)
+  }),
   route(getRecordedChanges, signedIn, fresh, ownTask, async ({ task, query }, services) => {
     const changed = await changesAt(services, task.id, query.revision)
     if (changed === null) return { data: { ...nothingChanged, baseBranch: task.branch }, kept: true }
@@ -28,18 +31,21 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
     return { data: diffOf(changed, files ?? []), kept: files !== undefined }
   }),
   route(getTaskAudit, signedIn, fresh, ownTask, async ({ task, query, ...asked }, services) => {
-    const { actor, commandId, requestId } = asked
-    const exported = RecordsExported.of({
-      records: 'audit_bundle',
-      personId: null,
-      taskId: task.id,
-      from: null,
-      to: null,
-    })
-    await recordAudit(services, exported, { actor, commandId, correlationId: requestId })
+    await exported('audit_bundle', task, asked, services)
     return taskAudit(services, task.id, query.withhold)
   }),
 ]
+
+/** Records in the audit log that somebody is about to be given a copy of this. */
+async function exported(
+  records: AuditedRecords,
+  task: TaskDocument,
+  { actor, commandId, requestId }: Person & { readonly commandId: string; readonly requestId: string },
+  services: QueryServices,
+): Promise<void> {
+  const event = RecordsExported.of({ records, personId: null, taskId: task.id, from: null, to: null })
+  await recordAudit(services, event, { actor, commandId, correlationId: requestId })
+}
 
 const readAtOnce = 200
 const nothingChanged: GitDiff = {

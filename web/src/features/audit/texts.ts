@@ -54,6 +54,8 @@ export const texts = {
     project_deleted: 'Deleted a project',
     task_created: 'Created a task',
     task_deleted: 'Deleted a task',
+    task_forked: 'Started a new task from a turn',
+    turns_undone: 'Undid turns, or redid them',
     secrets_given_to_command: 'Gave a command the project’s secrets',
     pull_request_requested: 'Asked for a pull request',
     records_read: 'Read',
@@ -63,7 +65,9 @@ export const texts = {
   records: {
     audit_log: 'the audit log',
     figures_of_everybody: 'the figures of everybody',
+    own_figures: 'their own figures',
     audit_bundle: 'an audit bundle',
+    saved_replay: 'a replay as a file',
   } satisfies Record<NonNullable<AuditEntry['records']>, string>,
   methods: { password: 'with a password', code_host: 'with GitHub' } satisfies Record<
     NonNullable<AuditEntry['method']>,

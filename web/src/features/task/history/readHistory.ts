@@ -23,8 +23,12 @@ export interface HistoryPage {
 
 /** Where a history comes from: the server, or the file that it was exported to. */
 export interface HistorySource {
-  /** The page after a cursor, or why it cannot be read. */
-  page(after: string | undefined, signal: AbortSignal): Promise<HistoryPage | { readonly reason: string }>
+  /** The page after a cursor, or why it cannot be read. `to` says that it is saved, which the server records. */
+  page(
+    after: string | undefined,
+    signal: AbortSignal,
+    to?: 'replay',
+  ): Promise<HistoryPage | { readonly reason: string }>
   /** The changes that were recorded at a revision of the task's stream. */
   changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
 }
@@ -37,10 +41,10 @@ export interface RecordedChanges {
 
 export function serverSource(taskId: string): HistorySource {
   return {
-    async page(after, signal) {
+    async page(after, signal, to) {
       const call = requestOf<typeof getTaskHistory>(historyRoutes.getTaskHistory, {
         params: { taskId },
-        query: { after },
+        query: { after, export: to },
         fallback: texts.notFetched,
       })
       const answer = await ask(call, signal)

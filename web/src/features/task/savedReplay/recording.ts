@@ -32,7 +32,7 @@ export async function readRecording(
   let missing: readonly Missing[] = []
   let next: string | undefined
   for (let more = true; more;) {
-    const page = await source.page(next, signal)
+    const page = await source.page(next, signal, 'replay')
     if ('reason' in page) return page
     for (const item of page.items) items.push(item)
     ;({ next, more, missing } = page)
