@@ -38,6 +38,8 @@ export type PullRequestOutcome =
       readonly headCommit: string
       /** The id of the system message for the chat; `null` when there is nothing new to say. */
       readonly messageId: string | null
+      /** Why the origin of the lines could not be published beside the commits. */
+      readonly notesRefused?: string | null
     }
   /** With a message when nobody waits for the outcome. */
   | {

@@ -135,6 +135,18 @@ describe('an outcome', () => {
         said(`Pull request #7 updated successfully: ${url}`),
       ]))
 
+  test('says where the origin of the lines was not published', () => {
+    const { outcome, ...rest } = settle('opened')
+    given(task, changed, asked)
+      .when({ ...rest, outcome: { ...outcome, notesRefused: 'the code host did not take the notes: no' } })
+      .then([
+        opened,
+        said(
+          `Pull request #7 created successfully: ${url}\n\nThe origin of its lines was not published beside the commits: the code host did not take the notes: no.`,
+        ),
+      ])
+  })
+
   test('keeps the reason of a failure', () =>
     given(task, changed, asked)
       .when({

@@ -185,12 +185,16 @@ function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskE
     }
     case 'opened':
     case 'updated': {
-      const { number, url, headCommit, messageId } = outcome
+      const { number, url, headCommit, messageId, notesRefused = null } = outcome
       const kind = outcome.kind === 'opened' ? PullRequestOpened : PullRequestUpdated
       const done = outcome.kind === 'opened' ? 'created' : 'updated'
+      const notes =
+        notesRefused === null
+          ? ''
+          : `\n\nThe origin of its lines was not published beside the commits: ${notesRefused}.`
       return [
         kind.of({ requestId }, { number, url, headCommit }),
-        ...toldInChat(messageId, `Pull request #${number} ${done} successfully: ${url}`),
+        ...toldInChat(messageId, `Pull request #${number} ${done} successfully: ${url}${notes}`),
       ]
     }
   }

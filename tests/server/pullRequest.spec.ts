@@ -7,6 +7,9 @@ import { getMe } from '#domain/api/auth.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import { getFigures } from '#domain/api/figures.schema.ts'
 import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
+import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
+import { TraceRecord } from '#domain/provenance/agentTrace.schema.ts'
+import { gitAiRef } from '#domain/provenance/gitAiNote.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { note } from '../report/notes.ts'
 import { bareRepository, codeHostToken, pushElsewhere } from './pushing.ts'
@@ -60,6 +63,25 @@ const saidBySystem = async () =>
   (await scene.ada.ask(getChat, { params: params() })).messages.flatMap(({ messageType, message }) =>
     messageType === 'system' ? [message] : [],
   )
+/** The files of the note beside a commit, with how many ranges of each an agent wrote; every conversation leads to a moment of the task. */
+const linesIn = async (commit: string): Promise<readonly string[]> => {
+  const bare = await bareRepository(scene.product.dataDir)
+  const sha = await gitDone(bare, ['rev-parse', commit])
+  const { vcs, files } = TraceRecord.parse(
+    JSON.parse(await gitDone(bare, ['notes', `--ref=${agentTraceRef}`, 'show', sha])),
+  )
+  expect(vcs?.revision).toBe(sha)
+  expect(await gitDone(bare, ['notes', `--ref=${gitAiRef}`, 'show', sha])).toContain('authorship/3.0.0')
+  return files.map(({ path, conversations }) => {
+    expect(conversations).toMatchObject([
+      {
+        url: expect.stringMatching(new RegExp(`/tasks/${taskId}/history\\?at=\\d+$`)),
+        contributor: { type: 'ai', model_id: expect.stringMatching(/^anthropic\//) },
+      },
+    ])
+    return `${path} ${conversations.flatMap(({ ranges }) => ranges).length}`
+  })
+}
 /** Pushes a change to the task's branch from elsewhere. */
 const pushes = (files: Readonly<Record<string, string>>): Promise<void> =>
   pushElsewhere({ dataDir: scene.product.dataDir, clone: `${scene.repository}-elsewhere`, branch }, files)
@@ -123,6 +145,7 @@ describe('a pull request', () => {
         'Co-Authored-By: claude <noreply@anthropic.com>',
       ].join('\n'),
     )
+    expect(await linesIn(branch)).toEqual(['README.md 1', 'new.txt 1'])
     expect(await scene.ada.ask(getPullRequest, { params: params() })).toMatchObject({
       pr: { number: 1, html_url: pr.html_url },
       proposal,
@@ -152,6 +175,8 @@ describe('a pull request', () => {
     const log = await gitDone(bare, ['log', '--format=%s', `main..${branch}`])
     expect(log).toBe('And in German\nChange theirs.txt\nSay goodbye')
     expect(await gitDone(bare, ['show', `${branch}:new.txt`])).toBe('1\n2')
+    await expect.poll(() => linesIn(branch), { timeout: 30_000 }).toEqual(['new.txt 1'])
+    expect(await linesIn(`${branch}~2`)).toEqual(['README.md 1', 'new.txt 1'])
     const { data } = await scene.ada.ask(getTaskDiff, { params: params() })
     expect(data.changedFiles.map(({ fileName }) => fileName)).toContain('new.txt')
     // What came in is in the agent's files as well.

@@ -22,6 +22,7 @@ import type { StagedTree } from '../workspace/changes/stage.ts'
 import { type Git, lastWords } from '../workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
 import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { publishOrigins } from './publishOrigins.ts'
 import { addressOfTask, withRecord } from './taskRecord.ts'
 import { agentLimits } from '../execution/runLimits.ts'
 import type { Sandbox } from '../sandbox/port.ts'
@@ -75,7 +76,12 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
     const reason = `The repository was empty, so the work was pushed to ${workspace.branch}. There is nothing to open a pull request against.`
     return { kind: 'failed', code: 'no_changes', reason }
   }
-  return openOrUpdate(deps, publication, ready, { existing, headCommit: pushed.headSha })
+  const { headSha: headCommit } = pushed
+  const [outcome, notesRefused] = await Promise.all([
+    openOrUpdate(deps, publication, ready, { existing, headCommit }),
+    publishOrigins(deps, publication, ready, headCommit),
+  ])
+  return 'number' in outcome ? { ...outcome, notesRefused } : outcome
 }
 
 /** Pushes the work, and records the changes as they were published. */

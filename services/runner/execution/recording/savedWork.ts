@@ -2,7 +2,7 @@
 import type { EventOf } from '#domain/kernel/event.schema.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { AgentName } from '#domain/agents.ts'
-import type { Snapshot } from '#domain/task/restorePoints.ts'
+import { countingAt, type Snapshot } from '#domain/task/restorePoints.ts'
 import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { mostListedPaths } from '#domain/task/undo.ts'
@@ -11,6 +11,7 @@ import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
 import { commitOf, gitOrThrow, type Git } from '../../workspace/git/git.ts'
 import { packFolders, removeFolders, unpackFolders } from '../../workspace/saved/archive.ts'
 import { openBundle, restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
+import type { TurnSnapshot } from '../../workspace/saved/provenance.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
@@ -132,4 +133,22 @@ export async function fetchSnapshot(
   const args = ['update-ref', `refs/flightdeck/work/${work}`, work]
   await gitOrThrow(git, { gitDir: workspace.privateGitDir, args })
   return null
+}
+
+/** The snapshots that count, oldest first, that of the turn before the task among them. Those whose files are gone are left out. */
+export async function countingSnapshots(
+  deps: Pick<Deps, 'blobs' | 'git'>,
+  { restorePoints: { points, at }, origin }: Pick<LiveTask, 'restorePoints' | 'origin'>,
+  workspace: Workspace,
+): Promise<readonly TurnSnapshot[]> {
+  const counting = countingAt(points, at).toReversed()
+  const all = [
+    ...(origin ? [{ executionId: origin.executionId, snapshot: origin.snapshot }] : []),
+    ...counting,
+  ]
+  const turns: TurnSnapshot[] = []
+  for (const { executionId, snapshot } of all)
+    if (snapshot && (await fetchSnapshot(deps, snapshot, workspace)) === null)
+      turns.push({ turn: executionId, work: snapshot.work })
+  return turns
 }

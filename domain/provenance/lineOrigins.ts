@@ -1,0 +1,60 @@
+/** What is known of the lines that a commit added: which turn of which task wrote them. */
+import type { AgentName } from '../agents.ts'
+
+/** Lines of a file as it is in the commit. */
+export interface AddedLines {
+  /** Counted from 1, both included. */
+  readonly from: number
+  readonly to: number
+  /** The execution that wrote them; `null` where it is not known. */
+  readonly executionId: string | null
+  /** SHA-256 in hex, over the lines and a line feed after each. */
+  readonly hash: string
+}
+
+export interface AddedFile {
+  /** From the root of the repository. */
+  readonly path: string
+  /** In order. */
+  readonly lines: readonly AddedLines[]
+}
+
+/** A turn of an agent, or a command of a person, that wrote lines. */
+export interface OriginTurn {
+  readonly taskId: string
+  readonly executionId: string
+  readonly kind: 'turn' | 'command'
+  readonly agent: AgentName | null
+  /** The model that the agent used; `null` where it is not known. */
+  readonly model: string | null
+  /** Whose model it is, as models.dev names them; `null` where that is not known. */
+  readonly provider: string | null
+  /** The task's page; `null` where the server does not know its own address. */
+  readonly taskUrl: string | null
+  /** The address of this moment in the task's history; `null` as above. */
+  readonly url: string | null
+  /** The address of the audit bundle of the task; `null` as above. */
+  readonly proofUrl: string | null
+}
+
+/** Everything that the notes of one commit are made of. */
+export interface CommitOrigins {
+  readonly commit: string
+  readonly files: readonly AddedFile[]
+  readonly turns: ReadonlyMap<string, OriginTurn>
+  /** How many files were left out, because there were too many or because of their names. */
+  readonly leftOut: number
+}
+
+/** The lines of each turn, in the order in which the turns first occur. */
+export function linesByTurn(
+  lines: readonly AddedLines[],
+): readonly (readonly [executionId: string | null, lines: readonly AddedLines[]])[] {
+  const found = new Map<string | null, AddedLines[]>()
+  for (const range of lines) {
+    const others = found.get(range.executionId)
+    if (others) others.push(range)
+    else found.set(range.executionId, [range])
+  }
+  return [...found]
+}

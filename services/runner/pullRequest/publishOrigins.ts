@@ -1,0 +1,165 @@
+/** Publishes beside the commits of a task which turn wrote which of their lines, as git notes in formats that other tools read. */
+import { createHash, randomUUID } from 'node:crypto'
+import { agentConfigurations } from '#domain/agents/configuration.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { agentTraceRef, traceRecordOf } from '#domain/provenance/agentTrace.ts'
+import { gitAiNoteOf, gitAiRef } from '#domain/provenance/gitAiNote.ts'
+import type { CommitOrigins, OriginTurn } from '#domain/provenance/lineOrigins.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { chatView } from '#domain/views/chat.ts'
+import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
+import { countingSnapshots } from '../execution/recording/savedWork.ts'
+import { gitText } from '../workspace/git/git.ts'
+import {
+  addNote,
+  fetchNotes,
+  hasNote,
+  pushNotes,
+  type NotesRequest,
+} from '../workspace/publish/originNotes.ts'
+import { linesAddedBy } from '../workspace/saved/provenance.ts'
+import { addressOfTask } from './taskRecord.ts'
+
+type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'blobs' | 'clock' | 'logger'> &
+  Pick<WorkspaceDeps, 'git' | 'publicAddress'>
+
+interface Published {
+  readonly state: LiveTask
+  readonly pushSignal: AbortSignal
+}
+
+/** Of the task's commits, the newest: earlier ones that have no note, because the host was away, get one as well. */
+const mostCommits = 20
+
+/**
+ * Answers why the notes are not at the host, worded to follow a colon; `null` where they are. Never throws: a pull request does not depend on
+ * it, and the next one tries again.
+ */
+export async function publishOrigins(
+  deps: Deps,
+  { state, pushSignal: signal }: Published,
+  { workspace, access: { url, authorization } }: Pick<ReadyWorkspace, 'workspace' | 'access'>,
+  headCommit: string,
+): Promise<string | null> {
+  const request: NotesRequest = { git: deps.git, workspace, url, authorization, signal }
+  try {
+    const notFetched = await fetchNotes(request)
+    const turns = await countingSnapshots(deps, state, workspace)
+    const { privateGitDir, startCommit } = workspace
+    for (const commit of await commitsOf(request, state.taskId, headCommit)) {
+      if (await hasNote(request, agentTraceRef, commit)) continue
+      const found = await linesAddedBy({ git: deps.git, privateGitDir, startCommit, turns }, commit)
+      const named = new Set(found.files.flatMap(({ lines }) => lines.map(({ executionId }) => executionId)))
+      const origins = { ...found, commit, turns: await turnsNamed(deps, state, named) }
+      await writeNotes(request, origins, deps.clock.now())
+    }
+    return notFetched ?? (await pushNotes(request))
+  } catch (fault) {
+    deps.logger.warn({ err: fault, taskId: state.taskId }, 'the origin of lines was not published')
+    return 'something went wrong while they were traced'
+  }
+}
+
+/** The commits on the branch that the task made, oldest first. */
+async function commitsOf(
+  { git, workspace }: NotesRequest,
+  taskId: string,
+  head: string,
+): Promise<readonly string[]> {
+  const { privateGitDir: gitDir, startCommit } = workspace
+  const format = '--format=%H %(trailers:key=Flightdeck-Task,valueonly,separator=%x20)'
+  const since = startCommit === null ? [] : [`^${startCommit}`]
+  const args = ['log', '--first-parent', `--max-count=${mostCommits}`, format, head, ...since, '--']
+  const lines = (await gitText(git, { gitDir, args })).split('\n')
+  return lines
+    .filter((line) => line.endsWith(taskId))
+    .map((line) => line.slice(0, line.indexOf(' ')))
+    .toReversed()
+}
+
+async function writeNotes(request: NotesRequest, origins: CommitOrigins, at: Date): Promise<void> {
+  const { commit } = origins
+  const gitAi = gitAiNoteOf(origins, sha256)
+  if (gitAi !== null) await addNote(request, gitAiRef, { commit, text: gitAi })
+  const trace = traceRecordOf(origins, { id: randomUUID(), at: at.toISOString() })
+  // The last one: where it is, the commit is done.
+  await addNote(request, agentTraceRef, { commit, text: `${JSON.stringify(trace)}\n` })
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** What a note says of the turns that wrote lines. */
+async function turnsNamed(
+  deps: Deps,
+  { taskId, origin }: LiveTask,
+  named: ReadonlySet<string | null>,
+): Promise<ReadonlyMap<string, OriginTurn>> {
+  const executionIds = [...named].filter((id) => id !== null)
+  const models = await modelsOf(deps, taskId, executionIds)
+  const turns = executionIds.map(async (executionId): Promise<readonly [string, OriginTurn]> => {
+    const task = executionId === origin?.executionId ? origin.taskId : taskId
+    const [asked] = await deps.documents
+      .find(chatView, {
+        where: { task, executionId },
+        sort: { field: 'executionId', direction: 'ascending' },
+        limit: 100,
+      })
+      .then((messages) =>
+        messages.filter(({ messageType }) => messageType === 'user' || messageType === 'command'),
+      )
+    const agent = asked?.agent ?? null
+    const taskUrl = deps.publicAddress === null ? null : addressOfTask(deps, task)
+    const turn: OriginTurn = {
+      taskId: task,
+      executionId,
+      kind: asked?.isCommand === true ? 'command' : 'turn',
+      agent,
+      model: models.get(executionId) ?? null,
+      provider: agent && providerOf(agent),
+      taskUrl,
+      // The moment at which the turn had ended.
+      url: taskUrl === null || asked === undefined ? taskUrl : `${taskUrl}/history?at=${asked.version}`,
+      proofUrl:
+        taskUrl === null ? null : `${taskUrl.slice(0, -`/tasks/${task}`.length)}/api/tasks/${task}/audit`,
+    }
+    return [executionId, turn]
+  })
+  return new Map(await Promise.all(turns))
+}
+
+/** As models.dev names it. The models of an agent that names itself as the provider are of several. */
+function providerOf(agent: AgentName): string | null {
+  const { provider } = agentConfigurations[agent]
+  return provider === agent ? null : provider
+}
+
+const readAtOnce = 500
+const mostRead = 20_000
+
+/** The model that each of these turns used last, as far as the latest events of the task say. */
+async function modelsOf(
+  { log }: Pick<Deps, 'log'>,
+  taskId: string,
+  executionIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const models = new Map<string, string>()
+  const wanted = new Set(executionIds)
+  let from: number | 'end' = 'end'
+  for (let read = 0; read < mostRead && wanted.size > 0; read += readAtOnce) {
+    const events = await log.readBackwards(taskStream(taskId), from, readAtOnce)
+    for (const event of events) {
+      if (event.type === 'UsageRecorded' && event.data.model !== null && wanted.has(event.data.executionId))
+        models.set(event.data.executionId, models.get(event.data.executionId) ?? event.data.model)
+      // Before it there is nothing more of this turn.
+      if (event.type === 'ExecutionRequested') wanted.delete(event.data.executionId)
+    }
+    const last = events.at(-1)
+    if (!last || last.revision === 0) break
+    from = last.revision - 1
+  }
+  return models
+}

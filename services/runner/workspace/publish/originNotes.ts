@@ -1,0 +1,135 @@
+/** Git notes beside the commits of a task, and their way to the code host. Notes of others that are there stay. */
+import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
+import { gitAiRef } from '#domain/provenance/gitAiNote.ts'
+import {
+  authorizationConfig,
+  commitOf,
+  endedWell,
+  gitOrThrow,
+  gitText,
+  lastWords,
+  type Git,
+} from '../git/git.ts'
+import { sameIdentity } from '../saved/bundle.ts'
+import type { Workspace } from '../workspace.ts'
+
+const noteRefs = [agentTraceRef, gitAiRef] as const
+export type NoteRef = (typeof noteRefs)[number]
+
+export interface NotesRequest {
+  /** Git on the host: `hostGit`. */
+  readonly git: Git
+  readonly workspace: Workspace
+  readonly url: string
+  readonly authorization?: string | undefined
+  readonly signal?: AbortSignal
+  /** Of each call to the host; 30 s when not given. */
+  readonly timeoutMs?: number
+}
+
+const usualTimeoutMs = 30_000
+/** How often others may push notes in between. */
+const mostPushes = 4
+
+/** The host's notes as we last knew them. */
+const hostRef = (ref: string): string => ref.replace('refs/notes/', 'refs/notes/host/')
+
+/** Takes over the notes that the host has. A sentence where it cannot be asked. Throws `GitFault`. */
+export async function fetchNotes(request: NotesRequest): Promise<string | null> {
+  const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
+  const gitDir = workspace.privateGitDir
+  const fetched = await git({
+    gitDir,
+    args: [
+      'fetch',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-auto-maintenance',
+      '--',
+      url,
+      // A pattern, since a ref that is not there would be a fault.
+      ...noteRefs.map((ref) => `+${ref}*:${hostRef(ref)}*`),
+    ],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs,
+    signal,
+  })
+  if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
+  for (const ref of noteRefs)
+    if ((await commitOf(git, gitDir, hostRef(ref))) !== null)
+      // Where both have a note for a commit, what others can already read stays.
+      await gitOrThrow(git, {
+        gitDir,
+        args: ['notes', `--ref=${ref}`, 'merge', '--quiet', '--strategy=theirs', hostRef(ref)],
+        env: noteIdentity,
+      })
+  return null
+}
+
+/** Notes are by the product and name no person. */
+const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL } = sameIdentity
+const noteIdentity = { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL }
+
+/** Whether a commit has a note that we know of. */
+export async function hasNote(
+  { git, workspace }: NotesRequest,
+  ref: NoteRef,
+  commit: string,
+): Promise<boolean> {
+  const gitDir = workspace.privateGitDir
+  return endedWell(await git({ gitDir, args: ['notes', `--ref=${ref}`, 'list', commit] }))
+}
+
+/** Throws `GitFault`. */
+export async function addNote(
+  { git, workspace }: NotesRequest,
+  ref: NoteRef,
+  { commit, text }: { readonly commit: string; readonly text: string },
+): Promise<void> {
+  const gitDir = workspace.privateGitDir
+  const blob = await gitText(git, { gitDir, args: ['hash-object', '-w', '--stdin'], input: text })
+  // By its name, so that git takes the text as it is.
+  const args = ['notes', `--ref=${ref}`, 'add', '-f', '-C', blob, commit]
+  await gitOrThrow(git, { gitDir, args, env: noteIdentity })
+}
+
+/** Pushes the notes that the host does not have; a sentence where it does not take them. Never forces. Throws `GitFault`. */
+export async function pushNotes(request: NotesRequest): Promise<string | null> {
+  for (let pushes = 1; ; pushes += 1) {
+    const refused = await pushOnce(request)
+    if (refused === null || !refused.isBehind || pushes === mostPushes) return refused?.message ?? null
+    const notFetched = await fetchNotes(request)
+    if (notFetched !== null) return notFetched
+  }
+}
+
+async function pushOnce(
+  request: NotesRequest,
+): Promise<{ readonly message: string; readonly isBehind: boolean } | null> {
+  const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
+  const gitDir = workspace.privateGitDir
+  const news: { readonly ref: NoteRef; readonly commit: string }[] = []
+  for (const ref of noteRefs) {
+    const commit = await commitOf(git, gitDir, ref)
+    if (commit !== null && commit !== (await commitOf(git, gitDir, hostRef(ref)))) news.push({ ref, commit })
+  }
+  if (news.length === 0) return null
+  const refs = news.map(({ ref, commit }) => `${commit}:${ref}`)
+  const pushed = await git({
+    gitDir,
+    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, ...refs],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs,
+    signal,
+  })
+  if (endedWell(pushed)) {
+    for (const { ref, commit } of news)
+      await gitOrThrow(git, { gitDir, args: ['update-ref', hostRef(ref), commit] })
+    return null
+  }
+  const answer = /^!\t[^\t]*\t(\[[a-z ]+\] ?\(?.*?\)?)$/m.exec(pushed.stdout.toString('utf8'))?.[1]
+  return {
+    message: `the code host did not take the notes: ${answer ?? lastWords(pushed)}`,
+    isBehind: answer !== undefined && /fetch first|non-fast-forward|lock|failed to update/.test(answer),
+  }
+}
