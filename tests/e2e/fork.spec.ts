@@ -7,6 +7,13 @@ import { expect } from './expect.ts'
 import { openTask, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
+import type { Page } from 'playwright'
+async function picture(page: Page, name: string) {
+  await page.screenshot({ path: `/tmp/prov-shots/${name}.png` })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.screenshot({ path: `/tmp/prov-shots/${name}-dark.png` })
+  await page.emulateMedia({ colorScheme: 'light' })
+}
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Write' } })
 const stage = await openStage({
@@ -99,4 +106,24 @@ test('a task goes on from its first turn as another task, and its second turn is
   await expect(lines.first()).toContainText('Write the first')
   await expect(lines.last()).toContainText('Write the second')
   expect(await violations(page)).toEqual([])
+
+  await origins.getByRole('button', { name: 'Close' }).click()
+  const line = (text: string) => task.diff.locator('[data-row]').filter({ hasText: text })
+  await line('more').locator('[data-origin]').click()
+  const origin = page.getByRole('dialog', { name: 'Origin of line 2' })
+  await expect(origin).toContainText('Turn 2 · Claude')
+  await expect(origin).toContainText('Write the second')
+  // Its one shell command is all that can have written it.
+  await expect(origin).toContainText('echo two > second.txt')
+  expect(await violations(page)).toEqual([])
+  await picture(page, 'origin-light')
+  await page.keyboard.press('Escape')
+  await expect(origin).toBeHidden()
+  await expect(line('more')).toBeFocused()
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('o')
+  const above = page.getByRole('dialog', { name: 'Origin of line 1' })
+  await expect(above).toContainText('Turn 1 · Claude')
+  await above.getByRole('link', { name: 'Open this moment in History' }).click()
+  await expect(page).toHaveURL(/history\?at=\d+$/)
 })

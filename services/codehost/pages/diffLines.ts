@@ -1,4 +1,5 @@
 /** Unified diff text as lines with their numbers. */
+import { unquoted } from '../git/bare.ts'
 
 export interface DiffLine {
   readonly kind: 'added' | 'deleted' | 'same' | 'hunk' | 'note'
@@ -54,11 +55,13 @@ export function readDiff(
 /** `diff --git a/x b/x`: the same path twice unless the file was renamed, which a later line says. */
 function pathOf(line: string): string {
   const names = line.slice('diff --git '.length)
-  const half = names.slice((names.length + 1) / 2)
-  return half.replace(/^"?b\//, '').replace(/"$/, '')
+  return unquoted(names.slice((names.length + 1) / 2)).replace(/^b\//, '')
 }
 
-const renamedTo = (line: string): string | undefined => /^(?:rename|copy) to (.*)$/.exec(line)?.[1]
+function renamedTo(line: string): string | undefined {
+  const [, name] = /^(?:rename|copy) to (.*)$/.exec(line) ?? []
+  return name === undefined ? undefined : unquoted(name)
+}
 
 const isWorthSaying = (line: string): boolean =>
   /^(new file|deleted file|rename|copy|old mode|new mode|Binary files)/.test(line)

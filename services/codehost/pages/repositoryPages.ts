@@ -3,13 +3,11 @@ import { accountOf } from '../accounts.ts'
 import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
-import { readDiff } from './diffLines.ts'
+import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import type { DiffFile, DiffLine } from './diffLines.ts'
+import type { LineOrigin, LineOrigins } from './lineOrigins.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
-
-/** What a page of code shows at most. */
-const mostLines = 20_000
 
 const addressOf = (repository: Repository): string => `/${repository.owner}/${repository.name}`
 
@@ -109,16 +107,16 @@ export const pullPage = (page: {
   readonly repository: Repository
   readonly pull: PullRequest
   readonly figures: PullRequestFigures
-  readonly diff: { readonly text: string; readonly truncated: boolean }
+  readonly diff: { readonly files: readonly DiffFile[]; readonly truncated: boolean }
+  /** Who wrote the lines, as far as notes beside the commits say. */
+  readonly origins: LineOrigins
   readonly merge: MergeOffer
   /** Whether closing, reopening and the like are offered. */
   readonly mayChange: boolean
   /** Why an attempt to merge did not succeed. */
   readonly refused: string | undefined
 }): Html => {
-  const { repository, pull, figures } = page
-  const diff = readDiff(page.diff.text, mostLines)
-  const cut = page.diff.truncated || diff.truncated
+  const { repository, pull, figures, diff, origins } = page
   return html` <div class="stack">
       <p class="small"><a href="${addressOf(repository)}">${repository.owner}/${repository.name}</a></p>
       <h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
@@ -148,10 +146,17 @@ export const pullPage = (page: {
     ${page.mayChange && stateForms(repository, pull)}
     <section class="stack">
       <h2>Changed files (${figures.changedFiles})</h2>
-      ${cut && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}
+      ${diff.truncated && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}
+      ${
+        origins.size > 0 &&
+        html`<p class="muted">
+          The first column says who wrote a line, by the notes beside the commits
+          (<code>${agentTraceRef}</code>).
+        </p>`
+      }
       ${diff.files.length === 0 && html`<p class="muted">There is nothing to show.</p>`}
     </section>
-    ${diff.files.map(filePanel)}`
+    ${diff.files.map((file) => filePanel(file, origins.get(file.path)))}`
 }
 
 function stateOf(pull: PullRequest): Html {
@@ -202,13 +207,13 @@ function stateForms(repository: Repository, pull: PullRequest): Html {
   </div>`
 }
 
-const filePanel = (file: DiffFile): Html =>
+const filePanel = (file: DiffFile, origins: FileOrigins | undefined): Html =>
   html`<section class="panel">
     <div class="head"><code>${visible(file.path)}</code></div>
     <div class="diff" tabindex="0" role="region" aria-label="${`Changes of ${file.path}`}">
       <table class="code">
         <tbody>
-          ${file.lines.map(row)}
+          ${file.lines.map((line, index) => row(line, file.lines[index - 1], origins))}
         </tbody>
       </table>
     </div>
@@ -222,12 +227,32 @@ const visible = (text: string): readonly (Html | string)[] =>
 
 const signs = { added: '+', deleted: '-', same: ' ', hunk: '', note: '' } as const
 
-const row = (line: DiffLine): Html =>
+type FileOrigins = ReadonlyMap<number, LineOrigin>
+
+const row = (line: DiffLine, above: DiffLine | undefined, origins: FileOrigins | undefined): Html =>
   html`<tr class="${line.kind}">
+    ${origins !== undefined && originCell(originOf(line, origins), above && originOf(above, origins))}
     <td class="n">${line.oldLine}</td>
     <td class="n">${line.newLine}</td>
     <td class="sign">${signs[line.kind]}</td>
     <td>${visible(line.text)}</td>
   </tr>`
+
+const originOf = ({ newLine }: DiffLine, origins: FileOrigins): LineOrigin | undefined =>
+  newLine === undefined ? undefined : origins.get(newLine)
+
+const authors = { ai: 'AI', human: 'Human', mixed: 'Mixed', unknown: 'Unknown' } as const
+
+/** The first of several lines of the same origin leads to it; the others only name it. */
+const originCell = (origin: LineOrigin | undefined, above: LineOrigin | undefined): Html => {
+  if (origin === undefined) return html`<td class="o"></td>`
+  const { by, model, url } = origin
+  const name = authors[by]
+  const title = model === null ? name : `${name}: ${model}`
+  const leads = url !== null && (above?.url !== url || above.by !== by)
+  return html`<td class="${`o ${by}`}" title="${title}">
+    ${leads ? html`<a href="${url}" rel="noreferrer nofollow" aria-label="${`${title}: the conversation`}">${name}</a>` : name}
+  </td>`
+}
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

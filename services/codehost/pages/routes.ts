@@ -21,6 +21,8 @@ import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
+import { readDiff } from './diffLines.ts'
+import { lineOriginsOf } from './lineOrigins.ts'
 import {
   homePage,
   pullPage,
@@ -34,6 +36,8 @@ import { loginPage, refusalPage } from './signIn.ts'
 type PageContext = Context & { params: Record<string, string> }
 
 const diffLimit = 1024 * 1024
+/** What a page of code shows at most. */
+const mostLines = 20_000
 
 const Login = z.object({ login: z.string(), return_to: z.string().optional() })
 const Merge = z.object({ sha: z.string().optional() })
@@ -171,10 +175,13 @@ async function showPull(
   status: number,
   refused: string | undefined,
 ): Promise<void> {
+  const bare = host.repositories.bare(repository)
+  const { baseSha: base, headSha: head } = pull
   const [figures, diff] = await Promise.all([
     host.pulls.figures(repository, pull),
-    host.repositories.bare(repository).diff(pull.baseSha, pull.headSha, diffLimit),
+    bare.diff(base, head, diffLimit),
   ])
+  const { files, truncated } = readDiff(diff.text, mostLines)
   show(ctx, status, {
     title: `${pull.title} #${pull.number}`,
     bar: bar(ctx, browsingAs(ctx, host)),
@@ -182,7 +189,8 @@ async function showPull(
       repository,
       pull,
       figures,
-      diff,
+      diff: { files, truncated: truncated || diff.truncated },
+      origins: await lineOriginsOf(bare, { base, head, paths: files.map(({ path }) => path) }),
       refused,
       mayChange: mergesAs(ctx, host, repository) !== undefined,
       merge: mergeOffer(ctx, host, repository, pull, figures.mergeable),

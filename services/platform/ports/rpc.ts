@@ -61,6 +61,10 @@ export interface Questions {
       readonly ranges:
         | readonly { readonly from: number; readonly to: number; readonly executionId: string | null }[]
         | null
+      /** Git's name of the content whose lines these are. */
+      readonly blob?: string
+      /** All turns and commands of the task, oldest first. */
+      readonly turns?: readonly string[]
     }
   }
   /** Whether a runner prepares for a task that may be created with this id. The caller has checked whose project it is. */

@@ -3,10 +3,11 @@ import { getProvenance } from '#domain/api/provenance.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { chatView } from '#domain/views/chat.ts'
-import { logView } from '#domain/views/log.ts'
+import { logView, type LogDocument } from '#domain/views/log.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { writersOf } from '../lineOrigins.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
 /** Only the runner that has the workspace can tell. */
@@ -25,23 +26,35 @@ export const provenanceRoutes: readonly Route<QueryServices>[] = [
       )
     if (answer.ranges === null) throw new Fault('not_found', 'There is no such text file.', 'path')
     const named = new Set(answer.ranges.map(({ executionId }) => executionId).filter((id) => id !== null))
-    return { ranges: [...answer.ranges], turns: await turnsOf(services, task, [...named], path) }
+    const asked = { executionIds: [...named], path, order: answer.turns ?? [] }
+    return {
+      blob: answer.blob ?? null,
+      ranges: [...answer.ranges],
+      turns: await turnsOf(services, task, asked),
+    }
   }),
 ]
 
 type Turns = AnswerOf<typeof getProvenance>['turns']
 
+interface TurnsAsked {
+  readonly executionIds: readonly string[]
+  readonly path: string
+  /** All turns and commands of the task, oldest first. */
+  readonly order: readonly string[]
+}
+
 async function turnsOf(
   { documents }: QueryServices,
   task: TaskDocument,
-  executionIds: readonly string[],
-  path: string,
+  { executionIds, path, order }: TurnsAsked,
 ): Promise<Turns> {
   const calls = await documents.find(logView, {
     where: { task: task.id },
     sort: { field: 'order', direction: 'descending' },
     limit: searchedCalls,
   })
+  const oldest = calls.length === searchedCalls ? calls.at(-1)?.executionId : null
   return Promise.all(
     executionIds.map(async (executionId) => {
       const messages = await documents.find(chatView, {
@@ -50,20 +63,28 @@ async function turnsOf(
         limit: searchedCalls,
       })
       const asked = messages.find(({ messageType }) => messageType === 'user' || messageType === 'command')
-      const edits = calls.filter(
-        (call) => call.executionId === executionId && call.kind === 'edit' && call.target === path,
-      )
+      const ofTurn = calls.filter((call) => call.executionId === executionId).toReversed()
+      const { edits, otherCalls, only } = writersOf(ofTurn, path, oldest !== executionId)
       const isElsewhere = asked === undefined && task.forkedFrom?.executionId === executionId
+      const index = order.indexOf(executionId)
       return {
         taskId: isElsewhere ? (task.forkedFrom?.taskId ?? task.id) : task.id,
         executionId,
         kind: asked?.isCommand === true ? ('command' as const) : ('turn' as const),
+        number: index === -1 ? null : index + 1,
+        moment: asked?.version ?? null,
         agent: asked?.agent ?? null,
         messageId: asked?.messageId ?? null,
         prompt: asked?.message == null ? null : [...asked.message].slice(0, longestPrompt).join(''),
         at: asked?.createdAt ?? null,
-        edits: edits.map(({ id }) => id).toReversed(),
+        edits: edits.map(({ id }) => id),
+        otherCalls,
+        call: only && callOf(only),
       }
     }),
   )
+}
+
+function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {
+  return { id, kind, name, target, additions, deletions, moment }
 }

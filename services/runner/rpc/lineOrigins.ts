@@ -16,7 +16,13 @@ export async function lineOrigins(
   const turns = await countingSnapshots(deps, state, workspace)
   const { git } = deps
   const { privateGitDir, startCommit } = workspace
-  const ranges = await provenanceOf({ git, privateGitDir, startCommit, turns }, path)
-  if (ranges === null) return { ranges: null }
-  return { ranges: ranges.map(({ from, to, turn }) => ({ from, to, executionId: turn })) }
+  const found = await provenanceOf({ git, privateGitDir, startCommit, turns }, path)
+  if (found === null) return { ranges: null }
+  return {
+    ranges: found.ranges.map(({ from, to, turn }) => ({ from, to, executionId: turn })),
+    blob: found.blob,
+    turns: state.restorePoints.points.flatMap(({ kind, executionId }) =>
+      kind === 'undo' ? [] : [executionId],
+    ),
+  }
 }

@@ -61,6 +61,7 @@ export const actions = [
   { id: 'previousFile', label: 'Previous file', group: 'Code Changes', keys: ['p'] },
   { id: 'nextHunk', label: 'Next change', group: 'Code Changes', keys: ['j'] },
   { id: 'previousHunk', label: 'Previous change', group: 'Code Changes', keys: ['k'] },
+  { id: 'originOfLine', label: 'Origin of line', group: 'Code Changes', keys: ['o'] },
   { id: 'findInChanges', label: 'Find in changes', group: 'Code Changes', keys: ['mod+f'] },
   { id: 'nextInChanges', label: 'Next match in changes', group: 'Code Changes', keys: ['mod+g'] },
   {

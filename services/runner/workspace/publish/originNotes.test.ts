@@ -163,8 +163,8 @@ describe('the lines that a commit added', () => {
     expect(await told(one)).toEqual(['a.txt: 1-1 first'])
     expect(await told(two)).toEqual(['a.txt: 2-2 second', 'b.txt: 1-1 second'])
     // What was applied from the person's commit is in the files of the next turn, and still is not that turn's.
-    await turn('third', { 'c.txt': 'third\n' })
-    expect(await told(await push())).toEqual(['c.txt: 1-1 third'])
+    await turn('third', { 'c.txt': 'third\n', 'b.txt': 'second\nthird\n' })
+    expect(await told(await push())).toEqual(['b.txt: 2-2 third', 'c.txt: 1-1 third'])
   })
 
   test('are told of renamed files by the new name, and not of binary files, deleted lines and deleted files', async () => {

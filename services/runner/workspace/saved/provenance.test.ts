@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeScene, testGit, writeIn, type Scene } from '../../../../tests/runner/workspaceScene.ts'
+import { gitText } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
 import { saveWork } from './bundle.ts'
 import { provenanceOf, type TurnSnapshot } from './provenance.ts'
@@ -25,10 +26,11 @@ async function turn(name: string, content: string, path = 'a.txt'): Promise<void
   if (saved.kind === 'too_large') throw new Error(saved.message)
   turns.push({ turn: name, work: saved.work })
 }
-const told = (path = 'a.txt') => {
+const provenance = (path: string) => {
   const { privateGitDir, startCommit } = workspace
   return provenanceOf({ git: testGit, privateGitDir, startCommit, turns }, path)
 }
+const told = async (path = 'a.txt') => (await provenance(path))?.ranges ?? null
 
 describe('the lines of a file', () => {
   test('are those of the turn that wrote them; what was there before is unknown', async () => {
@@ -43,6 +45,12 @@ describe('the lines of a file', () => {
     ])
     expect(await told('b.txt')).toEqual([{ from: 1, to: 1, turn: null }])
     expect(await told('c.txt')).toEqual([{ from: 1, to: 1, turn: 'third' }])
+  })
+
+  test('are those of the content that is named with them', async () => {
+    await turn('first', 'x\n', 'a:b.txt')
+    const args = ['hash-object', '--stdin']
+    expect((await provenance('a:b.txt'))?.blob).toBe(await gitText(testGit, { args, input: 'x\n' }))
   })
 
   test('that look like blame’s own output are lines all the same', async () => {

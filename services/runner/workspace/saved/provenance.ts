@@ -64,11 +64,16 @@ export async function turnHistory({
   return turnOf.size === 0 || tip === null ? null : { tip, turnOf }
 }
 
-/** The ranges of a file as it is after the last turn, in order; `null` where it has no such file, or one that is no text. Throws `GitFault`. */
-export async function provenanceOf(
-  request: ProvenanceRequest,
-  path: string,
-): Promise<readonly LineRange[] | null> {
+/** A file as it is after the last turn. */
+export interface FileProvenance {
+  /** Git's name of its content. */
+  readonly blob: string
+  /** In order. */
+  readonly ranges: readonly LineRange[]
+}
+
+/** `null` where there is no such file after the last turn, or one that is no text. Throws `GitFault`. */
+export async function provenanceOf(request: ProvenanceRequest, path: string): Promise<FileProvenance | null> {
   const { git, privateGitDir: gitDir, startCommit } = request
   const history = await turnHistory(request)
   if (history === null) return null
@@ -85,7 +90,11 @@ export async function provenanceOf(
     timeoutMs: 8_000,
   })
   if (!endedWell(blamed)) return null
-  return rangesIn(blamed.stdout.toString('latin1'), turnOf)
+  const blob = await gitText(git, {
+    gitDir,
+    args: ['rev-parse', '--verify', '--end-of-options', `${tip}:${path}`],
+  })
+  return { blob, ranges: rangesIn(blamed.stdout.toString('latin1'), turnOf) }
 }
 
 /** The limits of what is found out about one commit. */
@@ -118,7 +127,9 @@ export async function linesAddedBy(
   let leftOut = unreadable
   for (const path of paths) {
     const isOver = files.length >= limits.files || ranges >= limits.ranges || performance.now() > until
-    const lines = isOver ? null : await addedLines(request, { path, joined, parent, turns: history?.turnOf })
+    const lines = isOver
+      ? null
+      : await addedLines(request, { path, commit, joined, parent, turns: history?.turnOf })
     if (lines === null || ranges + lines.length > limits.ranges) leftOut += 1
     else if (lines.length > 0) files.push({ path, lines })
     ranges += lines?.length ?? 0
@@ -150,7 +161,7 @@ async function grownFiles(
   return { paths, unreadable }
 }
 
-/** A commit like this one that has the turns as a parent too, after its own parent: blame asks that first, so what was there before is not the turns'. */
+/** A commit like this one that has the turns among its parents, so that blame can walk from its lines to them. */
 async function joinedWithTurns(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   {
@@ -159,7 +170,7 @@ async function joinedWithTurns(
     tip,
   }: { readonly commit: string; readonly parent: string | null; readonly tip: string | null },
 ): Promise<string> {
-  const parents = [...new Set([parent, tip].filter((one) => one !== null))]
+  const parents = [...new Set([tip, parent].filter((one) => one !== null))]
   return gitText(git, {
     gitDir,
     args: ['commit-tree', ...parents.flatMap((one) => ['-p', one]), '-F', '-', `${commit}^{tree}`],
@@ -170,6 +181,8 @@ async function joinedWithTurns(
 
 interface AddedAsked {
   readonly path: string
+  readonly commit: string
+  /** See `joinedWithTurns`. */
   readonly joined: string
   readonly parent: string | null
   readonly turns: ReadonlyMap<string, string> | undefined
@@ -178,18 +191,21 @@ interface AddedAsked {
 /** `null` where it takes too long, or there is too much of it. */
 async function addedLines(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
-  { path, joined, parent, turns }: AddedAsked,
+  { path, commit: added, joined, parent, turns }: AddedAsked,
 ): Promise<readonly AddedLines[] | null> {
-  const blamed = await git({
-    gitDir,
-    args: ['blame', '--porcelain', ...(parent === null ? [] : [`^${parent}`]), joined, '--', path],
-    timeoutMs: 8_000,
-  })
-  if (!endedWell(blamed)) return null
-  const added = blamedLines(blamed.stdout.toString('latin1')).filter(({ commit }) => commit !== parent)
+  const blame = async (from: string) => {
+    const since = parent === null ? [] : [`^${parent}`]
+    const args = ['blame', '--porcelain', ...since, from, '--', path]
+    const blamed = await git({ gitDir, args, timeoutMs: 8_000 })
+    return endedWell(blamed) ? blamedLines(blamed.stdout.toString('latin1')) : null
+  }
+  // Which lines are new is asked of the commit itself: of two parents blame prefers the one that has the same file.
+  const [lines, origins] = await Promise.all([blame(added), blame(joined)])
+  if (lines === null || origins === null) return null
   const groups: { from: number; to: number; turn: string | null; texts: string[] }[] = []
-  for (const { commit, number, text } of added) {
-    const turn = turns?.get(commit) ?? null
+  for (const [index, { commit, number, text }] of lines.entries()) {
+    if (commit !== added) continue
+    const turn = turns?.get(origins[index]?.commit ?? '') ?? null
     const last = groups.at(-1)
     if (last && last.turn === turn && last.to === number - 1) {
       last.to = number

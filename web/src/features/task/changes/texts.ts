@@ -50,6 +50,7 @@ export const texts = {
   fileActions: (name: string) => `Actions for ${name}`,
   copyPath: 'Copy path',
   origin: 'Origin of lines',
+  originOfLine: 'Origin of this line (O)',
   copyDiff: 'Copy diff',
   foldAll: 'Collapse all',
   unfoldAll: 'Expand all',

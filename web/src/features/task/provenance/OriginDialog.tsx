@@ -1,40 +1,21 @@
 /** Shows for each line of a changed file which turn wrote it, and what that turn was asked. */
 import { Link, useParams } from 'react-router-dom'
-import type { AnswerOf } from '#domain/api/call.schema.ts'
-import { provenanceRoutes } from '#domain/api/provenance.ts'
-import type { getProvenance } from '#domain/api/provenance.schema.ts'
-import { api } from '../../../api/api.ts'
-import { requestOf } from '../../../api/endpoint.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
+import type { DiffFile } from '../changes/diff/readDiffs.ts'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { type Provenance, useProvenanceQuery } from './provenanceApi.ts'
 import { texts } from './texts.ts'
 
-type Provenance = AnswerOf<typeof getProvenance>
-
-const provenanceApi = api.injectEndpoints({
-  endpoints: (build) => ({
-    provenance: build.query<Provenance, { readonly taskId: string; readonly path: string }>({
-      query: ({ taskId, path }) =>
-        requestOf<typeof getProvenance>(provenanceRoutes.getProvenance, {
-          params: { taskId },
-          query: { path },
-          fallback: texts.failed,
-        }),
-      // The file may change at any time.
-      keepUnusedDataFor: 0,
-    }),
-  }),
-})
-
 interface OriginDialogProps {
-  readonly path: string
+  readonly file: DiffFile
   readonly onClose: () => void
 }
 
-export function OriginDialog({ path, onClose }: OriginDialogProps) {
+export function OriginDialog({ file, onClose }: OriginDialogProps) {
   const { taskId = '' } = useParams()
-  const { data, error } = provenanceApi.useProvenanceQuery({ taskId, path })
+  const { name: path, hash } = file
+  const { data, error } = useProvenanceQuery({ taskId, path, hash })
   return (
     <Dialog
       open

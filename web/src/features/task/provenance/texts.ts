@@ -10,4 +10,36 @@ export const texts = {
   earlierTask: 'A turn of the task that this one was forked from',
   edits: (count: number) => `${count} ${count === 1 ? 'edit' : 'edits'} of this file`,
   close: 'Close',
+  ofLine: (line: number) => `Origin of line ${line}`,
+  turn: {
+    turn: (number: number | null) => (number === null ? 'Turn' : `Turn ${number}`),
+    command: (number: number | null) => (number === null ? 'Command' : `Command (turn ${number})`),
+  },
+  changed:
+    "This file has changed since the last turn ended, so its lines can't be traced yet. Lines of a running turn are traced when it ends.",
+  call: {
+    read: 'Read',
+    edit: 'Edit',
+    run: 'Command',
+    search: 'Search',
+    fetch: 'Fetch',
+    todo: 'Plan',
+    other: 'Tool',
+  },
+  counts: (additions: number, deletions: number) => `+${additions} −${deletions}`,
+  unclear: (edits: number, others: number) => unclear(edits, others),
+  openMoment: 'Open this moment in History',
 } as const
+
+/** Why no tool call is named. */
+function unclear(edits: number, others: number): string {
+  const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
+  if (edits + others === 0) return 'No tool call of this turn is recorded that could have written it.'
+  const able = [
+    ...(edits > 0 ? [`${counted(edits, 'edit')} of this file`] : []),
+    ...(others > 0 ? [counted(others, 'other tool call')] : []),
+  ]
+  return edits + others === 1
+    ? `The record does not say whether ${able.join('')} wrote it.`
+    : `${able.join(' and ')} in this turn could have written it.`
+}

@@ -65,7 +65,13 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
           <Half placed={left?.line} number={left?.line.before} selected={selected} side="left">
             {left !== null && textOf(left.line, leftSpans)}
           </Half>
-          <Half placed={right?.line} number={right?.line.after} selected={selected} side="right">
+          <Half
+            placed={right?.line}
+            number={right?.line.after}
+            selected={selected}
+            side="right"
+            traced={!isReplayed}
+          >
             {right !== null && textOf(right.line, rightSpans)}
           </Half>
         </>
@@ -73,7 +79,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
         one !== undefined && (
           <>
             <LineNumber>{one.before}</LineNumber>
-            <LineNumber>{one.after}</LineNumber>
+            <LineNumber traced={!isReplayed}>{one.after}</LineNumber>
             <Sign kind={one.kind} />
             <span className="[tab-size:4]">{textOf(one, right === null ? leftSpans : rightSpans)}</span>
           </>
@@ -108,11 +114,12 @@ interface HalfProps {
   readonly number: number | null | undefined
   readonly selected: boolean
   readonly side: 'left' | 'right'
+  readonly traced?: boolean
   readonly children: ReactNode
 }
 
 /** One side of two. Its text goes with the scroll of the list, its number stays. */
-function Half({ placed, number, selected, side, children }: HalfProps) {
+function Half({ placed, number, selected, side, traced = false, children }: HalfProps) {
   // Where a line was added or deleted the other side has nothing, and context is on both.
   const kind = placed?.kind ?? 'context'
   return (
@@ -123,7 +130,7 @@ function Half({ placed, number, selected, side, children }: HalfProps) {
         selected ? 'bg-select' : placed === undefined ? 'bg-raised' : lineColours[kind],
       )}
     >
-      <LineNumber>{number}</LineNumber>
+      <LineNumber traced={traced}>{number}</LineNumber>
       {placed === undefined ? <span /> : <Sign kind={kind} />}
       <span className="min-w-0 overflow-hidden indent-[calc(-1*var(--scrolled,0px))] [tab-size:4]">
         {children}
@@ -132,8 +139,25 @@ function Half({ placed, number, selected, side, children }: HalfProps) {
   )
 }
 
-function LineNumber({ children }: { readonly children: ReactNode }) {
-  return <span className="pr-2 text-right text-meta/5 text-muted select-none">{children}</span>
+interface LineNumberProps {
+  /** A click on it tells where the line comes from; the list listens. The key that does the same is for everybody else. */
+  readonly traced?: boolean
+  readonly children: number | null | undefined
+}
+
+function LineNumber({ traced = false, children }: LineNumberProps) {
+  const isTraced = traced && children != null
+  return (
+    <span
+      {...(isTraced && { 'data-origin': '', title: texts.originOfLine })}
+      className={classes(
+        'pr-2 text-right text-meta/5 text-muted select-none',
+        isTraced && 'cursor-pointer hover:text-accent hover:underline',
+      )}
+    >
+      {children}
+    </span>
+  )
 }
 
 function Sign({ kind }: { readonly kind: DiffLine['kind'] }) {

@@ -28,6 +28,7 @@ import { HunkBar } from './HunkBar.tsx'
 import { type ActiveRow, rowIdOf, useActiveRow } from './useActiveRow.ts'
 import { useHunkColours } from './useHunkColours.ts'
 import type { KnownLinesOfFiles } from './useKnownLines.ts'
+import { useLineOrigin } from './useLineOrigin.tsx'
 import { type LineSelection, useLineSelection } from './useLineSelection.ts'
 import { type RowWindow, useRowWindow } from './useRowWindow.ts'
 import { type Destination, useRowNavigation } from './useRowNavigation.ts'
@@ -70,6 +71,7 @@ export function DiffList(props: DiffListProps) {
   const selection = useLineSelection(rows, active, comment.open)
   const view = useRowWindow({ rows, heads, split, box, active: active.index, comment: commentIndex })
   const travel = useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
+  const origin = useLineOrigin({ rows, active, box, shown })
   const { list, items, position } = view
   useCommentInSight({ list, commentIndex, place, text: comment.text })
 
@@ -109,6 +111,7 @@ export function DiffList(props: DiffListProps) {
         if (split) event.currentTarget.style.setProperty('--scrolled', `${event.currentTarget.scrollLeft}px`)
       }}
       onKeyDown={onKeyDown}
+      onClick={origin.onClick}
       {...active.handlers}
       {...selection.handlers}
       className="focus-inset @container min-h-0 flex-1 overflow-auto overscroll-contain"
@@ -127,6 +130,7 @@ export function DiffList(props: DiffListProps) {
           )
         })}
       </div>
+      {origin.popover}
     </div>
   )
 }
@@ -260,7 +264,8 @@ function Placed({ row, item: { index, start, size }, view, children }: PlacedPro
     <div
       data-index={index}
       ref={isMeasured ? view.list.measureElement : undefined}
-      className="absolute top-0 left-0 w-full"
+      // The button of a line is a little higher than the line.
+      className="absolute top-0 left-0 w-full has-data-add:z-1"
       style={{ ...(isMeasured ? {} : { height: size }), transform: `translateY(${start}px)` }}
     >
       {children}

@@ -101,7 +101,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
       />
       {tracing && (
         <Suspense fallback={null}>
-          <OriginDialog path={file.name} onClose={() => setTracing(false)} />
+          <OriginDialog file={file} onClose={() => setTracing(false)} />
         </Suspense>
       )}
     </div>

@@ -1,0 +1,178 @@
+/** Says beside a line of the changes which turn wrote it, what that turn was asked, and by which tool call, where that is known. */
+import { FileClock, History } from 'lucide-react'
+import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
+import { Link, useParams } from 'react-router-dom'
+import { agentNamed } from '#domain/agents.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { placeBeside } from '../../../ui/overlay/placeBeside.ts'
+import { clockTime } from '../../../ui/text/clock.ts'
+import { Skeleton } from '../../../ui/status/Loading.tsx'
+import type { DiffFile } from '../changes/diff/readDiffs.ts'
+import { originOf } from './originOf.ts'
+import { type TurnOfLines, useProvenanceQuery } from './provenanceApi.ts'
+import { texts } from './texts.ts'
+
+interface LineOriginProps {
+  readonly file: DiffFile
+  /** Its number after the changes. */
+  readonly line: number
+  /** Where the number of the line is on the screen. */
+  readonly anchor: DOMRect
+  /** `goBack`: the focus goes back to the line. */
+  readonly onClose: (goBack: boolean) => void
+}
+
+export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
+  const { taskId = '' } = useParams()
+  const box = useRef<HTMLDivElement>(null)
+  const { data, error } = useProvenanceQuery({ taskId, path: file.name, hash: file.hash })
+  const isSettled = data !== undefined || error !== undefined
+  useLayoutEffect(() => {
+    box.current?.showPopover()
+    box.current?.focus()
+  }, [])
+  // What it says changes its height.
+  useLayoutEffect(() => {
+    if (box.current !== null) placeBeside(box.current, anchor, { align: 'start', gap: 6, edge: 8 })
+  })
+  useClosing(box, onClose)
+  return (
+    <div
+      ref={box}
+      popover="manual"
+      role="dialog"
+      aria-label={texts.ofLine(line)}
+      tabIndex={-1}
+      className="fixed inset-auto m-0 w-80 max-w-[calc(100vw-1rem)] animate-appear rounded-panel bg-panel p-3 text-ui whitespace-normal text-text shadow-float outline-none"
+    >
+      {error !== undefined && (
+        <p role="alert" className="text-bad">
+          {reasonOf(error, texts.failed)}
+        </p>
+      )}
+      {!isSettled && (
+        <div role="status" className="grid gap-2">
+          <span className="sr-only">{texts.loading}</span>
+          <Skeleton className="h-4 w-32" />
+          <Skeleton className="h-8 w-full" />
+        </div>
+      )}
+      {data !== undefined && (
+        <Said origin={originOf(data, file.file.diff, line)} taskId={taskId} line={line} />
+      )}
+    </div>
+  )
+}
+
+/** Escape closes it. It belongs to a place on the screen, so what scrolls or is pressed elsewhere closes it too. */
+function useClosing(
+  box: { readonly current: HTMLElement | null },
+  onClose: LineOriginProps['onClose'],
+): void {
+  const close = useEffectEvent(onClose)
+  useEffect(() => {
+    const elsewhere = (event: Event) => {
+      if (!(event.target instanceof Node && box.current?.contains(event.target))) close(false)
+    }
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      // Only this closes, not what it stands over.
+      event.stopPropagation()
+      event.preventDefault()
+      close(true)
+    }
+    document.addEventListener('keydown', onKey, true)
+    document.addEventListener('pointerdown', elsewhere, true)
+    document.addEventListener('scroll', elsewhere, true)
+    window.addEventListener('resize', elsewhere)
+    return () => {
+      document.removeEventListener('keydown', onKey, true)
+      document.removeEventListener('pointerdown', elsewhere, true)
+      document.removeEventListener('scroll', elsewhere, true)
+      window.removeEventListener('resize', elsewhere)
+    }
+  }, [box])
+}
+
+interface SaidProps {
+  readonly origin: ReturnType<typeof originOf>
+  readonly taskId: string
+  readonly line: number
+}
+
+function Said({ origin, taskId, line }: SaidProps) {
+  if (origin.kind === 'changed') return <Plain title={texts.ofLine(line)}>{texts.changed}</Plain>
+  if (origin.kind === 'unknown') return <Plain title={texts.ofLine(line)}>{texts.unknown}</Plain>
+  const { turn } = origin
+  if (turn.taskId !== taskId)
+    return (
+      <Plain title={texts.ofLine(line)}>
+        <Link to={`/tasks/${turn.taskId}/history`} className="text-accent hover:underline">
+          {texts.earlierTask}
+        </Link>
+      </Plain>
+    )
+  return <Turn turn={turn} taskId={taskId} />
+}
+
+function Plain({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <h3 className="font-medium">{title}</h3>
+      <p className="mt-1 text-muted">{children}</p>
+    </>
+  )
+}
+
+function Turn({ turn, taskId }: { readonly turn: TurnOfLines; readonly taskId: string }) {
+  const { number, kind, agent, at, prompt, call } = turn
+  const moment = call?.moment ?? turn.moment
+  const who = kind === 'turn' && agent !== null ? ` · ${agentNamed(agent).label}` : ''
+  return (
+    <>
+      <div className="flex items-baseline gap-2">
+        <h3 className="min-w-0 flex-1 truncate font-medium">
+          {texts.turn[kind](number)}
+          <span className="font-normal text-muted">{who}</span>
+        </h3>
+        {at !== null && (
+          <time dateTime={at} className="text-meta text-muted">
+            {clockTime(at)}
+          </time>
+        )}
+      </div>
+      <p className="mt-1.5 line-clamp-4 border-l-2 border-line pl-2 wrap-anywhere whitespace-pre-line">
+        {prompt ?? <span className="text-muted">{texts.erased}</span>}
+      </p>
+      {kind === 'turn' && <p className="mt-2 text-meta text-muted">{callOf(turn)}</p>}
+      {moment !== null && (
+        <Link
+          to={`/tasks/${taskId}/history?at=${moment}`}
+          className="mt-2.5 flex min-h-6 items-center gap-1.5 text-accent hover:underline"
+        >
+          <History className="size-3.5" />
+          {texts.openMoment}
+        </Link>
+      )}
+    </>
+  )
+}
+
+function callOf({ call, edits, otherCalls }: TurnOfLines) {
+  if (call === null) return texts.unclear(edits.length, otherCalls)
+  const { name, target, additions, deletions } = call
+  return (
+    <span className="flex items-baseline gap-1.5">
+      <FileClock className="size-3.5 flex-none self-center" />
+      <span className="flex-none">{name ?? texts.call[call.kind]}</span>
+      {target !== null && (
+        <span className="min-w-0 truncate mono" title={target}>
+          {target}
+        </span>
+      )}
+      {(additions !== null || deletions !== null) && (
+        <span className="flex-none">{texts.counts(additions ?? 0, deletions ?? 0)}</span>
+      )}
+    </span>
+  )
+}

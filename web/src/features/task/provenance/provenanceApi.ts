@@ -1,0 +1,32 @@
+/** Asks where the lines of a file come from. */
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { provenanceRoutes } from '#domain/api/provenance.ts'
+import type { getProvenance } from '#domain/api/provenance.schema.ts'
+import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
+import { texts } from './texts.ts'
+
+export type Provenance = AnswerOf<typeof getProvenance>
+export type TurnOfLines = Provenance['turns'][number]
+
+interface Asked {
+  readonly taskId: string
+  readonly path: string
+  /** What the file is known by as it is shown: one that has changed is asked about again. */
+  readonly hash: string
+}
+
+export const { useProvenanceQuery } = api.injectEndpoints({
+  endpoints: (build) => ({
+    provenance: build.query<Provenance, Asked>({
+      query: ({ taskId, path }) =>
+        requestOf<typeof getProvenance>(provenanceRoutes.getProvenance, {
+          params: { taskId },
+          query: { path },
+          fallback: texts.failed,
+        }),
+      // Long enough to walk through the lines of a file. A turn that ends meanwhile writes other lines.
+      keepUnusedDataFor: 15,
+    }),
+  }),
+})
