@@ -7,13 +7,6 @@ import { expect } from './expect.ts'
 import { openTask, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
-import type { Page } from 'playwright'
-async function picture(page: Page, name: string) {
-  await page.screenshot({ path: `/tmp/prov-shots/${name}.png` })
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.screenshot({ path: `/tmp/prov-shots/${name}-dark.png` })
-  await page.emulateMedia({ colorScheme: 'light' })
-}
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Write' } })
 const stage = await openStage({
@@ -116,7 +109,6 @@ test('a task goes on from its first turn as another task, and its second turn is
   // Its one shell command is all that can have written it.
   await expect(origin).toContainText('echo two > second.txt')
   expect(await violations(page)).toEqual([])
-  await picture(page, 'origin-light')
   await page.keyboard.press('Escape')
   await expect(origin).toBeHidden()
   await expect(line('more')).toBeFocused()

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, test } from 'vitest'
+import { picture } from '../server/pictures.ts'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
 import { overflowAt } from './overflow.ts'
@@ -19,11 +20,23 @@ const stage = await openStage({
   scripts: [
     {
       when: /Count the parcels/,
-      turns: [{ tools: [bash('seq 1 3 | sed "s/^/parcel /"')] }, { text: 'Three are counted.' }],
+      turns: [
+        {
+          tools: [
+            bash(
+              `seq 1 3 | sed "s/^/parcel /"; printf '%s\\n\\342\\200\\250seen\\n' '${hostile}' > '<img src=x onerror=alert(1)>.txt'`,
+            ),
+          ],
+        },
+        { text: 'Three are counted.' },
+      ],
     },
     {
       when: /Count the boxes/,
-      turns: [{ tools: [bash('seq 1 2 | sed "s/^/box /"')] }, { text: 'Two **boxes** are counted.' }],
+      turns: [
+        { tools: [bash('seq 1 2 | sed "s/^/box /" | tee boxes.txt')] },
+        { text: 'Two **boxes** are counted.' },
+      ],
     },
   ],
 })
@@ -39,6 +52,13 @@ const file = await (async () => {
     const task = await openTask(visit.page, id)
     await expect(task.chat).toContainText('Three are counted.')
     await expect(task.status('Completed')).toBeVisible()
+    const buffer = await picture('image/png', 320, 200)
+    await visit.page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'boxes.png', mimeType: 'image/png', buffer })
+    await expect(
+      visit.page.getByRole('list', { name: 'Attached images' }).getByText('boxes.png'),
+    ).toBeVisible()
     await task.send('Count the boxes')
     await expect(task.chat).toContainText('Two boxes are counted.')
     await expect(task.status('Completed')).toBeVisible()
@@ -75,7 +95,7 @@ async function openFile(options: VisitOptions = {}) {
 test('shows by the keys of the replay the chat and the terminal of a moment', async () => {
   const { page, history, task, requests } = await openFile()
   await expect(page).toHaveTitle(/^Count the parcels/)
-  await expect(page.getByText('Code changes and images are not part of this file.')).toBeVisible()
+  await expect(page.getByText('not part of this file')).toBeHidden()
   await expect(task.chat).not.toContainText('Three are counted.')
   await page.keyboard.press('End')
   await expect(task.chat).toContainText('Two boxes are counted.')
@@ -96,6 +116,36 @@ test('shows by the keys of the replay the chat and the terminal of a moment', as
   // There is no live task to go back to: the replay stays.
   await page.keyboard.press('Escape')
   await expect(history.button('Play')).toBeVisible()
+  expect(
+    requests.filter((request) => !/^(file|data):/.test(request.url())).map((each) => each.url()),
+  ).toEqual([])
+})
+
+test('shows the code changes and the images of a moment', async () => {
+  const { page, history, task, dialogs, requests } = await openFile()
+  await page.keyboard.press('End')
+  await task.openChanges()
+  await expect(task.diff).toContainText('boxes.txt')
+  await expect(task.diff).toContainText('+box 2')
+  await expect(task.diff).toContainText(hostile)
+  await expect(page.getByRole('heading', { name: 'Changed Files (2)' })).toBeVisible()
+  // Its bytes are in the file.
+  const image = task.chat.getByRole('img', { name: 'boxes.png' })
+  await expect(image).toHaveAttribute('src', /^data:image\/png;base64,/)
+  expect(await image.evaluate((shown: HTMLImageElement) => shown.naturalWidth)).toBeGreaterThan(0)
+  await expect(task.diff.locator('[data-origin]')).toHaveCount(0)
+  expect(await violations(page)).toEqual([])
+  await page.keyboard.press('Shift+ArrowLeft')
+  await expect(task.diff).toContainText(hostile)
+  await expect(task.diff).not.toContainText('boxes.txt')
+  await page.keyboard.press('Home')
+  await expect(page.getByText('At this moment the task had changed no files.')).toBeVisible()
+  await page.keyboard.press('End')
+  await history.open()
+  await history.row('file differs').first().click()
+  await history.button('Show in the changes').click()
+  await expect(task.diff).toContainText(hostile)
+  expect(dialogs).toEqual([])
   expect(
     requests.filter((request) => !/^(file|data):/.test(request.url())).map((each) => each.url()),
   ).toEqual([])
@@ -127,7 +177,6 @@ test('tells the history, and offers nothing that needs a server', async () => {
   await expect(task.chat).not.toContainText('Two boxes are counted.')
   for (const name of ['Save the audit record', 'Save the replay as a file', 'Copy a link to this moment'])
     await expect(history.button(name)).toBeHidden()
-  await expect(history.button('Show in the changes')).toBeHidden()
   await history.button('Show in the terminal').click()
   await expect(task.terminal).toBeVisible()
   const turn = task.chat.getByRole('article').filter({ hasText: 'Three are counted.' })
@@ -150,6 +199,10 @@ test('all of it fits a phone', async () => {
   const { page, task } = await openFile({ width: 390, height: 844, reducedMotion: true })
   await page.keyboard.press('End')
   await expect(task.chat).toContainText('Two boxes are counted.')
+  expect(await violations(page)).toEqual([])
+  expect(await overflowAt(page, 390)).toEqual([])
+  await task.openChanges()
+  await expect(task.diff).toContainText('boxes.txt')
   expect(await violations(page)).toEqual([])
   expect(await overflowAt(page, 390)).toEqual([])
 })

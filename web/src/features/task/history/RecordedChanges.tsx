@@ -32,8 +32,10 @@ export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }:
   if (read === null) return <Loading />
   if ('reason' in read)
     return (
-      <div role="alert">
-        <Empty title={texts.changesNotFetched}>{read.reason}</Empty>
+      <div role={replayed.isSaved ? 'status' : 'alert'}>
+        <Empty title={replayed.isSaved ? texts.changes.notInFile : texts.changesNotFetched}>
+          {read.reason}
+        </Empty>
       </div>
     )
   if (read.diff.totalChanges === 0) return <Empty title={texts.changes.none}>{texts.changes.noneWhy}</Empty>

@@ -220,13 +220,13 @@ function Row({ row, isCurrent, isLater, onSeek, onShowIn }: RowProps) {
         <span className="text-right text-meta text-muted">{durationMs !== null && took(durationMs)}</span>
         <span className="text-right text-meta text-muted max-md:hidden">{dollars(costUsd)}</span>
       </button>
-      {isCurrent && <ShowButtons hasChanges={!isSaved} onShowIn={onShowIn} />}
+      {isCurrent && <ShowButtons onShowIn={onShowIn} />}
     </div>
   )
 }
 
 /** The ways to the same moment in the other panels. */
-function ShowButtons({ hasChanges, onShowIn }: { readonly hasChanges: boolean; readonly onShowIn: ShowIn }) {
+function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
   return (
     <span
       role="group"
@@ -247,14 +247,7 @@ function ShowButtons({ hasChanges, onShowIn }: { readonly hasChanges: boolean; r
         size="row"
         onClick={() => onShowIn('terminal')}
       />
-      {hasChanges && (
-        <IconButton
-          icon={FileDiff}
-          label={texts.jump.changes}
-          size="row"
-          onClick={() => onShowIn('changes')}
-        />
-      )}
+      <IconButton icon={FileDiff} label={texts.jump.changes} size="row" onClick={() => onShowIn('changes')} />
     </span>
   )
 }

@@ -76,6 +76,8 @@ function opened(...pages: readonly (HistoryPage | { readonly reason: string })[]
         return left.shift() ?? page([])
       },
       changes: async () => ({ reason: 'none' }),
+      images: async () => [],
+      bytes: async () => null,
     },
     base: { id, images: [], project: { id: 'p', name: 'Parcel', githubRepoName: '', githubOwner: '' } },
     names: { person: 'Ada', repository: '' },

@@ -1,7 +1,10 @@
 /** Reads a task's history from the server, past the store: a hundred thousand events have no business in it. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { chatRoutes } from '#domain/api/chat.ts'
+import type { ChatMessage, getChat } from '#domain/api/chat.schema.ts'
 import { historyRoutes } from '#domain/api/history.ts'
 import type { getRecordedChanges, getTaskHistory } from '#domain/api/history.schema.ts'
+import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import type { HistoryItem } from '#domain/history/item.ts'
 import { requestOf } from '../../../api/endpoint.ts'
@@ -21,6 +24,9 @@ export interface HistoryPage {
   readonly missing: readonly Missing[]
 }
 
+/** `type` is a media type. */
+export type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
+
 /** Where a history comes from: the server, or the file that it was exported to. */
 export interface HistorySource {
   /** The page after a cursor, or why it cannot be read. `to` says that it is saved, which the server records. */
@@ -31,6 +37,10 @@ export interface HistorySource {
   ): Promise<HistoryPage | { readonly reason: string }>
   /** The changes that were recorded at a revision of the task's stream. */
   changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
+  /** The images of the task and of its messages; none where they cannot be read. */
+  images(signal: AbortSignal): Promise<readonly RecordedImage[]>
+  /** What an address leads to; `null` where it cannot be read. */
+  bytes(url: string, signal: AbortSignal): Promise<Uint8Array | null>
 }
 
 export interface RecordedChanges {
@@ -62,7 +72,35 @@ export function serverSource(taskId: string): HistorySource {
       const { data } = answer
       return isChanges(data) ? { diff: data.data, kept: data.kept } : { reason: texts.changesNotFetched }
     },
+    async images(signal) {
+      const call = requestOf<typeof getChat>(chatRoutes.getChat, {
+        params: { taskId },
+        query: { limit: mostMessages },
+        fallback: texts.notFetched,
+      })
+      const answer = await ask(call, signal)
+      return 'reason' in answer ? [] : imagesIn(answer.data)
+    },
+    async bytes(url, signal) {
+      try {
+        const answer = await fetch(url, { signal })
+        return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : null
+      } catch {
+        return null
+      }
+    },
   }
+}
+
+/** Messages that are looked at for their images. */
+const mostMessages = 1_000
+
+function imagesIn(answer: unknown): readonly ShownImage[] {
+  if (typeof answer !== 'object' || answer === null || !('messages' in answer)) return []
+  const { messages } = answer
+  return Array.isArray(messages)
+    ? messages.flatMap((message: Partial<Pick<ChatMessage, 'images'>>) => message.images ?? [])
+    : []
 }
 
 async function ask(

@@ -59,6 +59,7 @@ export const texts = {
     loading: 'Reading the changes of this moment',
     none: 'No changes yet',
     noneWhy: 'At this moment the task had changed no files.',
+    notInFile: 'Not part of this file',
     gone: (added: number, deleted: number) =>
       `The diff of this moment is no longer kept. It had ${plural(added, 'line', 'lines')} added and ${deleted} deleted.`,
     truncated: 'This diff is very large, so part of it is not shown.',

@@ -1,5 +1,5 @@
 /** Says beside a line of the changes which turn wrote it, what that turn was asked, and by which tool call, where that is known. */
-import { FileClock, History } from 'lucide-react'
+import { History, Wrench } from 'lucide-react'
 import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
 import { Link, useParams } from 'react-router-dom'
 import { agentNamed } from '#domain/agents.ts'
@@ -163,7 +163,7 @@ function callOf({ call, edits, otherCalls }: TurnOfLines) {
   const { name, target, additions, deletions } = call
   return (
     <span className="flex items-baseline gap-1.5">
-      <FileClock className="size-3.5 flex-none self-center" />
+      <Wrench className="size-3.5 flex-none self-center" />
       <span className="flex-none">{name ?? texts.call[call.kind]}</span>
       {target !== null && (
         <span className="min-w-0 truncate mono" title={target}>

@@ -11,6 +11,7 @@ import { SplitView } from '../../../ui/layout/SplitView.tsx'
 import { tabPanelProps, Tabs } from '../../../ui/layout/Tabs.tsx'
 import { Status } from '../../../ui/status/Status.tsx'
 import { Toasts } from '../../notifications/Toasts.tsx'
+import { CodeChanges } from '../changes/CodeChanges.tsx'
 import { ChatPanel } from '../chat/ChatPanel.tsx'
 import { HistoryPanel } from '../history/HistoryPanel.tsx'
 import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
@@ -30,9 +31,11 @@ interface SavedReplayProps {
   readonly session: HistorySession
   /** ISO 8601. */
   readonly savedAt: string
+  /** What is not in the file. */
+  readonly leftOut: { readonly moments: number; readonly images: number }
 }
 
-export function SavedReplay({ session, savedAt }: SavedReplayProps) {
+export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
   const moment = useHistory(session, ({ replay }) => replay)
   const load = useHistory(session, (view) => view.load)
   const shown = session.replayed()
@@ -48,7 +51,7 @@ export function SavedReplay({ session, savedAt }: SavedReplayProps) {
     <Provider store={shown.store}>
       <Moment session={session} moment={moment}>
         <main id="main" tabIndex={-1} className="flex h-full flex-col outline-none">
-          <Header savedAt={savedAt} />
+          <Header savedAt={savedAt} leftOut={leftOut} />
           <Panels session={session} open={shown.open} />
           <Scrubber taskId={null} session={session} replay={moment} />
         </main>
@@ -84,7 +87,7 @@ function Moment({ session, moment, children }: MomentProps) {
 
 const SavedDock: Replayed['Dock'] = ({ queue }) => <ReplayedDock queue={queue} says={texts.readOnly} />
 
-function Header({ savedAt }: Pick<SavedReplayProps, 'savedAt'>) {
+function Header({ savedAt, leftOut: { moments, images } }: Omit<SavedReplayProps, 'session'>) {
   const { task } = useSelector(selectOpenTask)
   const title = task?.title ?? texts.label
   useEffect(() => {
@@ -97,14 +100,17 @@ function Header({ savedAt }: Pick<SavedReplayProps, 'savedAt'>) {
         <h1 className="truncate text-title font-semibold" title={title}>
           {title}
         </h1>
-        <p className="text-meta text-muted">{texts.says(new Date(savedAt).toLocaleString('en'))}</p>
+        <p className="text-meta text-muted">
+          {texts.says(new Date(savedAt).toLocaleString('en'))}{' '}
+          {moments + images > 0 && texts.leftOut(moments, images)}
+        </p>
       </div>
       {task !== null && <Status status={task.status} />}
     </header>
   )
 }
 
-type Panel = 'chat' | 'terminal' | 'history'
+type Panel = 'chat' | 'terminal' | 'changes' | 'history'
 
 interface PanelsProps {
   readonly session: HistorySession
@@ -134,6 +140,8 @@ function Panels({ session, open }: PanelsProps) {
   )
 }
 
+const besideChat = ['terminal', 'changes', 'history'] as const satisfies readonly Panel[]
+
 interface TabbedPanelsProps extends PanelsProps {
   readonly task: Task
   readonly hasChat: boolean
@@ -143,7 +151,7 @@ function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
   const { panels } = taskTexts
   const [chosen, setChosen] = useState<Panel>(hasChat ? 'chat' : 'terminal')
   const [tools, setTools] = useState<HTMLElement | null>(null)
-  const names: readonly Panel[] = hasChat ? ['chat', 'terminal', 'history'] : ['terminal', 'history']
+  const names: readonly Panel[] = hasChat ? ['chat', ...besideChat] : besideChat
   const panelOf: Readonly<Record<Panel, ReactNode>> = {
     chat: <ChatPanel task={task} open={open} headed={false} tools={tools} />,
     terminal: (
@@ -155,12 +163,20 @@ function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
         tools={tools}
       />
     ),
+    changes: (
+      <CodeChanges
+        task={task}
+        reload={open.reload}
+        shown={chosen === 'changes'}
+        tools={hasChat ? null : tools}
+      />
+    ),
     history: (
       <HistoryPanel
         session={session}
         shown={chosen === 'history'}
         tools={hasChat ? null : tools}
-        onShowIn={(panel) => panel !== 'changes' && setChosen(panel)}
+        onShowIn={setChosen}
       />
     ),
   }

@@ -11,8 +11,10 @@ import { rootReducer } from '../../../state/rootReducer.ts'
 import { followSystemTheme } from '../../../state/theme.ts'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { userTold } from '../../auth/authApi.ts'
+import { imagesApi } from '../../images/imagesApi.ts'
 import { openHistory, type HistorySession } from '../history/historySession.ts'
 import { frame } from '../history/taskHistory.ts'
+import { eventsCame } from '../taskSlice.ts'
 import { isRecording, recordedSource, type Recording } from './recording.ts'
 import { SavedReplay } from './SavedReplay.tsx'
 import { texts } from './texts.ts'
@@ -26,6 +28,19 @@ function openRecording(recording: Recording): HistorySession {
   // The page that was recorded was connected: nothing in a replay is out of date.
   live.dispatch(connectionChanged('connected'))
   live.dispatch(userTold(personOf(recording)))
+  // Where the images are is said once for all, and whoever asks first keeps the answer: there is no server to ask.
+  const { endpoints, util } = imagesApi
+  void live
+    .dispatch(util.upsertQueryData('imageAddresses', recording.base.id, recording.images.data))
+    .then(() => live.dispatch(endpoints.imageAddresses.initiate(recording.base.id)))
+  // Which images a message has is kept beside the task, and no replay changes it.
+  live.dispatch(
+    eventsCame(
+      recording.items.flatMap((item) =>
+        item.kind === 'event' && item.event.type === 'MessageQueued' ? [item.event] : [],
+      ),
+    ),
+  )
   const session = openHistory({
     live,
     whenPrinted: () => () => undefined,
@@ -82,7 +97,11 @@ createRoot(root).render(
     ) : (
       <MemoryRouter>
         <ActionsProvider>
-          <SavedReplay session={openRecording(recording)} savedAt={recording.savedAt} />
+          <SavedReplay
+            session={openRecording(recording)}
+            savedAt={recording.savedAt}
+            leftOut={{ moments: recording.changes.leftOut, images: recording.images.leftOut }}
+          />
         </ActionsProvider>
       </MemoryRouter>
     )}

@@ -1,9 +1,18 @@
+const counted = (count: number, word: string) =>
+  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+
 /** What a saved replay and the button that saves it say. */
 export const texts = {
   save: 'Save the replay as a file',
   notSaved: 'Failed to save the replay',
-  says: (savedAt: string) =>
-    `A replay of the task as it was recorded until ${savedAt}. Code changes and images are not part of this file.`,
+  says: (savedAt: string) => `A replay of the task as it was recorded until ${savedAt}.`,
+  leftOut: (moments: number, images: number) =>
+    [
+      ...(moments > 0 ? [`The code changes of ${counted(moments, 'moment')}`] : []),
+      ...(images > 0 ? [counted(images, 'image')] : []),
+    ].join(' and ') + ' are not part of this file, which would be too large, or could not be read.',
+  changesLeftOut: (saved: number, total: number) =>
+    `This file holds the code changes of ${saved} of ${counted(total, 'moment')}, and not those of this one.`,
   label: 'Saved replay',
   readOnly: 'This is a saved replay. Nothing can be written here.',
   unreadable: 'This file holds no replay that can be shown',

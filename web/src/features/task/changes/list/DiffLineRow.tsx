@@ -89,7 +89,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
         // Over the number that is not there, or else over the one before.
         <span
           className={classes(
-            'absolute -top-1.5 z-1 md:-top-0.5',
+            'absolute -top-1.5 z-1 md:-top-1',
             !split && one?.kind === 'deleted' ? 'left-11.5' : 'left-1.5',
           )}
         >

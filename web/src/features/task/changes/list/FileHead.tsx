@@ -6,6 +6,7 @@ import { Count } from '../../../../ui/status/Count.tsx'
 import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import { Menu, type MenuButtonProps } from '../../../../ui/overlay/Menu.tsx'
+import { useReplayed } from '../../replayed.ts'
 import { useCopy } from '../../useCopy.ts'
 import { FileBadge } from '../FileBadge.tsx'
 import { splitName, type DiffFile } from '../diff/readDiffs.ts'
@@ -27,6 +28,7 @@ interface FileHeadProps {
 export const FileHead = memo(function FileHead(props: FileHeadProps) {
   const { file, folded, viewed, onFold, onFoldAll, onViewed } = props
   const copy = useCopy()
+  const isSaved = useReplayed()?.isSaved === true
   const [tracing, setTracing] = useState(false)
   const { previousName, status, additions, deletions, diff } = file.file
   const { folder, name } = splitName(file.name)
@@ -59,7 +61,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
                 <HiddenMarks text={folder} />
               </span>
             )}
-            <span className="max-w-[calc(100%-1.5rem)] flex-none truncate">
+            <span className={folder === '' ? 'truncate' : 'max-w-[calc(100%-1.5rem)] flex-none truncate'}>
               <span className="font-medium">
                 <HiddenMarks text={name} />
               </span>
@@ -93,7 +95,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
             label: texts.origin,
             icon: History,
             onChoose: () => setTracing(true),
-            disabled: status === 'deleted',
+            disabled: status === 'deleted' || isSaved,
           },
           { label: texts.foldAll, icon: FoldVertical, onChoose: () => onFoldAll(true) },
           { label: texts.unfoldAll, icon: UnfoldVertical, onChoose: () => onFoldAll(false) },

@@ -2,6 +2,7 @@
 import { ChevronDown, ChevronsUpDown, ChevronUp } from 'lucide-react'
 import { memo, useState } from 'react'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
+import { useReplayed } from '../../replayed.ts'
 import type { DiffRow, Gap } from '../diff/diffRows.ts'
 import { texts } from '../texts.ts'
 import { linesAtOnce } from './useKnownLines.ts'
@@ -14,6 +15,8 @@ interface HunkBarProps {
 
 export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
   const [busy, setBusy] = useState(false)
+  // Nobody can be asked for lines.
+  const isSaved = useReplayed()?.isSaved === true
   const show = async (from: number, to: number) => {
     setBusy(true)
     await onShow(row.file.name, from, to)
@@ -24,6 +27,7 @@ export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
       <span className="sticky left-0 flex h-7 w-fit items-center">
         <span className="inline-flex w-20 items-center justify-end gap-1 pr-1">
           {row.gap !== null &&
+            !isSaved &&
             waysInto(row.gap).map(({ icon, label, from, to }) => (
               <IconButton
                 key={label}

@@ -1,0 +1,94 @@
+/** The recorded changes of a task as a saved replay holds them: each version of a file once, up to a bound. */
+import type { ChangedFile, GitDiff } from '#domain/api/tasks.schema.ts'
+import type { HistoryItem } from '#domain/history/item.ts'
+import type { HistorySource, RecordedChanges } from '../history/readHistory.ts'
+import { texts } from './texts.ts'
+
+/** Changes of one moment; `files` are places in `SavedChanges.files`. */
+interface SavedDiff {
+  readonly revision: number
+  readonly diff: Omit<GitDiff, 'changedFiles'>
+  readonly files: readonly number[]
+  readonly kept: boolean
+}
+
+export interface SavedChanges {
+  readonly files: readonly ChangedFile[]
+  readonly diffs: readonly SavedDiff[]
+  /** How many moments the file has no changes of. */
+  readonly leftOut: number
+}
+
+export interface SavedChangesLimits {
+  readonly moments: number
+  /** Of the diffs, in UTF-16 code units. */
+  readonly length: number
+}
+
+const usualLimits: SavedChangesLimits = { moments: 500, length: 12_000_000 }
+const readAtOnce = 4
+
+/** Reads the changes of the ends of turns first, and the newest first. */
+export async function readSavedChanges(
+  source: Pick<HistorySource, 'changes'>,
+  items: readonly HistoryItem[],
+  signal: AbortSignal,
+  limits = usualLimits,
+): Promise<SavedChanges> {
+  const { wanted, total } = momentsOf(items, limits.moments)
+  const files: ChangedFile[] = []
+  const places = new Map<string, number>()
+  const diffs: SavedDiff[] = []
+  let length = 0
+  /** Adds the changes of a moment, whole or not at all. */
+  const add = (revision: number, { diff: { changedFiles, ...diff }, kept }: RecordedChanges) => {
+    const keys = changedFiles.map((file) => JSON.stringify(file))
+    const more = keys.reduce((sum, key) => sum + (places.has(key) ? 0 : key.length), 0)
+    if (length + more > limits.length) return
+    length += more
+    const at = keys.map((key, index) => {
+      const file = changedFiles[index]
+      if (!places.has(key) && file !== undefined) places.set(key, files.push(file) - 1)
+      return places.get(key) ?? 0
+    })
+    diffs.push({ revision, diff, files: at, kept })
+  }
+  for (let from = 0; from < wanted.length && !signal.aborted; from += readAtOnce) {
+    const revisions = wanted.slice(from, from + readAtOnce)
+    const answers = await Promise.all(revisions.map(async (revision) => source.changes(revision)))
+    for (const [index, answer] of answers.entries())
+      if (!('reason' in answer)) add(revisions[index] ?? 0, answer)
+  }
+  return { files, diffs, leftOut: total - diffs.length }
+}
+
+/** The revisions at which changes were recorded: the last one of each turn first, and of both kinds the newest first. */
+function momentsOf(
+  items: readonly HistoryItem[],
+  most: number,
+): { readonly wanted: readonly number[]; readonly total: number } {
+  const lastOfTurn = new Map<string, number>()
+  const all: number[] = []
+  for (const item of items) {
+    if (item.kind !== 'event' || item.event.type !== 'WorkspaceChanged') continue
+    all.push(item.event.revision)
+    lastOfTurn.set(item.event.data.executionId, item.event.revision)
+  }
+  const ends = new Set(lastOfTurn.values())
+  const others = all.filter((revision) => !ends.has(revision))
+  return {
+    wanted: [...[...ends].toSorted((one, other) => other - one), ...others.toReversed()].slice(0, most),
+    total: all.length,
+  }
+}
+
+/** The changes of a moment, or why they are not in the file. */
+export function savedChangesAt(
+  { files, diffs, leftOut }: SavedChanges,
+  revision: number,
+): RecordedChanges | { readonly reason: string } {
+  const saved = diffs.find((each) => each.revision === revision)
+  if (saved === undefined) return { reason: texts.changesLeftOut(diffs.length, diffs.length + leftOut) }
+  const changedFiles = saved.files.flatMap((at) => files[at] ?? [])
+  return { diff: { ...saved.diff, changedFiles }, kept: saved.kept }
+}
