@@ -135,7 +135,7 @@ test('shows the code changes and the images of a moment', async () => {
   expect(await image.evaluate((shown: HTMLImageElement) => shown.naturalWidth)).toBeGreaterThan(0)
   await expect(task.diff.locator('[data-origin]')).toHaveCount(0)
   expect(await violations(page)).toEqual([])
-  await page.keyboard.press('Shift+ArrowLeft')
+  await history.button('Previous turn').click()
   await expect(task.diff).toContainText(hostile)
   await expect(task.diff).not.toContainText('boxes.txt')
   await page.keyboard.press('Home')

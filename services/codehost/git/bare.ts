@@ -56,6 +56,8 @@ export interface Bare {
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
   /** Which commit wrote each line that a file has at `head` and not in `base`; empty where it has none, or git takes too long. */
   blame(base: string, head: string, path: string): Promise<readonly BlamedLine[]>
+  /** The commits that have a note in a notes ref. */
+  noted(ref: string): Promise<ReadonlySet<string>>
   /** The note beside a commit, in a notes ref; `undefined` where there is none, or it has more than `maxBytes`. */
   note(ref: string, commit: string, maxBytes: number): Promise<string | undefined>
   mergeTree(base: string, head: string): Promise<MergedTree>
@@ -123,7 +125,7 @@ function refCalls(
 function historyCalls(
   git: Git,
   at: readonly string[],
-): Pick<Bare, 'mergeBase' | 'isAncestor' | 'count' | 'commits' | 'language' | 'blame' | 'note'> {
+): Pick<Bare, 'mergeBase' | 'isAncestor' | 'count' | 'commits' | 'language' | 'blame' | 'noted' | 'note'> {
   return {
     mergeBase: (one, other) => mergeBase(git, at, one, other),
     isAncestor: async (ancestor, descendant) => {
@@ -147,6 +149,11 @@ function historyCalls(
       const args = [...at, 'blame', '--porcelain', `^${from}`, head, '--', path]
       const result = await git.run(args, { timeLimit: 5_000 })
       return result.code === 0 && !result.truncated ? blamedLines(result.stdout.toString('utf8')) : []
+    },
+    noted: async (ref) => {
+      const result = await git.run([...at, 'notes', `--ref=${ref}`, 'list'], slow)
+      const lines = result.stdout.toString('utf8').split('\n')
+      return new Set(lines.filter((line) => line !== '').map((line) => line.slice(line.indexOf(' ') + 1)))
     },
     note: async (ref, commit, maxBytes) => {
       const result = await git.run([...at, 'notes', `--ref=${ref}`, 'show', commit], { maxBytes })

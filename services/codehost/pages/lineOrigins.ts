@@ -24,7 +24,10 @@ export async function lineOriginsOf(
 ): Promise<LineOrigins> {
   const until = performance.now() + withinMs
   const records = new Map<string, RecordedLines>()
-  for (const { sha } of await bare.commits(base, head, mostCommits)) {
+  const noted = await bare.noted(agentTraceRef)
+  const commits = noted.size === 0 ? [] : await bare.commits(base, head, mostCommits)
+  for (const { sha } of commits) {
+    if (!noted.has(sha)) continue
     const note = await bare.note(agentTraceRef, sha, largestNote)
     const read = note === undefined ? undefined : recordedLines(note, sha)
     if (read) records.set(sha, read)

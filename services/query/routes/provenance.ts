@@ -24,7 +24,12 @@ export const provenanceRoutes: readonly Route<QueryServices>[] = [
         'not_initialized',
         "The lines can't be traced right now: no runner has this task's repository available.",
       )
-    if (answer.ranges === null) throw new Fault('not_found', 'There is no such text file.', 'path')
+    if (answer.ranges === null)
+      throw new Fault(
+        'not_found',
+        "This file can't be traced: it is not a text file, or no turn with a snapshot has ended since it was written.",
+        'path',
+      )
     const named = new Set(answer.ranges.map(({ executionId }) => executionId).filter((id) => id !== null))
     const asked = { executionIds: [...named], path, order: answer.turns ?? [] }
     return {

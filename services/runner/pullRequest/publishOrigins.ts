@@ -30,6 +30,9 @@ interface Published {
   readonly pushSignal: AbortSignal
 }
 
+/** Whoever asked for the pull request waits for this long at most. */
+const withinMs = 20_000
+
 /** Of the task's commits, the newest: earlier ones that have no note, because the host was away, get one as well. */
 const mostCommits = 20
 
@@ -39,10 +42,11 @@ const mostCommits = 20
  */
 export async function publishOrigins(
   deps: Deps,
-  { state, pushSignal: signal }: Published,
+  { state, pushSignal }: Published,
   { workspace, access: { url, authorization } }: Pick<ReadyWorkspace, 'workspace' | 'access'>,
   headCommit: string,
 ): Promise<string | null> {
+  const signal = AbortSignal.any([pushSignal, AbortSignal.timeout(withinMs)])
   const request: NotesRequest = { git: deps.git, workspace, url, authorization, signal }
   try {
     const notFetched = await fetchNotes(request)

@@ -105,7 +105,7 @@ export interface AddedLimits {
   readonly withinMs: number
 }
 
-const usualLimits: AddedLimits = { files: 1_000, ranges: 20_000, withinMs: 20_000 }
+const usualLimits: AddedLimits = { files: 1_000, ranges: 20_000, withinMs: 8_000 }
 
 /**
  * The lines that a commit added to its parent, with the turns that wrote them; lines that no snapshot has are of unknown origin. Files that

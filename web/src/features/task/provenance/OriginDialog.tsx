@@ -45,6 +45,9 @@ export function OriginDialog({ file, onClose }: OriginDialogProps) {
   )
 }
 
+/** Ranges in the list; a click on the number of a line tells of any other. */
+const mostShown = 500
+
 function Ranges({ provenance, taskId }: { readonly provenance: Provenance; readonly taskId: string }) {
   const turns = new Map(provenance.turns.map((turn) => [turn.executionId, turn]))
   return (
@@ -54,12 +57,15 @@ function Ranges({ provenance, taskId }: { readonly provenance: Provenance; reado
       aria-label={texts.title}
       className="mt-3 grid max-h-80 gap-2 overflow-y-auto rounded-control border border-line px-2.5 py-2 text-ui text-text"
     >
-      {provenance.ranges.map(({ from, to, executionId }) => (
+      {provenance.ranges.slice(0, mostShown).map(({ from, to, executionId }) => (
         <li key={from} className="grid grid-cols-[7rem_minmax(0,1fr)] gap-2">
           <span className="text-muted">{texts.lines(from, to)}</span>
           <Origin turn={turns.get(executionId ?? '')} taskId={taskId} />
         </li>
       ))}
+      {provenance.ranges.length > mostShown && (
+        <li className="text-muted">{texts.moreRanges(provenance.ranges.length - mostShown)}</li>
+      )}
     </ol>
   )
 }

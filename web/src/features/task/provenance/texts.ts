@@ -9,6 +9,8 @@ export const texts = {
   command: 'Command',
   earlierTask: 'A turn of the task that this one was forked from',
   edits: (count: number) => `${count} ${count === 1 ? 'edit' : 'edits'} of this file`,
+  moreRanges: (count: number) =>
+    `${count.toLocaleString('en')} more. Click the number of a line in the changes to see its origin.`,
   close: 'Close',
   ofLine: (line: number) => `Origin of line ${line}`,
   turn: {
