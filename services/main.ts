@@ -194,13 +194,10 @@ function ownAddress({ host, port }: Config): string {
 
 /** Follows pull requests at the code host, in one process. */
 async function startFollowing({ following: { everyMs } }: Config, engines: Engines): Promise<Running> {
-  const [{ startFollower, usualTimes }, { ownersToken }] = await Promise.all([
-    import('./command/follow/follower.ts'),
-    import('./command/follow/access.ts'),
-  ])
-  const times = { ...usualTimes, firstMs: everyMs, lookedAtMs: everyMs, allMs: everyMs * 10 }
-  const tokenFor = ownersToken(engines.access)
-  return engines.leases.hold('follower', () => startFollower({ ...engines, tokenFor }, times))
+  const { startFollower, timesFor } = await import('./command/follow/follower.ts')
+  const { ownersToken } = await import('./command/follow/access.ts')
+  const following = { ...engines, tokenFor: ownersToken(engines.access) }
+  return engines.leases.hold('follower', () => startFollower(following, timesFor(everyMs)))
 }
 
 /** The parts of the API that this process answers by itself. */

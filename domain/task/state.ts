@@ -241,7 +241,6 @@ function evolveTask(
     case 'SecretsGranted':
     case 'CommandOutputRecorded':
     case 'UsageRecorded':
-    case 'TaskForked':
       return task
   }
 }

@@ -33,16 +33,17 @@ export interface FollowerTimes {
   /** How often those are read that somebody may be looking at, and how often all are. */
   readonly lookedAtMs: number
   readonly allMs: number
-  /** Between two readings of one pull request. */
+  /** Between two requests of one access: what is hinted at meanwhile goes into the second. */
   readonly restMs: number
 }
 
-export const usualTimes: FollowerTimes = {
-  firstMs: 30_000,
-  lookedAtMs: 30_000,
-  allMs: 300_000,
+/** The usual times, where those that somebody looks at are read so often. */
+export const timesFor = (everyMs: number): FollowerTimes => ({
+  firstMs: everyMs,
+  lookedAtMs: everyMs,
+  allMs: everyMs * 10,
   restMs: 1_000,
-}
+})
 
 const batch = 500
 const mostWaiting = 5_000
@@ -85,10 +86,7 @@ interface Follower {
 }
 
 /** Follows until it is stopped. */
-export async function startFollower(
-  engines: FollowerEngines,
-  times: FollowerTimes = usualTimes,
-): Promise<Held> {
+export async function startFollower(engines: FollowerEngines, times: FollowerTimes): Promise<Held> {
   const { eventStore, jobs, logIdentity, bus, logger } = engines
   const mark = followerMark(logIdentity)
   // Without a mark, the first reading of all finds whatever was hinted at before.
@@ -96,7 +94,7 @@ export async function startFollower(
   const follower: Follower = {
     engines,
     times,
-    queue: readQueue({ most: mostWaiting, restMs: times.restMs }),
+    queue: readQueue(mostWaiting),
     resting: new Map(),
     busy: new Set(),
     underWay: new Set(),
@@ -230,9 +228,9 @@ function pump(follower: Follower): void {
   if (follower.isStopped) return
   const now = performance.now()
   let wakeAt = Number.POSITIVE_INFINITY
-  for (const [holder, at] of follower.queue.due()) {
+  for (const holder of follower.queue.holders()) {
     if (busy.has(holder)) continue
-    const from = Math.max(at, resting.get(holder)?.until ?? 0)
+    const from = resting.get(holder)?.until ?? 0
     if (from > now) wakeAt = Math.min(wakeAt, from)
     else if (busy.size < requestsAtOnce) start(follower, holder)
   }
@@ -253,10 +251,11 @@ function start(follower: Follower, holder: string): void {
 
 async function read(follower: Follower, holder: string): Promise<void> {
   const { engines, queue, resting } = follower
-  const taken = queue.take(holder, performance.now(), pullRequestsAtOnce)
+  const taken = queue.take(holder, pullRequestsAtOnce)
   try {
     const outcome = await readAll(engines, taken)
-    if (outcome.kind === 'read') resting.delete(holder)
+    if (outcome.kind === 'read')
+      resting.set(holder, { until: performance.now() + follower.times.restMs, failures: 0, isRefused: false })
     else {
       resting.set(holder, restAfter(outcome, resting.get(holder)))
       if (outcome.kind === 'wait') for (const wanted of taken) queue.add(wanted)
@@ -266,7 +265,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
     resting.set(holder, restAfter({ kind: 'wait', ms: undefined, isLimit: false }, resting.get(holder)))
     logFault(follower, fault)
   }
-  queue.done(taken, performance.now())
+  queue.done(taken)
   await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
 }
 

@@ -19,45 +19,32 @@ export interface Wanted {
 export interface ReadQueue {
   /** Queues it, or keeps its place. One that is being read is read once more afterwards. `false` when the queue is full. */
   add(wanted: Wanted): boolean
-  /** By holder, when the first of what waits may be read. */
-  due(): ReadonlyMap<string, number>
+  /** Who has something to read. */
+  holders(): ReadonlySet<string>
   /** Takes the next of a holder, at most `most`; they count as being read until `done`. */
-  take(holder: string, now: number, most: number): readonly Wanted[]
-  /** Those that were taken are read; the next reading of each comes after `restMs`. */
-  done(taken: readonly Wanted[], now: number): void
+  take(holder: string, most: number): readonly Wanted[]
+  /** Those that were taken are read. */
+  done(taken: readonly Wanted[]): void
   /** Neither waiting nor being read. */
   isEmpty(): boolean
 }
 
-export interface QueueLimits {
-  readonly most: number
-  /** Between two readings of one pull request. */
-  readonly restMs: number
-}
-
-interface Entry {
-  readonly wanted: Wanted
-  /** Not before. */
-  readonly at: number
-}
-
 interface State {
-  readonly limits: QueueLimits
+  readonly most: number
   /** By task, in the order of arrival. */
-  readonly waiting: Map<string, Entry>
+  readonly waiting: Map<string, Wanted>
   /** Being read; `again` when it was asked for meanwhile. */
   readonly reading: Map<string, { again: Wanted | null }>
-  /** When each was read last, as long as that matters. */
-  readonly readAt: Map<string, number>
 }
 
-export function readQueue(limits: QueueLimits): ReadQueue {
-  const state: State = { limits, waiting: new Map(), reading: new Map(), readAt: new Map() }
+/** A queue of at most so many. */
+export function readQueue(most: number): ReadQueue {
+  const state: State = { most, waiting: new Map(), reading: new Map() }
   return {
     add: (wanted) => add(state, wanted),
-    due: () => due(state),
-    take: (holder, now, most) => take(state, holder, now, most),
-    done: (taken, now) => done(state, taken, now),
+    holders: () => new Set([...state.waiting.values()].map(({ access }) => access.holder)),
+    take: (holder, count) => take(state, holder, count),
+    done: (taken) => done(state, taken),
     isEmpty: () => state.waiting.size === 0 && state.reading.size === 0,
   }
 }
@@ -69,26 +56,15 @@ function add(state: State, wanted: Wanted): boolean {
     reading.again = wanted
     return true
   }
-  const known = state.waiting.get(taskId)
-  if (!known && state.waiting.size >= state.limits.most) return false
-  const at = known?.at ?? (state.readAt.get(taskId) ?? Number.NEGATIVE_INFINITY) + state.limits.restMs
-  state.waiting.set(taskId, { wanted, at })
+  if (!state.waiting.has(taskId) && state.waiting.size >= state.most) return false
+  state.waiting.set(taskId, wanted)
   return true
 }
 
-function due({ waiting }: State): ReadonlyMap<string, number> {
-  const first = new Map<string, number>()
-  for (const { wanted, at } of waiting.values()) {
-    const { holder } = wanted.access
-    first.set(holder, Math.min(first.get(holder) ?? Number.POSITIVE_INFINITY, at))
-  }
-  return first
-}
-
-function take(state: State, holder: string, now: number, most: number): readonly Wanted[] {
+function take(state: State, holder: string, count: number): readonly Wanted[] {
   const byRepository = new Map<string, Wanted[]>()
-  for (const { wanted, at } of state.waiting.values()) {
-    if (wanted.access.holder !== holder || at > now) continue
+  for (const wanted of state.waiting.values()) {
+    if (wanted.access.holder !== holder) continue
     const others = byRepository.get(wanted.repository)
     if (others) others.push(wanted)
     else byRepository.set(wanted.repository, [wanted])
@@ -98,7 +74,7 @@ function take(state: State, holder: string, now: number, most: number): readonly
   const inTurn = Array.from({ length: longest }, (_, place) =>
     lines.flatMap((line) => line.slice(place, place + 1)),
   ).flat()
-  const taken = inTurn.slice(0, most)
+  const taken = inTurn.slice(0, count)
   for (const { taskId } of taken) {
     state.waiting.delete(taskId)
     state.reading.set(taskId, { again: null })
@@ -106,12 +82,10 @@ function take(state: State, holder: string, now: number, most: number): readonly
   return taken
 }
 
-function done(state: State, taken: readonly Wanted[], now: number): void {
-  for (const [taskId, at] of state.readAt) if (at + state.limits.restMs <= now) state.readAt.delete(taskId)
+function done(state: State, taken: readonly Wanted[]): void {
   for (const { taskId } of taken) {
     const again = state.reading.get(taskId)?.again
     state.reading.delete(taskId)
-    state.readAt.set(taskId, now)
     if (again) add(state, again)
   }
 }

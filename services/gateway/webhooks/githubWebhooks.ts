@@ -21,7 +21,7 @@ const aMinute = 30_000
 const forgedAMinute = 60
 
 const Guid = z.uuid()
-const EventName = z.string().regex(/^[a-z_]{1,64}$/)
+const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 
 /** Whoever changes the secret gives the old one as well, until the code host has the new one. Without any, there is no such address. */
 export function githubWebhooks(secrets: readonly string[], deps: RecordingDeps): Middleware {

@@ -6,7 +6,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 
 export interface RecordingDeps {
-  readonly commands: Pick<Commands, 'execute' | 'known' | 'load'>
+  readonly commands: Pick<Commands, 'execute' | 'load'>
   readonly clock: Clock
 }
 
@@ -15,6 +15,8 @@ export const rememberedDays = 7
 const dayMs = 24 * 3_600_000
 const mostAtOnce = 250
 const actor = { kind: 'system', service: 'webhooks' } as const
+
+type PastDays = Map<string, ReceivedDeliveries>
 
 interface Waiting {
   readonly delivery: DeliveryReceived
@@ -25,6 +27,7 @@ interface Waiting {
 /** Resolves once the delivery is in the log, now or since it came before. Throws `EngineUnavailable`. */
 export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceived) => Promise<void> {
   const waiting: Waiting[] = []
+  const past: PastDays = new Map()
   let isWriting = false
   async function write(): Promise<void> {
     if (isWriting) return
@@ -34,6 +37,7 @@ export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceiv
       try {
         await append(
           deps,
+          past,
           batch.map(({ delivery }) => delivery),
         )
         for (const { done } of batch) done()
@@ -50,9 +54,13 @@ export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceiv
     })
 }
 
-async function append(deps: RecordingDeps, deliveries: readonly DeliveryReceived[]): Promise<void> {
+async function append(
+  deps: RecordingDeps,
+  past: PastDays,
+  deliveries: readonly DeliveryReceived[],
+): Promise<void> {
   const now = deps.clock.now().getTime()
-  const earlier = await earlierDays(deps, now)
+  const earlier = await earlierDays(deps, past, now)
   const fresh = deliveries.filter(({ data }) => !earlier.some(({ guids }) => guids.has(data.guid)))
   if (fresh.length === 0) return
   await deps.commands.execute(
@@ -63,13 +71,21 @@ async function append(deps: RecordingDeps, deliveries: readonly DeliveryReceived
   )
 }
 
-/** The days before today. They are over, so they are read once; yesterday may still be ending elsewhere. */
-function earlierDays({ commands }: RecordingDeps, now: number): Promise<readonly ReceivedDeliveries[]> {
+/** The days before today. They are over, so each is read once; yesterday may still be ending in another process. */
+function earlierDays(
+  deps: RecordingDeps,
+  past: PastDays,
+  now: number,
+): Promise<readonly ReceivedDeliveries[]> {
+  const streams = Array.from({ length: rememberedDays }, (_, index) => streamOf(now - (index + 1) * dayMs))
+  for (const stream of past.keys()) if (!streams.includes(stream)) past.delete(stream)
   return Promise.all(
-    Array.from({ length: rememberedDays }, async (_, index) => {
-      const stream = streamOf(now - (index + 1) * dayMs)
-      const known = index === 0 ? undefined : commands.known(receivedDeliveries, stream)
-      return known ?? (await commands.load(receivedDeliveries, stream)).state
+    streams.map(async (stream, index) => {
+      const known = index === 0 ? undefined : past.get(stream)
+      if (known) return known
+      const { state } = await deps.commands.load(receivedDeliveries, stream)
+      past.set(stream, state)
+      return state
     }),
   )
 }

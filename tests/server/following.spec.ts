@@ -1,0 +1,362 @@
+/** Pull requests are followed: deliveries are taken in by their address, become hints in the log, and hints become readings. In one process. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import Koa from 'koa'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { webhookPath } from '#domain/api/server.ts'
+import { deliveryStream, projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import { PullRequestOpened, PullRequestRequested } from '#domain/task/events.ts'
+import type { ObservedPullRequest } from '#domain/task/commands.ts'
+import { task } from '#domain/task/task.ts'
+import { limitConcurrency } from '#platform/async/queue.ts'
+import { answers } from '#platform/http/answers.ts'
+import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import { projected } from '#platform/reads/projected.ts'
+import { startFollower, timesFor } from '../../services/command/follow/follower.ts'
+import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
+import { startProjector } from '../../services/query/projection/projector.ts'
+import { creating } from '../domain/creating.ts'
+import { projectId, taskId, userId } from '../domain/ids.ts'
+import { cause, eventually, openTestEngines, type TestEngines } from './engines.ts'
+
+let engines: TestEngines
+let http: Server
+let address = ''
+const running: Held[] = []
+const [secret, before] = ['a secret of the hook', 'the secret before']
+
+beforeEach(async () => {
+  engines = await openTestEngines()
+  running.push(await startProjector(engines))
+  const app = new Koa()
+  app.silent = true
+  app.use(answers(engines.logger, randomUUID))
+  app.use(githubWebhooks([secret, before], engines))
+  http = createServer(app.callback())
+  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
+  const at = http.address()
+  address = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}${webhookPath}`
+})
+afterEach(async () => {
+  for (const part of running.splice(0).toReversed()) await part.stop()
+  await new Promise((closed) => {
+    http.close(closed)
+    http.closeAllConnections()
+  })
+  await engines.close()
+})
+
+const fewAtOnce = limitConcurrency(16)
+const signed = (body: string, by = secret) => `sha256=${createHmac('sha256', by).update(body).digest('hex')}`
+
+async function deliver(
+  body: string,
+  headers: Readonly<Record<string, string | undefined>> = {},
+  event = 'pull_request',
+): Promise<number> {
+  const all = {
+    'content-type': 'application/json',
+    'x-github-event': event,
+    'x-github-delivery': randomUUID(),
+    'x-hub-signature-256': signed(body),
+    ...headers,
+  }
+  const sent = Object.entries(all).filter((one): one is [string, string] => one[1] !== undefined)
+  return fewAtOnce(async () => {
+    const response = await fetch(address, { method: 'POST', headers: Object.fromEntries(sent), body })
+    await response.arrayBuffer()
+    return response.status
+  })
+}
+
+const today = () => deliveryStream(new Date().toISOString().slice(0, 10))
+const recorded = () => engines.log.read(today(), 0, 20_000)
+const closed = (number: number) =>
+  JSON.stringify({
+    action: 'closed',
+    number,
+    pull_request: { number, head: { sha: 'a'.repeat(40) }, title: 'Words of a person', merged: true },
+    repository: { id: 7, full_name: 'ada/engine' },
+    installation: { id: 5 },
+    sender: { id: 9, login: 'ada', type: 'User' },
+  })
+
+describe('a delivery', () => {
+  test('of every published example is taken, and what is kept of it is ids', async () => {
+    const file = fileURLToPath(import.meta.resolve('@octokit/webhooks-examples/api.github.com/index.json'))
+    const examples: { name: string; examples: unknown[] }[] = JSON.parse(readFileSync(file, 'utf8'))
+    const all = examples.flatMap(({ name, examples: bodies }) =>
+      bodies.map((body) => ({ name, body: JSON.stringify(body) })),
+    )
+    expect(all.length).toBeGreaterThan(300)
+    const statuses = await Promise.all(all.map(({ name, body }) => deliver(body, {}, name)))
+    expect(new Set(statuses)).toEqual(new Set([202]))
+    const events = await recorded()
+    expect(events.length).toBeGreaterThan(100)
+    expect(JSON.stringify(events)).not.toMatch(/Codertocat|Hello-World/)
+    const merged = events.filter(({ data }) => 'event' in data && data.event === 'pull_request')
+    expect(merged.length).toBeGreaterThan(20)
+    for (const { content } of merged)
+      expect(content).toMatchObject({
+        repositoryId: expect.stringMatching(/^\d+$/),
+        pullRequest: expect.any(Number),
+      })
+  })
+
+  test('that is forged, unsigned, no JSON, too large or without its names is refused, and leaves nothing', async () => {
+    const body = closed(1)
+    const refusals: [number, Promise<number>][] = [
+      [403, deliver(body, { 'x-hub-signature-256': signed(body, 'a guess') })],
+      [403, deliver(`${body} `, { 'x-hub-signature-256': signed(body) })],
+      [403, deliver(body, { 'x-hub-signature-256': 'sha256=' })],
+      [403, deliver(body, { 'x-hub-signature-256': undefined })],
+      [400, deliver('no JSON')],
+      [415, deliver(body, { 'content-type': 'application/x-www-form-urlencoded' })],
+      [400, deliver(body, { 'x-github-delivery': '../../x' })],
+      [400, deliver(body, { 'x-github-event': undefined })],
+    ]
+    for (const [status, asked] of refusals) expect(await asked).toBe(status)
+    const large = fetch(address, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': 'push',
+        'x-github-delivery': randomUUID(),
+      },
+      body: Buffer.alloc(26 * 1_024 * 1_024, ' '),
+    })
+    expect(await large.then(({ status }) => status).catch(() => 413)).toBe(413)
+    expect((await fetch(address)).status).toBe(404)
+    expect(await recorded()).toEqual([])
+    expect(await deliver(body, { 'x-hub-signature-256': signed(body, before) })).toBe(202)
+  })
+
+  test('that comes again is recorded once, also when all come at once', async () => {
+    const guids = Array.from({ length: 40 }, () => randomUUID())
+    const all = [...guids, ...guids, ...guids].toReversed()
+    const statuses = await Promise.all(all.map((guid) => deliver(closed(1), { 'x-github-delivery': guid })))
+    expect(new Set(statuses)).toEqual(new Set([202]))
+    const events = await recorded()
+    expect(events.map(({ data }) => ('guid' in data ? data.guid : '')).toSorted()).toEqual(guids.toSorted())
+  })
+
+  test('after many that were forged, an address has to wait', async () => {
+    for (let index = 0; index < 60; index += 1)
+      await deliver(closed(1), { 'x-hub-signature-256': signed('x', 'a guess') })
+    expect(await deliver(closed(1))).toBe(429)
+  })
+})
+
+/** A code host of the mind: how pull requests stand there, and what was asked. */
+function host() {
+  const pulls = new Map<number, ObservedPullRequest>()
+  const asked: { readonly token: string; readonly count: number }[] = []
+  let second = 0
+  const codeHost = {
+    fault: undefined as ((token: string) => Error | undefined) | undefined,
+    hangs: false,
+    async pullRequestStates(token: string, keys: readonly PullRequestKey[]): Promise<PullRequestReading[]> {
+      asked.push({ token, count: keys.length })
+      if (codeHost.hangs) await new Promise(() => undefined)
+      const fault = codeHost.fault?.(token)
+      if (fault) throw fault
+      return keys.map((key) => {
+        const number = 'nodeId' in key ? Number(key.nodeId.slice(3)) : key.number
+        const pullRequest = pulls.get(number)
+        return pullRequest ? { kind: 'read', pullRequest } : { kind: 'hidden', code: 'not_found' }
+      })
+    },
+  }
+  const set = (number: number, state: ObservedPullRequest['state']) => {
+    second += 1
+    const at = new Date(Date.UTC(2026, 0, 31) + second * 1_000).toISOString()
+    pulls.set(number, {
+      number,
+      nodeId: `PR_${number}`,
+      repositoryId: '7',
+      state,
+      draft: false,
+      headCommit: 'c'.repeat(40),
+      updatedAt: at,
+      mergedAt: state === 'merged' ? at : null,
+      mergedBy: state === 'merged' ? 'grace' : null,
+    })
+  }
+  return { codeHost, asked, set }
+}
+type TestHost = ReturnType<typeof host>
+
+async function opened(n: number, owner = 1): Promise<void> {
+  const stream = taskStream(taskId(n))
+  const own = { ...creating(n), taskId: taskId(n), ownerId: userId(owner), projectId: projectId(owner) }
+  const { head } = await engines.commands.execute(task, stream, own, cause())
+  const asked = { requestId: 'r', draft: false, automatic: false, rewrites: false }
+  const url = `https://code.example/ada/engine/pull/${n}`
+  await engines.log.append(
+    stream,
+    head,
+    [
+      PullRequestRequested.of(asked, { title: 't', body: '', tree: null }),
+      PullRequestOpened.of({ requestId: 'r' }, { number: n, url, headCommit: 'c'.repeat(40) }),
+    ],
+    cause(),
+  )
+}
+
+async function projectOf(owner = 1): Promise<void> {
+  const repository = {
+    githubUrl: 'https://code.example/ada/engine',
+    githubOwner: 'ada',
+    githubRepoName: 'engine',
+    defaultBranch: 'main',
+    language: null,
+  }
+  const facts = { githubRepoId: '7', isPrivate: false, name: 'engine', description: '', repository }
+  const command = {
+    type: 'CreateProject',
+    projectId: projectId(owner),
+    ownerId: userId(owner),
+    ...facts,
+  } as const
+  await engines.commands.execute(project, projectStream(projectId(owner)), command, cause())
+}
+
+const quick = { ...timesFor(600_000), restMs: 100 }
+async function follow(
+  { codeHost }: Pick<TestHost, 'codeHost'>,
+  times: Parameters<typeof startFollower>[1] = quick,
+): Promise<Held> {
+  const reads = projected(engines)
+  const follower = await startFollower(
+    {
+      ...engines,
+      codeHost,
+      projected: reads,
+      tokenFor: ({ ownerId }) => ({ holder: ownerId, token: async () => `token of ${ownerId}` }),
+    },
+    times,
+  )
+  const held = {
+    stop: async () => {
+      await follower.stop()
+      reads.close()
+    },
+  }
+  running.push(held)
+  return held
+}
+
+const states = async (numbers: readonly number[]) =>
+  Promise.all(
+    numbers.map(async (n) => {
+      const { state } = await engines.commands.load(task, taskStream(taskId(n)))
+      return state.kind === 'task' ? (state.pullRequest?.observed?.state ?? null) : null
+    }),
+  )
+const eventsOf = async (n: number, type: string) =>
+  (await engines.log.read(taskStream(taskId(n)), 0, 1_000)).filter((event) => event.type === type)
+
+describe('a follower', () => {
+  test('reads what was opened, and what a delivery hints at; hundreds of them, repeated and shuffled, are a few readings', async () => {
+    const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
+    const local = host()
+    for (const number of numbers) local.set(number, 'open')
+    await projectOf()
+    await follow(local)
+    for (const number of numbers) await opened(number)
+    await eventually('all are read', async () => (await states(numbers)).every((state) => state === 'open'))
+    for (const number of numbers) local.set(number, 'merged')
+    const before = local.asked.length
+    const hints = Array.from({ length: 360 }, (_, index) => ({
+      guid: randomUUID(),
+      number: numbers[index % numbers.length] ?? 1,
+    }))
+    const shuffled = [...hints, ...hints.slice(0, 40)].toSorted((one, other) =>
+      one.guid < other.guid ? -1 : 1,
+    )
+    await Promise.all(
+      shuffled.map(({ guid, number }) => deliver(closed(number), { 'x-github-delivery': guid })),
+    )
+    await eventually('all are merged', async () =>
+      (await states(numbers)).every((state) => state === 'merged'),
+    )
+    expect(await recorded()).toHaveLength(360)
+    for (const number of numbers) expect(await eventsOf(number, 'PullRequestObserved')).toHaveLength(2)
+    expect(local.asked.length - before).toBeLessThan(120)
+  })
+
+  test('of a process that was killed between the log and the reading, the next one goes on', async () => {
+    const [dead, alive] = [host(), host()]
+    for (const each of [dead, alive]) each.set(1, 'open')
+    await projectOf()
+    const first = await follow(dead)
+    await opened(1)
+    await eventually('it is read', async () => (await states([1])).includes('open'))
+    alive.set(1, 'merged')
+    dead.codeHost.hangs = true
+    const asked = dead.asked.length
+    await deliver(closed(1))
+    await eventually('it was asked for', () => dead.asked.length > asked)
+    // It never comes back: it is not even stopped.
+    running.splice(running.indexOf(first), 1)
+    await follow(alive)
+    await eventually('it is merged', async () => (await states([1])).includes('merged'))
+    expect(await eventsOf(1, 'PullRequestObserved')).toHaveLength(2)
+  })
+
+  test('without any delivery finds the same: of all now and then, and of those that somebody looks at sooner', async () => {
+    const local = host()
+    for (const number of [1, 2]) local.set(number, 'open')
+    await projectOf()
+    await follow(local, { ...quick, firstMs: 400, allMs: 400, lookedAtMs: 10 })
+    await opened(1)
+    await opened(2)
+    await eventually('both are read', async () => (await states([1, 2])).every((state) => state === 'open'))
+    local.set(1, 'merged')
+    engines.bus.publish('presence', { userIds: [userId(1)], taskIds: [] })
+    await eventually('one is merged', async () => (await states([1])).includes('merged'))
+    local.set(2, 'closed')
+    await eventually('the other is closed', async () => (await states([2])).includes('closed'))
+    local.set(2, 'open')
+    await eventually('and open again', async () => (await states([2])).includes('open'))
+    expect(await recorded()).toEqual([])
+  })
+
+  test('a token that is refused stops nobody else, and is told once', async () => {
+    const local = host()
+    for (const number of [1, 2]) local.set(number, 'open')
+    local.codeHost.fault = (token) =>
+      token === `token of ${userId(2)}` ? new CodeHostFault('unauthorized', 'no') : undefined
+    await projectOf(1)
+    await projectOf(2)
+    await follow(local, { ...quick, firstMs: 100, allMs: 100 })
+    await opened(2, 2)
+    await opened(1, 1)
+    await eventually('the one is read', async () => (await states([1])).includes('open'))
+    await eventually('the other is told', async () => (await eventsOf(2, 'PullRequestUnreadable')).length > 0)
+    const rounds = local.asked.length + 3
+    await eventually('more is read', () => local.asked.length >= rounds)
+    expect((await eventsOf(2, 'PullRequestUnreadable')).map(({ data }) => data)).toEqual([
+      { code: 'github_not_connected' },
+    ])
+    expect(local.asked.filter(({ token }) => token === `token of ${userId(2)}`)).toHaveLength(1)
+  })
+
+  test('waits as long as the code host says, and then goes on', async () => {
+    const local = host()
+    local.set(1, 'open')
+    const begun = performance.now()
+    local.codeHost.fault = () =>
+      performance.now() - begun < 400 ? new CodeHostFault('rate_limited', 'wait', undefined, 500) : undefined
+    await projectOf()
+    await follow(local)
+    await opened(1)
+    await eventually('it is read', async () => (await states([1])).includes('open'))
+    expect(performance.now() - begun).toBeGreaterThan(400)
+    expect(local.asked.length).toBeLessThan(4)
+  })
+})
