@@ -1,6 +1,6 @@
 /** What is counted of a task, and that sums of groups are the sum of all. */
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
 import { lives, logOf } from '../../tests/domain/taskLives.ts'
@@ -55,6 +55,12 @@ const requested = (n: number, kind: 'turn' | 'command' = 'turn') =>
   ExecutionRequested.of({ ...work(n), kind, reason: 'follow_up', agent: 'claude' })
 const started = (n: number, attempt = 1) => ExecutionStarted.of({ ...work(n), attempt, runnerId: 'runner' })
 const completed = (n: number) => ExecutionCompleted.of({ ...work(n), exitCode: 0, terminal: null })
+const failed = (n: number) =>
+  ExecutionFailed.of({ ...work(n), code: 'internal', exitCode: null, terminal: null }, { reason: 'words' })
+const opened = PullRequestOpened.of(
+  { requestId: 'r' },
+  { number: 1, url: 'words', headCommit: 'a'.repeat(40) },
+)
 const used = (n: number, model: string | null, outputTokens: number, costUsd: number) =>
   UsageRecorded.of({
     executionId: executionId(n),
@@ -115,17 +121,13 @@ describe('a turn', () => {
     }))
 
   test('that fails before it begins has waited all the time', () => {
-    const failed = ExecutionFailed.of(
-      { ...work(1), code: 'internal', exitCode: null, terminal: null },
-      { reason: 'words' },
-    )
     expect(
       summed(
         folded(
           happened(
             ['2026-03-01T00:00:00.000Z', created],
             ['2026-03-01T00:00:00.000Z', requested(1)],
-            ['2026-03-01T00:00:05.000Z', failed],
+            ['2026-03-01T00:00:05.000Z', failed(1)],
           ),
         ),
       ).total,
@@ -148,10 +150,6 @@ test('a command of a person is no turn', () =>
   ).toEqual({ ...noFigures, tasks: 1 }))
 
 test('a deleted task still counts, and so does its pull request', () => {
-  const opened = PullRequestOpened.of(
-    { requestId: 'r' },
-    { number: 1, url: 'words', headCommit: 'a'.repeat(40) },
-  )
   const log = happened(
     ['2026-03-01T00:00:00.000Z', created],
     ['2026-03-01T00:00:00.000Z', opened],
@@ -178,6 +176,49 @@ test('a week begins on Monday', () => {
     '2026-03-02',
     '2026-03-09',
   ])
+})
+
+describe('around the end of a week, counted by hand', () => {
+  const log = happened(
+    // A Thursday, and the first day of a year.
+    ['2026-01-01T00:00:00.000Z', created],
+    // The last moment of Sunday: all of the turn belongs to that week.
+    ['2026-01-04T23:59:59.999Z', requested(1)],
+    ['2026-01-05T00:00:01.000Z', started(1)],
+    ['2026-01-05T00:00:30.000Z', used(1, 'opus', 100, 0.5)],
+    ['2026-01-05T00:01:01.000Z', completed(1)],
+    ['2026-01-05T00:01:02.000Z', opened],
+    ['2026-01-05T00:01:03.000Z', requested(2)],
+    ['2026-01-05T00:01:05.000Z', started(2)],
+    ['2026-01-05T00:01:15.000Z', failed(2)],
+  )
+  const before = {
+    ...noFigures,
+    ...{ tasks: 1, turns: 1, completed: 1, waitingMs: 1_001, runningMs: 60_000 },
+    ...{ inputTokens: 10, outputTokens: 100, cacheReadTokens: 5, cacheWriteTokens: 1, costUsd: 0.5 },
+  }
+  const after = {
+    ...noFigures,
+    ...{ turns: 1, failed: 1, waitingMs: 2_000, runningMs: 10_000, pullRequests: 1 },
+  }
+
+  test.each(['UTC', 'Pacific/Auckland', 'America/Los_Angeles'])('by the clock of a server in %s', (zone) => {
+    vi.stubEnv('TZ', zone)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect([...summed(folded(log)).groups]).toEqual([
+      ['2025-12-29', before],
+      ['2026-01-05', after],
+    ])
+    for (const [by, key] of [
+      ['project', projectId(1)],
+      ['person', userId(1)],
+      ['agent', 'claude'],
+    ] as const)
+      expect([...summed(folded(log), by).groups]).toEqual([[key, added(before, after)]])
+    // What a turn used no model for belongs to none.
+    expect(summed(folded(log), 'model').groups.get('opus')).toMatchObject({ turns: 1, costUsd: 0.5 })
+    expect(summed(folded(log), 'model').groups.get(null)).toMatchObject({ turns: 1, failed: 1 })
+  })
 })
 
 describe('over any life of tasks', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
+import { openPalette } from './pages/palette.ts'
 import { openTask, type TaskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
@@ -90,6 +91,12 @@ test('a task goes on from its first turn as another task, and its second turn is
   await expect(task.diff).toContainText('second.txt')
   await expect(second).not.toContainText('Undone')
   expect((await filesOf(id)).toSorted()).toEqual(['README.md', 'first.txt', 'second.txt'])
+
+  const palette = await openPalette(page)
+  await palette.getByRole('combobox').fill('Undo last')
+  await palette.getByRole('option', { name: 'Undo last turn' }).click()
+  await expect(question).toContainText('2 files change')
+  await question.getByRole('button', { name: 'Keep it' }).click()
 
   await task.diff.getByRole('button', { name: 'Actions for first.txt' }).click()
   await page.getByRole('menuitem', { name: 'Origin of lines' }).click()

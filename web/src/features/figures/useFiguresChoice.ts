@@ -37,7 +37,11 @@ export function useFiguresChoice(): FiguresChoice {
 /** The Monday with which so many weeks begin, of which the last is that of the day. */
 const weeksBack = (day: string, count: number): string => dayAfter(weekOf(day), -7 * (count - 1))
 
-const isDay = (text: string): boolean => /^2\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+/** A day that there is: of February 31 a date would be made that is another. */
+function isDay(text: string): boolean {
+  const ms = /^2\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
+}
 
 /** What is not valid in the address is as if it were not there. */
 export function queryIn(params: URLSearchParams, today: string): FiguresQuery {

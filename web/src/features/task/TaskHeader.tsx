@@ -37,18 +37,16 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const stoppable = running && !isReplayed
   const branch = branchOf(task)
   const copyBranch = () => copy(branch, branch)
+  const compare = () => void navigate(`/tasks/${task.id}/compare`)
   const items: readonly MenuItem[] = [
-    {
-      label: texts.header.compare,
-      icon: Columns2,
-      onChoose: () => void navigate(`/tasks/${task.id}/compare`),
-    },
+    { label: texts.header.compare, icon: Columns2, onChoose: compare },
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
   useExecutionActions(task, actions, isReplayed)
   usePullRequestActions(task, actions, isReplayed, () => setAsking(true))
   useAction('copyBranch', copyBranch)
+  useAction('compareTask', compare, !isReplayed)
   useAction('deleteTask', () => setDeleting(true), !isReplayed)
   return (
     <section

@@ -19,7 +19,7 @@ export function ChartPanel({ chart, by, rows }: ChartPanelProps) {
   const drawn: DrawnChart = {
     chart,
     rows,
-    end: chart.id === 'time' ? timeAxisEnd(highest) : axisEnd(highest),
+    end: chart.id === 'time' ? timeAxisEnd(highest) : axisEnd(highest, chart.least),
     label: texts.chart(chart.name, grouping, chart.format(highest)),
   }
   return (

@@ -17,18 +17,32 @@ import {
 
 test('an axis ends at a round number, at or above the highest value and not far above it', () =>
   fc.assert(
-    fc.property(fc.double({ min: 1e-6, max: 1e12, noNaN: true }), (highest) => {
-      const end = axisEnd(highest)
+    fc.property(fc.double({ min: 2, max: 1e12, noNaN: true }), (highest) => {
+      const end = axisEnd(highest, 2)
       expect(end).toBeGreaterThanOrEqual(highest * (1 - 1e-9))
-      expect(end).toBeLessThanOrEqual(highest * 2.500001)
+      expect(end).toBeLessThanOrEqual(highest * 2.000001)
     }),
   ))
+
+test.each([
+  ['turns', 3, ['4', '2']],
+  ['turns', 1, ['2', '1']],
+  ['turns', 0, ['2', '1']],
+  ['turns', 100, ['100', '50']],
+  ['tokens', 20_556, ['40k', '20k']],
+  ['cost', 0.09, ['$0.10', '$0.05']],
+  ['cost', 0.021, ['$0.04', '$0.02']],
+  ['cost', 0.001, ['$0.02', '$0.01']],
+] as const)('the axis of %s up to %s says what is at its end and in its middle', (id, highest, says) => {
+  const chart = charts.find((one) => one.id === id)
+  const end = axisEnd(highest, chart?.least ?? 0)
+  expect([end, end / 2].map((value) => chart?.format(value))).toEqual(says)
+})
 
 test('an axis of times ends where people count to', () => {
   expect([0, 800, 61_000, 3_000_000, 40_000_000].map(timeAxisEnd)).toEqual([
     1_000, 1_000, 120_000, 3_600_000, 72_000_000,
   ])
-  expect(axisEnd(0)).toBe(1)
 })
 
 test.each([
@@ -92,8 +106,12 @@ describe('what the address says', () => {
       scope: 'all',
     }))
 
-  test.each(['from=yesterday', 'by=colour', 'scope=none', 'from=2026-12-01', 'to=2026-13-45'])(
-    'that is not valid is as if it were not there: %s',
-    (search) => expect(read(search)).toEqual(usual),
-  )
+  test.each([
+    'from=yesterday',
+    'by=colour',
+    'scope=none',
+    'from=2026-12-01',
+    'to=2026-13-45',
+    'to=2026-02-31',
+  ])('that is not valid is as if it were not there: %s', (search) => expect(read(search)).toEqual(usual))
 })

@@ -35,6 +35,8 @@ export interface Chart {
   /** Stacked on one another, the first at the bottom. */
   readonly series: readonly Series[]
   readonly columns: readonly Column[]
+  /** The least end of its axis: half of it is the smallest figure that can be said. */
+  readonly least: number
   format(value: number): string
 }
 
@@ -104,6 +106,7 @@ export const charts: readonly Chart[] = [
       counted(series.cancelled, ({ cancelled }) => cancelled),
       { name: series.success, cell: (figures) => percent(figures.completed, endedTurns(figures)) },
     ],
+    least: 2,
     format: (value) => grouped(Math.round(value)),
   },
   {
@@ -115,6 +118,7 @@ export const charts: readonly Chart[] = [
       { name: series.running, fill: 'fill-run bg-run', value: running },
     ],
     columns: [timed(series.waiting, waiting), timed(series.running, running)],
+    least: 1_000,
     format: (value) => (value === 0 ? '0' : took(value)),
   },
   {
@@ -131,6 +135,7 @@ export const charts: readonly Chart[] = [
       counted(series.input, ({ inputTokens }) => inputTokens),
       counted(series.cached, cachedTokens),
     ],
+    least: 2,
     format: compact,
   },
   {
@@ -145,6 +150,7 @@ export const charts: readonly Chart[] = [
       counted(series.merged, ({ mergedPullRequests }) => mergedPullRequests),
       { name: series.perMerged, cell: (figures) => dollarsPer(figures, figures.mergedPullRequests) },
     ],
+    least: 0.02,
     format: dollars,
   },
 ]
@@ -183,11 +189,11 @@ function dayLabel(day: string): string {
   return `${months[Number(month) - 1] ?? ''} ${Number(date)}`
 }
 
-/** The end of an axis: 1, 2, 2.5 or 5 times a power of ten, and not below the highest value. */
-export function axisEnd(highest: number): number {
-  if (highest <= 0) return 1
+/** The end of an axis: 1, 2, 4, 6 or 8 times a power of ten, so that its middle is a round number as well; not below `least`. */
+export function axisEnd(highest: number, least: number): number {
+  if (highest <= least) return least
   const power = 10 ** Math.floor(Math.log10(highest))
-  const step = [1, 2, 2.5, 5, 10].find((one) => one * power >= highest * (1 - 1e-9)) ?? 10
+  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= highest * (1 - 1e-9)) ?? 10
   return step * power
 }
 

@@ -10,7 +10,7 @@ import { Note } from '../../../ui/layout/Note.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { unread } from '../folded.ts'
-import { UndoneTurns } from '../fork/useTurnActions.tsx'
+import { LastTurnActions, UndoneTurns, type FinishedTurn } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
 import { useReplayed } from '../replayed.ts'
 import { texts as taskTexts } from '../texts.ts'
@@ -87,11 +87,20 @@ export function ChatHistory(props: ChatHistoryProps) {
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
           <UndoneTurns task={task} />
+          <LastTurnActions turn={lastTurn(entries, task)} />
         </div>
       </div>
       {!following && <JumpToEnd news={news} onJump={jumpToEnd} />}
     </div>
   )
+}
+
+/** The last turn that counts; `null` while one runs. */
+function lastTurn(entries: readonly ChatEntry[], { undone = [] }: Task): FinishedTurn | null {
+  const turns = entries.filter((entry) => entry.kind === 'turn')
+  if (turns.some(({ live }) => live)) return null
+  const last = turns.findLast(({ key }) => !undone.includes(key))
+  return last ? { executionId: last.key, agent: last.agent, isUndone: false } : null
 }
 
 interface EntriesProps extends ChatHistoryProps {

@@ -150,13 +150,13 @@ function Run({ run, name, original }: RunProps) {
           {task.failure.reason}
         </Note>
       )}
+      <Facts run={run} isOtherCommit={isOtherCommit} />
       {isOtherMessage && (
         <p className="border-b border-line-soft px-4 py-3 text-ui wrap-anywhere">
           <span className="block text-meta text-muted">{texts.message}</span>
           <span className="line-clamp-4">{task.description}</span>
         </p>
       )}
-      <Facts run={run} isOtherCommit={isOtherCommit} />
       <ComparedFiles key={JSON.stringify(task.changes)} task={task} />
       <RunActions task={task} />
     </Panel>

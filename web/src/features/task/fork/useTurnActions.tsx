@@ -4,6 +4,7 @@ import { type ComponentProps, lazy, Suspense, useState, type ReactNode } from 'r
 import { useDispatch, useSelector } from 'react-redux'
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
+import { useAction } from '../../../actions/ActionsContext.tsx'
 import type { MenuItem } from '../../../ui/overlay/Menu.tsx'
 import { useReplayed } from '../replayed.ts'
 import { selectOpenTask, taskLoaded } from '../taskSlice.ts'
@@ -35,6 +36,15 @@ export function useTurnActions(turn: FinishedTurn | null): {
     <OfOpenTask shows={opened} executionId={executionId} agent={agent} onClose={() => setOpened(null)} />
   )
   return { items, dialog }
+}
+
+/** The same for the last turn, from the palette. `turn`: `null` while one runs. */
+export function LastTurnActions({ turn }: { readonly turn: FinishedTurn | null }) {
+  const { items, dialog } = useTurnActions(turn)
+  const [fork, undo] = items
+  useAction('forkTask', () => fork?.onChoose(), fork !== undefined)
+  useAction('undoTurn', () => undo?.onChoose(), undo !== undefined)
+  return dialog
 }
 
 /** Says that turns of the task were undone, and offers them back. */

@@ -1,6 +1,7 @@
 /** Says that what is shown is past, and when; the way back to what is live. */
 import { GitFork, History } from 'lucide-react'
 import { useSelector } from 'react-redux'
+import { useAction } from '../../../actions/ActionsContext.tsx'
 import { Button } from '../../../ui/form/Button.tsx'
 import { KeyCap } from '../../../ui/text/KeyCap.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
@@ -9,7 +10,7 @@ import { selectOpenTask } from '../taskSlice.ts'
 import type { HistorySession, ReplayMoment } from './historySession.ts'
 import { texts } from './texts.ts'
 import { useHistory } from './useHistory.ts'
-import { useReplayKeys } from './useReplayKeys.ts'
+import { nextFailure, previousFailure, useReplayKeys } from './useReplayKeys.ts'
 
 interface ReplayBarProps {
   readonly session: HistorySession
@@ -18,6 +19,9 @@ interface ReplayBarProps {
 
 export function ReplayBar({ session, replay }: ReplayBarProps) {
   useReplayKeys(session)
+  const fails = useHistory(session, (view) => view.markers.some(({ kind }) => kind === 'failure'))
+  useAction('nextFailure', () => nextFailure(session), fails)
+  useAction('previousFailure', () => previousFailure(session), fails)
   const time = clockTime(new Date(replay.time).toISOString())
   const turn = useFinishedTurn(session)
   const { items, dialog } = useTurnActions(turn)

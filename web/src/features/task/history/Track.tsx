@@ -1,6 +1,6 @@
 /** The slider of the replay: how much happened when, where turns begin, what failed, and where one is. */
 import { CircleX, GitCommitHorizontal, GitPullRequest } from 'lucide-react'
-import { useMemo, type KeyboardEvent, type PointerEvent } from 'react'
+import { useCallback, useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import type { Marker } from '#domain/history/markers.ts'
 import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'
 import { classes } from '../../../ui/classes.ts'
@@ -18,8 +18,6 @@ interface TrackProps {
 
 /** Bars of the histogram. */
 const bars = 180
-/** Percent between two marks at least: nearer ones would cover each other. */
-const markGap = 1.6
 
 export function Track({ session, replay }: TrackProps) {
   const axis = useHistory(session, (view) => view.axis)
@@ -31,34 +29,37 @@ export function Track({ session, replay }: TrackProps) {
     session.seekTo(((clientX - left) / width) * axis.length)
   }
   return (
-    <div
-      role="slider"
-      tabIndex={0}
-      aria-label={texts.scrubber.label}
-      aria-valuemin={1}
-      aria-valuemax={Math.max(1, count)}
-      aria-valuenow={replay.index + 1}
-      aria-valuetext={texts.scrubber.value(time, replay.index + 1, count, turnWords(replay))}
-      onKeyDown={(event) => onKeyDown(event, session)}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        session.pause()
-        seekTo(event)
-      }}
-      onPointerMove={(event) => {
-        if (event.currentTarget.hasPointerCapture(event.pointerId)) seekTo(event)
-      }}
-      className="relative h-14 cursor-pointer touch-none rounded-badge md:h-18"
-    >
-      <Bars axis={axis} className="fill-control opacity-50" />
-      <Bars axis={axis} className="fill-accent" shownTo={percent} />
-      <Base axis={axis} />
-      <Marks session={session} axis={axis} turn={replay.turn} />
-      <span
-        aria-hidden="true"
-        className="absolute top-0.5 bottom-4.5 w-0.5 -translate-x-1/2 bg-accent before:absolute before:-top-0.5 before:-left-0.75 before:size-2 before:rounded-full before:bg-accent"
-        style={{ left: `${percent}%` }}
-      />
+    <div className="relative h-14 md:h-18">
+      <div
+        role="slider"
+        tabIndex={0}
+        aria-label={texts.scrubber.label}
+        aria-valuemin={1}
+        aria-valuemax={Math.max(1, count)}
+        aria-valuenow={replay.index + 1}
+        aria-valuetext={texts.scrubber.value(time, replay.index + 1, count, turnWords(replay))}
+        onKeyDown={(event) => onKeyDown(event, session)}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          session.pause()
+          seekTo(event)
+        }}
+        onPointerMove={(event) => {
+          if (event.currentTarget.hasPointerCapture(event.pointerId)) seekTo(event)
+        }}
+        className="absolute inset-0 cursor-pointer touch-none rounded-badge"
+      >
+        <Bars axis={axis} className="fill-control opacity-50" />
+        <Bars axis={axis} className="fill-accent" shownTo={percent} />
+        <Base axis={axis} />
+        <Turns session={session} axis={axis} turn={replay.turn} />
+        <span
+          aria-hidden="true"
+          className="absolute top-0.5 bottom-4.5 w-0.5 -translate-x-1/2 bg-accent before:absolute before:-top-0.5 before:-left-0.75 before:size-2 before:rounded-full before:bg-accent"
+          style={{ left: `${percent}%` }}
+        />
+      </div>
+      <Marks session={session} axis={axis} />
     </div>
   )
 }
@@ -133,7 +134,6 @@ const icons = { failure: CircleX, commit: GitCommitHorizontal, pull_request: Git
 interface MarksProps {
   readonly session: HistorySession
   readonly axis: TimeAxis
-  readonly turn: number | null
 }
 
 interface Placed {
@@ -141,24 +141,25 @@ interface Placed {
   readonly percent: number
 }
 
-function Marks({ session, axis, turn }: MarksProps) {
+/** The markers of some kind, with where they stand. */
+function usePlaced({ session, axis }: MarksProps, isTurn: boolean): readonly Placed[] {
   const markers = useHistory(session, (view) => view.markers)
-  const { turns, marks } = useMemo(() => {
-    const placed = markers.map((marker) => {
-      const position = axis.positions[session.indexOf(marker.revision)] ?? 0
-      return { marker, percent: axis.length === 0 ? 0 : (100 * position) / axis.length }
-    })
-    return {
-      turns: spread(
-        placed.filter(({ marker }) => marker.kind === 'turn'),
-        9,
-      ),
-      marks: spread(
-        placed.filter(({ marker }) => marker.kind !== 'turn').toSorted((a, b) => a.percent - b.percent),
-        markGap,
-      ),
-    }
-  }, [markers, axis, session])
+  return useMemo(
+    () =>
+      markers
+        .filter(({ kind }) => (kind === 'turn') === isTurn)
+        .map((marker) => {
+          const position = axis.positions[session.indexOf(marker.revision)] ?? 0
+          return { marker, percent: axis.length === 0 ? 0 : (100 * position) / axis.length }
+        })
+        .toSorted((a, b) => a.percent - b.percent),
+    [markers, axis, session, isTurn],
+  )
+}
+
+/** Where turns begin; the moment that is shown is in `turn`. */
+function Turns({ turn, ...of }: MarksProps & { readonly turn: number | null }) {
+  const turns = spread(usePlaced(of, true), 9)
   return (
     <span aria-hidden="true">
       {turns.map(({ marker, percent }) => (
@@ -174,21 +175,65 @@ function Marks({ session, axis, turn }: MarksProps) {
           </span>
         </span>
       ))}
-      {marks.map(({ marker, percent }) => {
+    </span>
+  )
+}
+
+/** Pixels: a mark can be hit with a finger, and none covers another. */
+const markSize = 24
+
+/** What failed, commits and pull requests. One of them takes the focus; the arrows move it, and Enter shows that moment. */
+function Marks(props: MarksProps) {
+  const { session } = props
+  const [width, setWidth] = useState(0)
+  const [chosen, setChosen] = useState(0)
+  const measure = useCallback((box: HTMLElement) => {
+    const observer = new ResizeObserver(() => setWidth(box.clientWidth))
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [])
+  const marks = spread(usePlaced(props, false), width === 0 ? 100 : (100 * markSize) / width)
+  const current = Math.min(chosen, marks.length - 1)
+  if (marks.length === 0) return null
+  return (
+    <div
+      ref={measure}
+      role="toolbar"
+      aria-label={texts.scrubber.marks}
+      onKeyDown={(event) => moveFocus(event, current)}
+      className="absolute inset-x-0 top-0"
+    >
+      {marks.map(({ marker, percent }, index) => {
         const Icon = icons[marker.kind === 'turn' ? 'commit' : marker.kind]
         return (
-          <span
+          <button
             key={`${marker.kind} ${marker.revision}`}
+            type="button"
+            tabIndex={index === current ? 0 : -1}
+            aria-label={marker.label}
             title={marker.label}
-            className="absolute top-0 -translate-x-1/2"
+            onFocus={() => setChosen(index)}
+            onClick={() => {
+              session.pause()
+              session.seek(session.indexOf(marker.revision))
+            }}
+            className="absolute -top-1 grid size-6 -translate-x-1/2 place-items-center rounded-badge hover:bg-raised"
             style={{ left: `${Math.min(99, Math.max(1, percent))}%` }}
           >
             <Icon className={classes('size-3.5', marker.kind === 'failure' ? 'text-bad' : 'text-muted')} />
-          </span>
+          </button>
         )
       })}
-    </span>
+    </div>
   )
+}
+
+function moveFocus(event: KeyboardEvent<HTMLElement>, current: number): void {
+  const marks = event.currentTarget.querySelectorAll('button')
+  const next = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: marks.length - 1 }[event.key]
+  if (next === undefined) return
+  event.preventDefault()
+  marks.item(Math.max(0, Math.min(next, marks.length - 1))).focus()
 }
 
 /** Those that have room beside the one before. */

@@ -113,6 +113,7 @@ export const texts = {
     /** What a screen reader says: turn, time, event. */
     value: (time: string, index: number, count: number, turn: string) =>
       `${time}, event ${index.toLocaleString('en')} of ${count.toLocaleString('en')}, ${turn}`,
+    marks: 'Failures, commits and pull requests',
     idle: (length: string) => `Nothing happened for ${length}`,
   },
   keys: [
@@ -121,6 +122,7 @@ export const texts = {
     ['←, →', '5 seconds back, forward'],
     [',  .', 'Previous event, next event'],
     ['Shift ←, Shift →', 'Previous turn, next turn'],
+    ['F, Shift F', 'Next failure, previous failure'],
     ['0 to 9', 'To that tenth of the task'],
     ['Home, End', 'To the beginning, to the end'],
     ['<, >', 'Slower, faster'],

@@ -42,6 +42,27 @@ export const previousTurn: Run = (session) => {
   session.seek(turnsIn(session).findLast((index) => index < here) ?? 0)
 }
 
+/** The moments at which something failed. */
+const failuresIn = (session: HistorySession) =>
+  session
+    .read()
+    .markers.filter(({ kind }) => kind === 'failure')
+    .map(({ revision }) => session.indexOf(revision))
+
+/** To a failure after or before the moment that is shown; stays where there is none. */
+const toFailure =
+  (by: 1 | -1): Run =>
+  (session) => {
+    const here = indexOf(session)
+    const failures = failuresIn(session)
+    const found =
+      by === 1 ? failures.find((index) => index > here) : failures.findLast((index) => index < here)
+    session.pause()
+    if (found !== undefined) session.seek(found)
+  }
+export const nextFailure = toFailure(1)
+export const previousFailure = toFailure(-1)
+
 const speed =
   (by: 1 | -1): Run =>
   (session) => {
@@ -59,6 +80,8 @@ const keys: Readonly<Record<string, Run>> = {
   arrowright: move(5_000),
   'shift+arrowleft': previousTurn,
   'shift+arrowright': nextTurn,
+  f: nextFailure,
+  'shift+f': previousFailure,
   ',': previousEvent,
   '.': nextEvent,
   '<': speed(-1),
@@ -91,8 +114,7 @@ export function useReplayKeys(session: HistorySession): void {
         window.dispatchEvent(new Event(showKeys))
         return
       }
-      const isLetter = event.key.length === 1
-      const run = keys[`${event.shiftKey && !isLetter ? 'shift+' : ''}${event.key.toLowerCase()}`]
+      const run = keys[nameOf(event)]
       if (run === undefined) return
       take(event)
       run(session)
@@ -101,6 +123,12 @@ export function useReplayKeys(session: HistorySession): void {
     window.addEventListener('keydown', onKeyDown, { capture: true })
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
   }, [session])
+}
+
+/** As the keys are listed. Of a sign that is typed with shift, shift is no part. */
+function nameOf({ key, shiftKey }: KeyboardEvent): string {
+  const isSign = key.length === 1 && !/[a-z]/i.test(key)
+  return `${shiftKey && !isSign ? 'shift+' : ''}${key.toLowerCase()}`
 }
 
 function take(event: KeyboardEvent): void {
@@ -115,5 +143,6 @@ function isMeant(target: EventTarget | null): boolean {
 
 function isOwn(target: Element, key: string): boolean {
   if (target.closest('[role=combobox],[role=listbox],[role=menu]')) return true
+  if (target.closest('[role=toolbar]') && /^(Arrow|Home$|End$)/.test(key)) return true
   return key === ' ' && target.closest('button') !== null
 }
