@@ -194,12 +194,24 @@ describe('around the end of a week, counted by hand', () => {
   )
   const before = {
     ...noFigures,
-    ...{ tasks: 1, turns: 1, completed: 1, waitingMs: 1_001, runningMs: 60_000 },
-    ...{ inputTokens: 10, outputTokens: 100, cacheReadTokens: 5, cacheWriteTokens: 1, costUsd: 0.5 },
+    tasks: 1,
+    turns: 1,
+    completed: 1,
+    waitingMs: 1_001,
+    runningMs: 60_000,
+    inputTokens: 10,
+    outputTokens: 100,
+    cacheReadTokens: 5,
+    cacheWriteTokens: 1,
+    costUsd: 0.5,
   }
   const after = {
     ...noFigures,
-    ...{ turns: 1, failed: 1, waitingMs: 2_000, runningMs: 10_000, pullRequests: 1 },
+    turns: 1,
+    failed: 1,
+    waitingMs: 2_000,
+    runningMs: 10_000,
+    pullRequests: 1,
   }
 
   test.each(['UTC', 'Pacific/Auckland', 'America/Los_Angeles'])('by the clock of a server in %s', (zone) => {

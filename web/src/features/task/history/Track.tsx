@@ -187,7 +187,8 @@ function Marks(props: MarksProps) {
   const { session } = props
   const [width, setWidth] = useState(0)
   const [chosen, setChosen] = useState(0)
-  const measure = useCallback((box: HTMLElement) => {
+  const measure = useCallback((box: HTMLElement | null) => {
+    if (box === null) return undefined
     const observer = new ResizeObserver(() => setWidth(box.clientWidth))
     observer.observe(box)
     return () => observer.disconnect()
