@@ -81,6 +81,8 @@ interface Sealer {
   refusal: string | null
   /** Second places have been asked about the newest seal. */
   isChecked: boolean
+  /** The newest that this process knows of. */
+  newest: RecordedSeal | undefined
   /** When this process made its last seal, by `performance.now()`. */
   sealedAt: number
 }
@@ -115,6 +117,7 @@ export async function startSealer(
     trees: await openSealTrees(engines.readStore, engines.logIdentity),
     isChecked: false,
     refusal: null,
+    newest: undefined,
     sealedAt: -shortestMs,
   }
   const inOrder = serialize()
@@ -307,7 +310,9 @@ async function appendSeal(
 /** Tells metrics and `/readyz` how sealing stands, and the log of the process when that has changed. */
 function report(sealer: Sealer, refusal: string | null, newest: RecordedSeal | undefined): void {
   const { engines, tell } = sealer
-  const state = { sealedAt: newest === undefined ? null : Date.parse(newest.at), refused: refusal !== null }
+  sealer.newest = newest ?? sealer.newest
+  const sealedAt = sealer.newest === undefined ? null : Date.parse(sealer.newest.at)
+  const state = { sealedAt, refused: refusal !== null }
   engines.emit({ kind: 'sealer', state })
   if (refusal === sealer.refusal) return
   sealer.refusal = refusal

@@ -9,6 +9,7 @@ import { sealStream, taskStream } from '#domain/kernel/streams.ts'
 import { LogBegun } from '#domain/log.ts'
 import { TaskDeleted } from '#domain/task/events.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
+import { readConfig } from '#platform/config/config.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, eventLog } from '#platform/eventlog/eventLog.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
@@ -128,6 +129,11 @@ test('a process that stood still while another sealed does not spoil the stored 
   await Promise.all([slow.stop(), fast.stop()])
   expect([...slow.told, ...fast.told]).toEqual([])
   expect((await verified()).findings).toEqual([])
+})
+
+test('with the defaults the log is sealed every ten seconds, which leaves nothing that is older than a minute to vanish unseen', () => {
+  const { seals } = readConfig({ DATA_DIR: folder })
+  expect(seals).toMatchObject({ everyMs: 10_000, file: join(folder, 'seals.ndjson') })
 })
 
 test('a clock that goes back changes nothing about seals', async () => {
