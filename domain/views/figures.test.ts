@@ -21,6 +21,7 @@ import {
   ExecutionFailed,
   ExecutionRequested,
   ExecutionStarted,
+  PullRequestObserved,
   PullRequestOpened,
   TaskCreated,
   TaskDeleted,
@@ -61,6 +62,11 @@ const opened = PullRequestOpened.of(
   { requestId: 'r' },
   { number: 1, url: 'words', headCommit: 'a'.repeat(40) },
 )
+const merged = (mergedAt: string) =>
+  PullRequestObserved.of(
+    { state: 'merged', draft: false, updatedAt: mergedAt, mergedAt },
+    { number: 1, nodeId: 'PR_1', repositoryId: 'R_1', headCommit: 'a'.repeat(40), mergedBy: 'ada' },
+  )
 const used = (n: number, model: string | null, outputTokens: number, costUsd: number) =>
   UsageRecorded.of({
     executionId: executionId(n),
@@ -191,6 +197,8 @@ describe('around the end of a week, counted by hand', () => {
     ['2026-01-05T00:01:03.000Z', requested(2)],
     ['2026-01-05T00:01:05.000Z', started(2)],
     ['2026-01-05T00:01:15.000Z', failed(2)],
+    // Merged while it was still Sunday, and heard of the next day.
+    ['2026-01-05T09:00:00.000Z', merged('2026-01-04T23:59:59Z')],
   )
   const before = {
     ...noFigures,
@@ -204,6 +212,7 @@ describe('around the end of a week, counted by hand', () => {
     cacheReadTokens: 5,
     cacheWriteTokens: 1,
     costUsd: 0.5,
+    mergedPullRequests: 1,
   }
   const after = {
     ...noFigures,

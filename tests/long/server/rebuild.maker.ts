@@ -26,7 +26,7 @@ const engines = {
   emit: noTelemetry,
 }
 process.stdout.write('begun\n')
-const projector = await startProjector(engines, onThreads(config))
+const projector = await startProjector(engines, onThreads(config, engines))
 await eventually(
   'it is made and tidied up',
   async () => {

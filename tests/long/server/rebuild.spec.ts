@@ -143,7 +143,7 @@ function openProjector(keptMs: number) {
     logger: silent,
     emit: noTelemetry,
   }
-  return startProjector(engines, { ...onThreads(config()), keptMs })
+  return startProjector(engines, { ...onThreads(config(), engines), keptMs })
 }
 
 async function isProjected(): Promise<boolean> {
