@@ -17,7 +17,7 @@ const outside = [
   'tests/contracts/{nats,mongo}Connection.spec.ts',
 ]
 
-// Unit tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.
+// Most tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.
 export default defineConfig({
   test: {
     maxWorkers: workers,
@@ -75,6 +75,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'server',
+          isolate: false,
           sequence: { groupOrder: 1 },
           include: ['tests/{server,hostile}/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
@@ -86,6 +87,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
+          isolate: false,
           sequence: { groupOrder: 1 },
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
