@@ -6,7 +6,11 @@ import { devNull, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
-import { startCodeHost, type CodeHostOptions } from '../../services/codehost/codehost.ts'
+import {
+  startCodeHost,
+  type CodeHostOptions,
+  type RunningCodeHost,
+} from '../../services/codehost/codehost.ts'
 
 export const clientId = 'Iv1.flightdeck'
 export const clientSecret = 'only for tests'
@@ -31,6 +35,7 @@ export interface LocalCodeHost {
   readonly api: string
   readonly codeHost: CodeHost
   readonly log: readonly string[]
+  readonly webhooks: RunningCodeHost['webhooks']
   stop(): Promise<void>
 }
 
@@ -60,7 +65,7 @@ export async function startLocal(
     clientSecret,
     ...(clock ? { clock } : {}),
   })
-  return { url: running.url, api, codeHost, log, stop: running.stop }
+  return { url: running.url, api, codeHost, log, webhooks: running.webhooks, stop: running.stop }
 }
 
 /** PKCE's two halves. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import type { AnyProduct } from '../product.ts'
+import { note } from '../report/notes.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'
 import { recentTask, startCoding } from './pages/dashboard.ts'
@@ -135,6 +136,12 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   expect((await task.header.getByRole('heading').boundingBox())?.y).toBe(titleAt?.y)
   await expect(task.chat).toContainText('Pull request #1 created successfully')
 
+  // A second window has the list: both follow the pull request from here on.
+  const list = await context.newPage()
+  await list.goto('/dashboard')
+  await expect(list.getByRole('link', { name: 'Pull request #1: Open' })).toBeVisible()
+  await expect(task.header.getByRole('link', { name: 'Pull request #1: Open' })).toBeVisible()
+
   const opening = context.waitForEvent('page')
   await task.chat.getByRole('link', { name: '/ada/parcel-tracker/pull/1' }).click()
   const host = await opening
@@ -144,6 +151,16 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   await expect(changed.getByRole('row', { name: '+ return `Good morning, ${name}!`' })).toBeVisible()
   await host.getByRole('button', { name: 'Merge pull request' }).click()
   await expect(host.getByText('Merged by Ada Lovelace')).toBeVisible()
+  const merged = performance.now()
+  await expect(task.header.getByRole('link', { name: 'Pull request #1: Merged' })).toBeVisible()
+  const inHeader = performance.now() - merged
+  await expect(list.getByRole('link', { name: 'Pull request #1: Merged' })).toBeVisible()
+  note(
+    'from the page of a merged pull request to the task page, and to the list in another window',
+    `${Math.round(inHeader)} and ${Math.round(performance.now() - merged)} ms`,
+  )
+  await list.close()
+  await expect(page.getByRole('button', { name: 'New PR' })).toBeEnabled()
   expect(await mergedFile(stage, 'src/greeting.js')).toBe(
     'export function greeting(name) {\n  return `Good morning, ${name}!`\n}',
   )

@@ -152,6 +152,9 @@ export function fullRepository(
     has_discussions: false,
     archived: false,
     disabled: false,
+    is_template: false,
+    topics: [],
+    web_commit_signoff_required: false,
     permissions: {
       admin: facts.mayPush,
       maintain: facts.mayPush,

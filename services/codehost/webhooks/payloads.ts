@@ -33,7 +33,7 @@ export async function payloadOf(
 ): Promise<{ readonly action: string | null; readonly payload: object }> {
   const repository = repositoryOf(host, event.repository)
   const around = {
-    repository: { ...repository, is_template: false, topics: [], web_commit_signoff_required: false },
+    repository,
     ...organizationAround(host.url, event.repository),
     installation: installationOf(event.repository),
     sender: simpleUser(host.url, event.sender),

@@ -1,0 +1,221 @@
+/** The webhooks of the local code host: in the shapes of the published examples, signed, each tried once, and arranged as a test likes. */
+import { Webhooks } from '@octokit/webhooks'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  clientId,
+  clientSecret,
+  commit,
+  gitDone,
+  signIn,
+  startLocal,
+  temporaryFolder,
+  type Folder,
+  type LocalCodeHost,
+} from './codeHost.fixture.ts'
+
+interface Received {
+  readonly guid: string
+  readonly event: string
+  readonly signature: string
+  readonly body: string
+  readonly payload: Record<string, unknown>
+}
+
+const secret = 'the secret of the hook'
+let folder: Folder
+let local: LocalCodeHost
+let ada = ''
+let tree = ''
+let hook: Server
+let received: Received[] = []
+let status = 202
+
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  hook = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks).toString('utf8')
+    const header = (name: string) => String(request.headers[name])
+    received.push({
+      guid: header('x-github-delivery'),
+      event: header('x-github-event'),
+      signature: header('x-hub-signature-256'),
+      body,
+      payload: JSON.parse(body),
+    })
+    response.writeHead(status).end()
+  })
+  await new Promise<void>((listening) => hook.listen(0, '127.0.0.1', listening))
+  const at = hook.address()
+  const url = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}/hook`
+  local = await startLocal(join(folder.path, 'data'), { hooks: [{ url, secret }] })
+  ada = (await signIn(local.codeHost, 'ada')).accessToken
+  const made = await local.codeHost.createRepository(ada, {
+    name: 'engine',
+    description: '',
+    isPrivate: false,
+  })
+  const access = await local.codeHost.gitAccess(ada, made)
+  tree = join(folder.path, 'tree')
+  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
+  await commit(tree, 'main', { 'README.md': 'engine\n' })
+  await commit(tree, 'feature', { 'src/b.ts': 'export const b = 2\n' })
+  await gitDone(tree, ['push', '-q', 'origin', 'main', 'feature'], access)
+})
+afterAll(async () => {
+  await local.stop()
+  await new Promise((closed) => hook.close(closed))
+  await folder.remove()
+})
+
+const at = { owner: 'ada', name: 'engine' }
+const request = { head: 'feature', base: 'main', title: 'Add b', body: 'It is b.', draft: false }
+
+async function ask(method: string, path: string, body?: unknown) {
+  const response = await fetch(`${local.api}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ada}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  expect(response.status).toBeLessThan(300)
+}
+
+/** Lines such as `pull_request.number: number`, three levels deep; what may be null has no type. */
+function shapeOf(value: unknown, path = '', depth = 0): readonly string[] {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || depth > 3)
+    return [value === null ? path : `${path}: ${Array.isArray(value) ? 'list' : typeof value}`]
+  return [path, ...Object.entries(value).flatMap(([key, one]) => shapeOf(one, `${path}.${key}`, depth + 1))]
+}
+
+const file = fileURLToPath(import.meta.resolve('@octokit/webhooks-examples/api.github.com/index.json'))
+const examples: { name: string; examples: Record<string, unknown>[] }[] = JSON.parse(
+  readFileSync(file, 'utf8'),
+)
+
+/** The names of members that every example of the kind has. */
+function wanted(event: string, action: unknown): readonly string[] {
+  const all = examples.find(({ name }) => name === event)?.examples ?? []
+  const alike = all.filter((one) => action === undefined || one['action'] === action)
+  const [first = [], ...others] = alike.map((one) => new Set(namesOf(shapeOf(one))))
+  return [...first].filter((name) => others.every((other) => other.has(name)))
+}
+const namesOf = (shape: readonly string[]) => shape.map((line) => line.replace(/: .*$/, ''))
+
+/** What of GitHub's payloads nothing of ours needs: settings of repositories, and links of people. */
+const leftOut =
+  /\.(custom_properties|allow_\w+|delete_branch_on_merge|use_squash_pr_title_as_default|squash_merge_commit_\w+|merge_commit_(title|message)|has_discussions|organization|master_branch|stargazers)$|\.owner\.(name|email)$|\.license|\.(milestone|assignee|auto_merge|requested_reviewers|labels)\b|head_commit\.|\.commits\b/
+
+test('each tells what happened in the shape of its example, signed with the secret', async () => {
+  received = []
+  const pulls = '/repos/ada/engine/pulls'
+  await local.codeHost.openPullRequest(ada, at, request)
+  const [reading] = await local.codeHost.pullRequestStates(ada, [{ repository: at, number: 1 }])
+  const id = reading?.kind === 'read' ? reading.pullRequest.nodeId : ''
+  for (const mutation of ['convertPullRequestToDraft', 'markPullRequestReadyForReview']) {
+    const query = `mutation { ${mutation}(input: {pullRequestId: "${id}"}) { pullRequest { isDraft } } }`
+    await fetch(`${local.url}/api/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    })
+  }
+  await ask('PATCH', `${pulls}/1`, { title: 'Add b and c' })
+  await ask('PATCH', `${pulls}/1`, { state: 'closed' })
+  await ask('PATCH', `${pulls}/1`, { state: 'open' })
+  await commit(tree, 'feature', { 'src/c.ts': 'export const c = 3\n' })
+  await gitDone(tree, ['push', '-q', 'origin', 'feature'], await local.codeHost.gitAccess(ada, at))
+  await ask('PUT', `${pulls}/1/merge`, {})
+  await local.webhooks.settled()
+  const told = received.map(({ event, payload }) => `${event} ${String(payload['action'] ?? '')}`.trim())
+  for (const one of [
+    'opened',
+    'converted_to_draft',
+    'ready_for_review',
+    'edited',
+    'closed',
+    'reopened',
+    'synchronize',
+  ])
+    expect(told).toContain(`pull_request ${one}`)
+  expect(told.filter((one) => one === 'pull_request closed')).toHaveLength(2)
+  expect(told).toContain('push')
+  const verifier = new Webhooks({ secret })
+  for (const { event, payload, body, signature } of received) {
+    expect(await verifier.verify(body, signature)).toBe(true)
+    expect(await new Webhooks({ secret: 'another' }).verify(body, signature)).toBe(false)
+    const names = new Set(namesOf(shapeOf(payload)))
+    const missing = wanted(event, payload['action']).filter((name) => !names.has(name) && !leftOut.test(name))
+    expect(missing, `${event} ${String(payload['action'])}`).toEqual([])
+  }
+  const Merged = z.object({
+    pull_request: z.object({ merged: z.boolean(), merged_by: z.object({ login: z.string() }) }),
+  })
+  const last = received.findLast(({ payload }) => payload['action'] === 'closed')
+  expect(Merged.parse(last?.payload)).toMatchObject({
+    pull_request: { merged: true, merged_by: { login: 'ada' } },
+  })
+})
+
+test('are held back, shuffled, repeated and lost as a test likes; what failed is listed and sent again', async () => {
+  await commit(tree, 'other', { 'src/d.ts': 'export const d = 4\n' })
+  await gitDone(tree, ['push', '-q', 'origin', 'other'], await local.codeHost.gitAccess(ada, at))
+  await local.webhooks.settled()
+  received = []
+  local.webhooks.hold()
+  await local.codeHost.openPullRequest(ada, at, { ...request, head: 'other' })
+  await ask('PATCH', '/repos/ada/engine/pulls/2', { title: 'Two' })
+  await ask('PATCH', '/repos/ada/engine/pulls/2', { state: 'closed' })
+  expect(received).toEqual([])
+  await local.webhooks.release(([first, ...others]) => [
+    ...others.toReversed(),
+    ...(first ? [first, first] : []),
+  ])
+  expect(received.map(({ payload }) => payload['action'])).toHaveLength(4)
+  expect(new Set(received.map(({ guid }) => guid)).size).toBe(3)
+
+  status = 500
+  await ask('PATCH', '/repos/ada/engine/pulls/2', { state: 'open' })
+  await local.webhooks.settled()
+  const Listed = z.array(
+    z.object({ id: z.number(), guid: z.string(), status_code: z.number(), redelivery: z.boolean() }),
+  )
+  const listed = async (query: string) => {
+    const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+    const asked = await fetch(`${local.api}/app/hook/deliveries${query}`, { headers: { authorization } })
+    return Listed.parse(await asked.json())
+  }
+  const [failed] = await listed('?status=failure&per_page=1')
+  expect(failed).toMatchObject({ status_code: 500, redelivery: false })
+  status = 202
+  const before = received.length
+  await fetch(`${local.api}/app/hook/deliveries/${failed?.id}/attempts`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
+  })
+  await local.webhooks.settled()
+  expect(received.slice(before).map(({ guid }) => guid)).toEqual([failed?.guid])
+  expect((await listed('?per_page=1'))[0]).toMatchObject({
+    guid: failed?.guid,
+    redelivery: true,
+    status_code: 202,
+  })
+  expect((await fetch(`${local.api}/app/hook/deliveries`)).status).toBe(401)
+})
+
+test('a conditional request is answered by 304 to the token that has the tag, and to no other', async () => {
+  const grace = (await signIn(local.codeHost, 'grace')).accessToken
+  const get = (token: string, tag?: string) =>
+    fetch(`${local.api}/repos/ada/engine/pulls/1`, {
+      headers: { authorization: `Bearer ${token}`, ...(tag ? { 'if-none-match': tag } : {}) },
+    })
+  const tag = (await get(ada)).headers.get('etag') ?? ''
+  expect(tag).toMatch(/^W\/"/)
+  expect((await get(ada, tag)).status).toBe(304)
+  expect((await get(grace, tag)).status).toBe(200)
+})
