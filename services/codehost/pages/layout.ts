@@ -20,6 +20,7 @@ h2{font-size:14px;line-height:20px;font-weight:600}
 a{color:var(--accent);text-decoration:none}a:hover{text-decoration:underline}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 code,.mono{font-family:var(--mono);font-size:12.5px}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .muted{color:var(--muted)}.small{font-size:12px;line-height:18px}
 .ok{color:var(--ok)}.bad{color:var(--bad)}.run{color:var(--run)}
 header.bar{display:flex;align-items:center;gap:16px;height:48px;padding:0 24px;background:var(--panel);border-bottom:1px solid var(--line)}
@@ -47,11 +48,11 @@ background:var(--panel);color:var(--text);font:500 13px/20px var(--ui);cursor:po
 .chip{padding:0 7px;border:1px solid var(--line);border-radius:10px;font-size:12px;line-height:18px;color:var(--muted);white-space:nowrap}
 pre.text{margin:0;white-space:pre-wrap;font:inherit}
 .copy{display:block;width:100%;padding:8px 10px;background:var(--raised);border-radius:6px;user-select:all}
-.diff{overflow-x:auto}
+.diff{overflow-x:auto;position:relative}
 table.code{border-collapse:collapse;width:100%;font:400 12.5px/20px var(--mono);overflow-wrap:normal}
 table.code td{padding:0 10px;white-space:pre;vertical-align:top}
 table.code td.n{width:1%;text-align:right;color:var(--muted);user-select:none}
-table.code td.o{width:1%;padding:0 8px;color:var(--muted);font:500 11px/20px var(--ui);user-select:none;border-right:1px solid var(--soft)}
+table.code td.o{width:1%;padding:0 8px;white-space:nowrap;color:var(--muted);font:500 11px/20px var(--ui);user-select:none;border-right:1px solid var(--soft)}
 table.code td.o.ai{border-right:2px solid var(--accent)}table.code td.o.human{border-right:2px solid var(--ok)}
 table.code td.sign{width:1%;padding:0 0 0 8px}table.code td.sign+td{padding-left:4px}
 tr.added td{background:var(--add)}tr.deleted td{background:var(--del)}tr.hunk td,tr.note td{background:var(--raised);color:var(--muted)}

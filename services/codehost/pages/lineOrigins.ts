@@ -41,7 +41,7 @@ export async function lineOriginsOf(
       const origin = records.get(commit)?.get(pathThere)?.(lineThere)
       if (origin) lines.set(line, origin)
     }
-    origins.set(path, lines)
+    if (lines.size > 0) origins.set(path, lines)
   }
   return origins
 }

@@ -243,16 +243,19 @@ const originOf = ({ newLine }: DiffLine, origins: FileOrigins): LineOrigin | und
 
 const authors = { ai: 'AI', human: 'Human', mixed: 'Mixed', unknown: 'Unknown' } as const
 
-/** The first of several lines of the same origin leads to it; the others only name it. */
+/** Of several lines of the same origin the first one names it and leads to it; below it only a line goes on. */
 const originCell = (origin: LineOrigin | undefined, above: LineOrigin | undefined): Html => {
   if (origin === undefined) return html`<td class="o"></td>`
   const { by, model, url } = origin
   const name = authors[by]
   const title = model === null ? name : `${name}: ${model}`
-  const leads = url !== null && (above?.url !== url || above.by !== by)
+  const goesOn = above?.by === by && above.url === url
   return html`<td class="${`o ${by}`}" title="${title}">
-    ${leads ? html`<a href="${url}" rel="noreferrer nofollow" aria-label="${`${title}: the conversation`}">${name}</a>` : name}
+    ${goesOn ? html`<span class="unseen">${name}</span>` : url === null ? name : originLink({ url, name, title })}
   </td>`
 }
+
+const originLink = ({ url, name, title }: Record<'url' | 'name' | 'title', string>): Html =>
+  html`<a href="${url}" rel="noreferrer nofollow" aria-label="${`${title}: the conversation`}">${name}</a>`
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

@@ -18,10 +18,11 @@ import { DiffList } from './list/DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
 import { mostMatches } from './diff/findInDiff.ts'
 import { commentMessage } from './quote.ts'
-import { type DiffFile, quietDiffs, readDiffs } from './diff/readDiffs.ts'
+import { type DiffFile, readDiffs } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
 import { type Comment, useComment } from './useComment.ts'
 import { useFind } from './useFind.ts'
+import { useWhitespace } from './useWhitespace.ts'
 import { type Folds, useFolds, useViewed } from './useFileMarks.ts'
 import { type KnownLinesOfFiles, useKnownLines } from './list/useKnownLines.ts'
 import type { Destination } from './list/useRowNavigation.ts'
@@ -58,7 +59,6 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const [width, measured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
   const withTree = useMedia('(width >= 1280px)')
-  const [quiet, setQuiet] = useState(false)
   const [treeOpen, setTreeOpen] = useState(false)
   const [focusWithin, setFocusWithin] = useState(false)
   const [scrolled, setScrolled] = useState(false)
@@ -66,7 +66,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const [goTo, setGoTo] = useState<Destination | null>(null)
 
   const read = useMemo(() => readDiffs(diff.changedFiles), [diff.changedFiles])
-  const files = useMemo(() => (quiet ? quietDiffs(read) : read), [read, quiet])
+  const { quiet, setQuiet, files } = useWhitespace(read)
   const viewed = useViewed(task.id)
   const folds = useFolds(viewed.viewed)
   const known = useKnownLines(task.id)

@@ -2,7 +2,6 @@
 import type { ChangedFile, GitDiff } from '#domain/api/tasks.schema.ts'
 import { fileFacts, type FileFacts } from './fileFacts.ts'
 import { type Hunk, parseDiff } from './parseDiff.ts'
-import { withoutWhitespace } from './whitespace.ts'
 
 export interface DiffFile {
   readonly name: string
@@ -59,14 +58,6 @@ export function inTreeOrder(one: Pick<DiffFile, 'name'>, other: Pick<DiffFile, '
 export function splitName(fileName: string): { readonly folder: string; readonly name: string } {
   const cut = fileName.lastIndexOf('/') + 1
   return { folder: fileName.slice(0, cut), name: fileName.slice(cut) }
-}
-
-/** The same files without what changed in its whitespace alone. */
-export function quietDiffs(files: readonly DiffFile[]): readonly DiffFile[] {
-  return files.map((each) => {
-    const { hunks, hidden } = withoutWhitespace(each.hunks)
-    return hidden === 0 ? each : { ...each, hunks, hidden }
-  })
 }
 
 /** Whether two answers show the same: one that does not is newer, and waits until it is asked for. */

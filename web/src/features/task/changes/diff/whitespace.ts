@@ -1,5 +1,6 @@
 /** Leaves out of hunks what changed in nothing but its whitespace, as `git diff -w` does, on lines that were read already. Pure. */
 import { paired, type DiffLine, type Hunk } from './parseDiff.ts'
+import type { DiffFile } from './readDiffs.ts'
 
 export interface WithoutWhitespace {
   readonly hunks: readonly Hunk[]
@@ -20,6 +21,14 @@ export function withoutWhitespace(hunks: readonly Hunk[]): WithoutWhitespace {
     return lines.some(({ kind }) => kind !== 'context') ? [{ ...hunk, lines: paired(lines) }] : []
   })
   return { hunks: left, hidden }
+}
+
+/** The same files without what changed in its whitespace alone. */
+export function quietDiffs(files: readonly DiffFile[]): readonly DiffFile[] {
+  return files.map((each) => {
+    const { hunks, hidden } = withoutWhitespace(each.hunks)
+    return hidden === 0 ? each : { ...each, hunks, hidden }
+  })
 }
 
 function quiet(lines: readonly DiffLine[]): { readonly lines: readonly DiffLine[]; readonly found: number } {
