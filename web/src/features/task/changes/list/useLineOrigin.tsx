@@ -1,7 +1,6 @@
 /** Opens beside a line where it comes from: by its number, or by a key on the line that has the focus. What that shows is loaded only then. */
 import { lazy, type MouseEvent, type RefObject, Suspense, useState } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
-import { useReplayed } from '../../replayed.ts'
 import type { DiffRow, LineRow } from '../diff/diffRows.ts'
 import { type ActiveRow, rowIdOf } from './useActiveRow.ts'
 
@@ -18,17 +17,14 @@ interface LineOriginOf {
 }
 
 export function useLineOrigin({ rows, active, box, shown }: LineOriginOf) {
-  const isReplayed = useReplayed() !== null
   const [asked, setAsked] = useState<{ readonly row: LineRow; readonly anchor: DOMRect } | null>(null)
   const open = (id: string | null) => {
     const row = rows.find((each) => each.id === id)
     const number = box.current?.querySelector(`[data-row="${id}"] [data-origin]`)
-    if (isReplayed || row?.kind !== 'line' || !number) return
-    setAsked({ row, anchor: number.getBoundingClientRect() })
+    // In a replay no number leads anywhere.
+    if (row?.kind === 'line' && number) setAsked({ row, anchor: number.getBoundingClientRect() })
   }
-  const row = rows[active.index]
-  const canTrace = !isReplayed && row?.kind === 'line' && row.right !== null
-  useAction('originOfLine', () => open(active.id), shown && active.focused && canTrace)
+  useAction('originOfLine', () => open(active.id), shown && active.focused)
   const line = asked?.row.right?.line.after ?? null
   return {
     onClick: (event: MouseEvent) => {
