@@ -91,12 +91,12 @@ function compileAhead(chunks: RegExp): Plugin {
 }
 
 const domain = join(import.meta.dirname, 'domain/')
-/** What pages share with each other, beside packages that have a chunk of their own; a project's settings and downloads are no part of most. */
+/** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads and the palette are no part of most. */
 const own =
-  /web\/src\/(?!main\.tsx|api\/useDownload|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
-/** What of a task's page its own parts share: the panels, the changes and the history. */
+  /web\/src\/(?!main\.tsx|api\/useDownload|features\/palette\/|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
+/** What of a task's page its own parts share: the panels, the changes and the history. Nothing else has a search bar. */
 const ofTask =
-  /web\/src\/features\/task\/(?!useCopy)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|rotate-ccw-clock|terminal|wrench)\.)/
+  /web\/src\/(features\/task\/(?!useCopy)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|rotate-ccw-clock|terminal|wrench)\.)/
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/
