@@ -1,15 +1,15 @@
 /** A task's pull request: a link with its number, and how it stands at the code host as an icon and a word. */
-import { CircleDashed, CircleX, GitMerge, GitPullRequest } from 'lucide-react'
+import { CircleCheck, CircleDashed, CircleX, GitPullRequest } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
 import { texts } from './texts.ts'
 
-// Of icons that lists have anyway.
+// Of icons that lists have anyway: each other one is loaded by every page.
 const looks = {
   open: [GitPullRequest, 'text-ok'],
   draft: [CircleDashed, 'text-muted'],
-  merged: [GitMerge, 'text-accent'],
+  merged: [CircleCheck, 'text-accent'],
   closed: [CircleX, 'text-bad'],
 } as const
 const unknown = [GitPullRequest, 'text-accent'] as const
