@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
-import { digestsOf, type Digests } from '#platform/eventlog/chain.ts'
+import { digestsOf, sha256, type Digests } from '#platform/eventlog/chain.ts'
 import { sealsFile, type OutsideSeal } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import type { SealEvidence } from '#platform/verify/seals.ts'
 import { verifyLog, type Digest, type Verified } from '#platform/verify/verify.ts'
 import { LogBegun } from '#domain/log.ts'
+import { CannotOpen } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { startSealer } from '../../services/command/sealer.ts'
 import { openTestEngines, type TestEngines } from './engines.ts'
@@ -65,7 +66,7 @@ export async function openSealedLog(): Promise<SealedLog> {
     if ((await rpc.ask('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
   }
   await sealer.stop()
-  const vault = vaultOf(contents)
+  const vault = vaultOf(events, contents)
   const outside: (OutsideSeal | undefined)[] = []
   for await (const seal of sealsFile(file).all()) outside.push(seal)
   const keys = await signingKeys(engines.vault, identity)
@@ -91,10 +92,14 @@ export async function openSealedLog(): Promise<SealedLog> {
 }
 
 /** Opens what was kept of a log in the clear. */
-function vaultOf(contents: ReadonlyMap<string, string>): Pick<Vault, 'open'> {
+function vaultOf(events: readonly StoredEvent[], contents: ReadonlyMap<string, string>): Pick<Vault, 'open'> {
+  const sealed = new Map(events.map(({ id, meta }) => [id, meta.content?.sealed]))
   return {
-    open: async (_scope, context) => {
-      const plain = contents.get(context.slice(context.indexOf('#') + 1))
+    open: async (_scope, context, bytes) => {
+      const id = context.slice(context.indexOf('#') + 1)
+      const plain = contents.get(id)
+      // As the encryption does: what was changed does not open.
+      if (plain !== undefined && sha256(bytes) !== sealed.get(id)) throw new CannotOpen('It was changed.')
       return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
     },
   }
@@ -103,7 +108,7 @@ function vaultOf(contents: ReadonlyMap<string, string>): Pick<Vault, 'open'> {
 /** Makes so many changes of each kind to the kept log of a real run that has no seals, and has each looked for. */
 export async function tryUnsealedChanges(times: number): ReturnType<typeof tamperedWith> {
   const { events, contents } = await readFrozenLog('v1')
-  return tamperedWith(events, vaultOf(contents), { tamperings: foundTamperings, times, seed: 18 })
+  return tamperedWith(events, vaultOf(events, contents), { tamperings: foundTamperings, times, seed: 18 })
 }
 
 const placeOf = ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>) => `${stream}@${revision}`
