@@ -22,6 +22,8 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY --from=service-packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# For the file of seals, on a volume.
+RUN install -d -o node -g node -m 700 /seals
 USER node
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
 EXPOSE 8080

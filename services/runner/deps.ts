@@ -77,6 +77,8 @@ export interface WorkspaceDeps extends Pick<
 > {
   /** Where people reach the product; `null` where this process does not know. */
   readonly publicAddress: string | null
+  /** Whether the origin of lines is published beside commits. */
+  readonly originNotes: boolean
   /** Mirrors and workspaces are below it. */
   readonly root: string
   /** PATH. */

@@ -194,6 +194,7 @@ function workspaceDeps(
     logger,
     rpc,
     logIdentity,
+    originNotes: config.originNotes,
     publicAddress:
       config.publicUrl ?? (config.services.has('gateway') ? `http://localhost:${config.port}` : null),
     root,

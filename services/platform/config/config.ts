@@ -96,6 +96,8 @@ export interface Config {
   readonly otlpEndpoint: string | null
   /** Whether traces also follow the conventions for generative AI. */
   readonly genAiTraces: boolean
+  /** Whether git notes with the origin of lines are pushed beside commits. */
+  readonly originNotes: boolean
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
@@ -246,6 +248,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       git: values.SEAL_GIT ?? null,
       witness: values.SEAL_WITNESS ?? null,
     },
+    originNotes: values.ORIGIN_NOTES,
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,

@@ -212,6 +212,10 @@ export const variables = {
     address.optional(),
     'a witness of c2sp.org/tlog-witness that cosigns every seal; without it there is none',
   ],
+  ORIGIN_NOTES: [
+    onOrOff.default(true),
+    '0: no git notes are pushed beside commits that say which turn wrote which lines (1)',
+  ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   METRICS_HOST: [z.string().default('127.0.0.1'), 'address to listen on for /metrics (127.0.0.1)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [

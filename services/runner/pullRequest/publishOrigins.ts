@@ -23,7 +23,7 @@ import { linesAddedBy } from '../workspace/saved/provenance.ts'
 import { addressOfTask } from './taskRecord.ts'
 
 type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'blobs' | 'clock' | 'logger'> &
-  Pick<WorkspaceDeps, 'git' | 'publicAddress'>
+  Pick<WorkspaceDeps, 'git' | 'publicAddress' | 'originNotes'>
 
 interface Published {
   readonly state: LiveTask
@@ -37,7 +37,7 @@ const withinMs = 20_000
 const mostCommits = 20
 
 /**
- * Answers why the notes are not at the host, worded to follow a colon; `null` where they are. Never throws: a pull request does not depend on
+ * Answers why the notes are not at the host, worded to follow a colon; `null` where they are, and where the operator wants none. Never throws: a pull request does not depend on
  * it, and the next one tries again.
  */
 export async function publishOrigins(
@@ -47,6 +47,7 @@ export async function publishOrigins(
   headCommit: string,
 ): Promise<string | null> {
   const signal = AbortSignal.any([pushSignal, AbortSignal.timeout(withinMs)])
+  if (!deps.originNotes) return null
   const request: NotesRequest = { git: deps.git, workspace, url, authorization, signal }
   try {
     const notFetched = await fetchNotes(request)

@@ -48,6 +48,12 @@ describe.skipIf(missing !== undefined)(
         expect(await (await fetch(`${base}/readyz`)).json()).toMatchObject({ ready: true })
     })
 
+    test('the log is sealed, in a file on a volume of its own', async () => {
+      const [command = ''] = await stack.containersOf('command')
+      const sealed = () => docker('exec', command, 'cat', '/seals/seals.ndjson').catch(() => '')
+      await expect.poll(sealed, { timeout: 60_000, interval: 1_000 }).toContain('"checkpoint"')
+    })
+
     // Asked at one gateway, watched at the other.
     mainJob(() => ({
       signIn: async () => (ada = await signingIn(at(0))('ada')),

@@ -141,11 +141,15 @@ describe.skipIf(missing !== undefined)(
       expect(ofEach(all, rights)).toEqual(forEach(all, expected))
     })
 
-    test('lets our services write to nothing but /tmp and, the runner, its data', () => {
+    test('lets our services write to nothing but /tmp, the runner to its data, and whoever seals to the seals', () => {
       expect(ofEach(ours, (service) => service.read_only)).toEqual(forEach(ours, true))
       expect(ofEach(ours, ({ volumes }) => volumes.map(({ target }) => target))).toEqual(
-        forEach<string[]>(ours, [], { runner: ['/data'] }),
+        forEach<string[]>(ours, [], { runner: ['/data'], command: ['/seals'] }),
       )
+      const { environment, volumes } = file.services['command'] ?? {}
+      expect(environment?.['SEALS_FILE']).toMatch(/^\/seals\//)
+      // A volume with a name is one for all command processes, and outlives their containers.
+      expect(volumes?.[0]?.source).toBe('seals')
     })
 
     test('lifts the filter of system calls from nobody, and lets only the runner make sandboxes', () => {
@@ -218,6 +222,23 @@ describe.skipIf(missing !== undefined)(
         secrets.some(({ source }) => source === 'anthropic_api_key'),
       )
       expect(holders.map(([name]) => name)).toEqual(['runner'])
+    })
+
+    test('gives the secret of the webhooks to the gateway alone, and only where there is one', async () => {
+      const variable = 'GITHUB_WEBHOOK_SECRET_FILE'
+      expect(file.services['gateway']?.environment[variable]).toBe('')
+      const path = join(folder, 'webhooks')
+      await writeFile(path, 'a secret')
+      const env = { GITHUB_CLIENT_ID: 'an id', GITHUB_WEBHOOK_SECRET_PATH: path }
+      const { services, secrets } = ComposeFile.parse(
+        JSON.parse((await config(env, '--format', 'json')).stdout),
+      )
+      expect(services['gateway']?.environment[variable]).toBe('/run/secrets/github_webhook_secret')
+      expect(secrets['github_webhook_secret']?.file).toBe(path)
+      const holders = Object.entries(services).filter(([, { secrets: given }]) =>
+        given.some(({ source }) => source === 'github_webhook_secret'),
+      )
+      expect(holders.map(([name]) => name)).toEqual(['gateway'])
     })
 
     test('asks each how it is, and starts our services when their engines are well', () => {
