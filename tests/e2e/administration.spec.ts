@@ -51,7 +51,7 @@ describe('the figures', () => {
       await expect(
         page.getByRole('region', { name, exact: true }).getByRole('img', { name: `${name} by week` }),
       ).toBeVisible()
-    await expect(page.getByText('No merge is known yet')).toBeVisible()
+    await expect(page.getByText('Cost per merged pull request', { exact: true })).toBeVisible()
     const turns = page.getByRole('region', { name: 'Turns by week' })
     await expect(turns.getByRole('row')).toHaveCount(13)
     await expect(turns.getByRole('row').nth(1).getByRole('cell')).toHaveText(['1', '1', '0', '0', '100%'])

@@ -102,7 +102,8 @@ test('every stream is a hash chain from its first event, and the end of each tur
     const events = await eventStore.readAll(null, 100_000)
     const streams = byStream(events)
     const kinds = [...streams.keys()].map((stream) => stream.slice(0, stream.indexOf('-')))
-    expect(kinds.toSorted()).toEqual([
+    // Whether a webhook came before the stop is up to the code host.
+    expect(kinds.filter((kind) => kind !== 'delivery').toSorted()).toEqual([
       'identity',
       'log',
       'project',
