@@ -12,11 +12,11 @@ import { timelineOf, type TimelineSection } from '#domain/history/timeline.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { readRecording } from '../savedReplay/recording.ts'
 import { selectOpenTask } from '../taskSlice.ts'
-import { createReplayEngine, type Replayed, type ReplayEngine } from './engine.ts'
+import { createReplayEngine, type Replayed, type ReplayEngine } from '../replay/engine.ts'
 import type { HistoryPage, HistorySource, Missing } from './readHistory.ts'
-import type { TaskBase } from './replayState.ts'
-import { createReplayView, type ReplayView } from './replayView.ts'
-import { wordsBy } from './words.ts'
+import type { TaskBase } from '../replay/replayState.ts'
+import { createReplayView, type ReplayView } from '../replay/replayView.ts'
+import { wordsBy } from '../replay/words.ts'
 
 /** The moment that is shown, and whether it moves on. */
 export interface ReplayMoment {

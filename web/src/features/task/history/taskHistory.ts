@@ -8,10 +8,10 @@ import { HistoryAddress } from './HistoryAddress.tsx'
 import { HistoryPanel } from './HistoryPanel.tsx'
 import { openHistory, type HistorySession } from './historySession.ts'
 import { serverSource } from './readHistory.ts'
-import { RecordedChanges } from './RecordedChanges.tsx'
-import { ReplayBar } from './ReplayBar.tsx'
-import { ReplayedDock } from './ReplayedDock.tsx'
-import { Scrubber } from './Scrubber.tsx'
+import { RecordedChanges } from '../replay/RecordedChanges.tsx'
+import { ReplayBar } from '../replay/ReplayBar.tsx'
+import { ReplayedDock } from '../replay/ReplayedDock.tsx'
+import { Scrubber } from '../replay/Scrubber.tsx'
 
 interface LiveTask extends Pick<OpenTaskSync, 'terminal' | 'writing'> {
   readonly task: Task

@@ -5,7 +5,7 @@
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { Names } from '#domain/history/rows.ts'
 import type { HistorySource, Missing } from '../history/readHistory.ts'
-import type { TaskBase } from '../history/replayState.ts'
+import type { TaskBase } from '../replay/replayState.ts'
 import { readSavedChanges, savedChangesAt, type SavedChanges } from './savedChanges.ts'
 import { readSavedImages, type SavedImages } from './savedImages.ts'
 

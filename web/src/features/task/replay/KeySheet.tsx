@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
 import { useReplayed } from '../replayed.ts'
-import { texts } from './texts.ts'
+import { texts } from '../history/texts.ts'
 import { showKeys } from './useReplayKeys.ts'
 
 export function KeySheet() {

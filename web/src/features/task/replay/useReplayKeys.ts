@@ -1,7 +1,7 @@
 /** The keys of the replay, as video players have them. They count while the player has the focus, or nothing has it. */
 import { useEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
-import { speeds, type HistorySession } from './historySession.ts'
+import { speeds, type HistorySession } from '../history/historySession.ts'
 
 type Run = (session: HistorySession) => void
 

@@ -4,7 +4,7 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { RecordedChangesProps, Replayed } from '../replayed.ts'
-import { texts } from './texts.ts'
+import { texts } from '../history/texts.ts'
 
 /** How long a moment is shown before its changes are read, in ms: who moves through them wants none. */
 const restMs = 150

@@ -5,10 +5,10 @@ import type { Marker } from '#domain/history/markers.ts'
 import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime, elapsed } from '../../../ui/text/clock.ts'
-import type { HistorySession, ReplayMoment } from './historySession.ts'
+import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
 import { turnWords } from './ReplayBar.tsx'
-import { texts } from './texts.ts'
-import { useHistory } from './useHistory.ts'
+import { texts } from '../history/texts.ts'
+import { useHistory } from '../history/useHistory.ts'
 import { nextEvent, previousEvent } from './useReplayKeys.ts'
 
 interface TrackProps {

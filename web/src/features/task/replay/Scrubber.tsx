@@ -12,10 +12,10 @@ import {
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
 import { useCopy } from '../useCopy.ts'
-import { linkTo } from './HistoryAddress.tsx'
-import { speeds, type HistorySession, type ReplayMoment } from './historySession.ts'
+import { linkTo } from '../history/HistoryAddress.tsx'
+import { speeds, type HistorySession, type ReplayMoment } from '../history/historySession.ts'
 import { KeySheet } from './KeySheet.tsx'
-import { texts } from './texts.ts'
+import { texts } from '../history/texts.ts'
 import { Track } from './Track.tsx'
 import { nextEvent, nextTurn, playOrPause, previousEvent, previousTurn, showKeys } from './useReplayKeys.ts'
 

@@ -2,7 +2,7 @@
 import { History } from 'lucide-react'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { chatWidth } from '../chat/chatWidth.ts'
-import { texts } from './texts.ts'
+import { texts } from '../history/texts.ts'
 
 interface ReplayedDockProps {
   readonly queue: readonly MessageDocument[]

@@ -7,9 +7,9 @@ import { KeyCap } from '../../../ui/text/KeyCap.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
 import { useTurnActions, type FinishedTurn } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
-import type { HistorySession, ReplayMoment } from './historySession.ts'
-import { texts } from './texts.ts'
-import { useHistory } from './useHistory.ts'
+import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
+import { texts } from '../history/texts.ts'
+import { useHistory } from '../history/useHistory.ts'
 import { nextFailure, previousFailure, useReplayKeys } from './useReplayKeys.ts'
 
 interface ReplayBarProps {
