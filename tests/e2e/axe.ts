@@ -9,6 +9,7 @@ const ofColours = ['color-contrast', 'link-in-text-block']
 /** A sentence for each violation; none when all is well. */
 export async function violations(page: Page): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme: 'light' })
+  await coloursHaveChanged(page)
   const light = await axe(page).withTags(everything).analyze()
   await page.emulateMedia({ colorScheme: 'dark' })
   await coloursHaveChanged(page)
@@ -20,11 +21,14 @@ export async function violations(page: Page): Promise<readonly string[]> {
   )
 }
 
-/** The colours of a theme come in over a moment, in which they have no contrast. */
+/** The colours of a theme, and those of a button that becomes another, come in over a moment, in which they have no contrast. */
 async function coloursHaveChanged(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition)
-    await Promise.allSettled(transitions.map(({ finished }) => finished))
+    // The page hears of another theme with the next frame.
+    for (let frames = 0; frames < 2; frames += 1) await new Promise((drawn) => requestAnimationFrame(drawn))
+    const changing = () => document.getAnimations().filter((animation) => animation instanceof CSSTransition)
+    for (let found = changing(); found.length > 0; found = changing())
+      await Promise.allSettled(found.map(({ finished }) => finished))
   })
 }
 
