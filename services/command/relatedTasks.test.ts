@@ -96,6 +96,17 @@ test('an alternative whose request died before it was created gives its place ba
   expect(await ofType(1, 'AlternativeRemoved')).toMatchObject([{ data: { taskId: taskId(2) } }])
 })
 
+test('an alternative whose request gave its place back itself holds up nothing', async () => {
+  await create(1)
+  await addAlternative(2)
+  const stream = taskStream(taskId(1))
+  await engines.commands.execute(task, stream, { type: 'RemoveAlternative', taskId: taskId(2) }, cause())
+  await create(3, { comparedTo })
+  await follow()
+  await eventually('the next', async () => (await ofType(1, 'AlternativeAdded')).length === 2)
+  expect(await ofType(1, 'AlternativeRemoved')).toHaveLength(1)
+})
+
 test('what was created from a task that is gone is passed over', async () => {
   await turnEnded()
   await engines.commands.execute(task, taskStream(taskId(1)), { type: 'DeleteTask' }, cause())

@@ -86,7 +86,7 @@ async function settle(engines: RelatedTasksEngines, stored: StoredEvent, signal:
     }
     case 'AlternativeAdded': {
       const { taskId } = event.data
-      if (await isCreatedInTime(engines, event, signal)) return
+      if (await isSettledInTime(engines, event, signal)) return
       return tell(engines, event, stream.id, { type: 'RemoveAlternative', taskId })
     }
   }
@@ -98,10 +98,10 @@ async function titleOf({ log }: RelatedTasksEngines, stream: string): Promise<st
   return created?.type === 'TaskCreated' ? (created.content?.title ?? '') : ''
 }
 
-/** Waits for the alternative as long as its request may take; throws when this is to stop. */
-async function isCreatedInTime(
+/** Waits as long as the request may take until the alternative is created, or has no place any more; throws when this is to stop. */
+async function isSettledInTime(
   { commands, clock }: RelatedTasksEngines,
-  { at, data: { taskId } }: Extract<AnyRecorded, { type: 'AlternativeAdded' }>,
+  { at, stream, data: { taskId } }: Extract<AnyRecorded, { type: 'AlternativeAdded' }>,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
@@ -109,6 +109,8 @@ async function isCreatedInTime(
     const isLate = clock.now().getTime() - Date.parse(at) > createdWithinMs
     const { state } = await commands.load(task, taskStream(taskId))
     if (state.kind !== 'none') return true
+    const { state: original } = await commands.load(task, stream)
+    if (original.kind !== 'task' || !original.alternatives.includes(taskId)) return true
     if (isLate) return false
     await pause(lookedEveryMs, undefined, { signal })
   }

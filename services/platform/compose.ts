@@ -1,6 +1,6 @@
 /**
  * Picks the adapters: the only place that knows which engine stands behind a port. The drivers of the shared engines are large, and
- * loaded only where they are used: a start without them takes a third less.
+ * loaded only where they are used.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
