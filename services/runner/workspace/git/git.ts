@@ -217,6 +217,28 @@ export function authorizationConfig(
   return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
 }
 
+/** Fetches refs of the host, each as `+from:to`, without tags and without tidying up. */
+export function fetchRefs(
+  git: Git,
+  from: {
+    readonly gitDir: string
+    readonly url: string
+    readonly authorization?: string | undefined
+    readonly timeoutMs: number
+    readonly signal?: AbortSignal | undefined
+  },
+  refs: readonly string[],
+): Promise<Finished> {
+  const { gitDir, url, authorization, timeoutMs, signal } = from
+  return git({
+    gitDir,
+    args: ['fetch', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--', url, ...refs],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs,
+    signal,
+  })
+}
+
 /** The commit a ref names, `null` when there is none. */
 export async function commitOf(git: Git, gitDir: string, ref: string): Promise<string | null> {
   const found = await git({

@@ -5,6 +5,7 @@ import {
   authorizationConfig,
   commitOf,
   endedWell,
+  fetchRefs,
   gitOrThrow,
   gitText,
   lastWords,
@@ -38,22 +39,9 @@ const hostRef = (ref: string): string => ref.replace('refs/notes/', 'refs/notes/
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
-  const fetched = await git({
-    gitDir,
-    args: [
-      'fetch',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-auto-maintenance',
-      '--',
-      url,
-      // A pattern, since a ref that is not there would be a fault.
-      ...noteRefs.map((ref) => `+${ref}*:${hostRef(ref)}*`),
-    ],
-    secretConfig: authorizationConfig(url, authorization),
-    timeoutMs,
-    signal,
-  })
+  // A pattern, since a ref that is not there would be a fault.
+  const refs = noteRefs.map((ref) => `+${ref}*:${hostRef(ref)}*`)
+  const fetched = await fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs)
   if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
   for (const ref of noteRefs)
     if ((await commitOf(git, gitDir, hostRef(ref))) !== null)

@@ -11,6 +11,7 @@ import {
   commitOf,
   emptyTree,
   endedWell,
+  fetchRefs,
   gitOrThrow,
   gitText,
   lastWords,
@@ -290,23 +291,10 @@ async function fetchBranch(
   | { readonly kind: 'fetched'; readonly commit: string | null }
   | Extract<PublishResult, { kind: 'unreachable' }>
 > {
-  const { git, workspace, url, authorization } = request
+  const { git, workspace, url, authorization, signal, pushTimeoutMs: timeoutMs = 120_000 } = request
   const gitDir = workspace.privateGitDir
-  const fetched = await git({
-    gitDir,
-    args: [
-      'fetch',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-auto-maintenance',
-      '--',
-      url,
-      `+refs/heads/${branch}:${trackingRef(branch)}`,
-    ],
-    secretConfig: authorizationConfig(url, authorization),
-    timeoutMs: request.pushTimeoutMs ?? 120_000,
-    signal: request.signal,
-  })
+  const from = { gitDir, url, authorization, timeoutMs, signal }
+  const fetched = await fetchRefs(git, from, [`+refs/heads/${branch}:${trackingRef(branch)}`])
   if (endedWell(fetched)) return { kind: 'fetched', commit: await commitOf(git, gitDir, trackingRef(branch)) }
   return /couldn't find remote ref/.test(fetched.stderr.toString('utf8'))
     ? { kind: 'fetched', commit: null }
