@@ -12,6 +12,7 @@ import { emptyCatalog } from '#platform/ports/readStore.ts'
 import type { Answer } from './operations/answer.ts'
 import { operationBeside, operationOf, UnknownWords } from './operations/operate.ts'
 import type { Details } from '#platform/http/health.ts'
+import { webhookSecrets } from '#platform/credentials/hostApp.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, type Agents } from '#platform/runners/availableAgents.ts'
 import { processName } from '#platform/telemetry/open.ts'
@@ -263,7 +264,7 @@ async function startDoor(
       requestsAMinute: config.requestsAMinute,
       codeHostName: codeHostName(config),
       passwordSignIn: config.passwordSignIn,
-      webhookSecrets: webhookSecretsOf(config, engines),
+      webhookSecrets: webhookSecrets(engines.hostApp, config.following),
       webFolder: new URL('../web', import.meta.url).pathname,
       verifierFile: new URL('flightdeck-verify.mjs', import.meta.url).pathname,
       notices: notices.read,
@@ -276,12 +277,6 @@ async function startDoor(
     engines,
   )
   return [...upstreams, { stop: async () => notices.stop() }, gateway]
-}
-
-function webhookSecretsOf({ following }: Config, { localCodeHost }: Pick<Engines, 'localCodeHost'>) {
-  return [localCodeHost?.webhookSecret ?? following.webhookSecret, following.webhookSecretBefore].filter(
-    (secret) => secret !== null,
-  )
 }
 
 /** The last that was started stops first: nothing loses what it leans on. */

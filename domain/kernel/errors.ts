@@ -83,6 +83,10 @@ export const faults = {
     status: 503,
     sentence: 'Part of the server is not responding. Try again in a moment.',
   },
+  setup_required: {
+    status: 503,
+    sentence: 'This server is not set up with GitHub yet. Ask its operator to finish the set-up.',
+  },
   not_sealed: {
     status: 503,
     sentence:

@@ -62,7 +62,7 @@ export interface GatewayOptions {
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
   /** What the code host signs its deliveries with: the current secret, and one before it that still counts; none: no deliveries. */
-  readonly webhookSecrets: readonly string[]
+  readonly webhookSecrets: () => Promise<readonly string[]>
   /** The built client. */
   readonly webFolder: string
   /** The built verifier of audit bundles. */

@@ -18,10 +18,13 @@ import { openLog } from '#platform/eventlog/logIdentity.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
-import { codeHostName, type CodeHostConfig, type Config } from '#platform/config/config.ts'
+import { codeHostName, type Config } from '#platform/config/config.ts'
+import type { CodeHostConfig } from '#platform/config/codeHost.ts'
 import { holdDataFolder, requireFreeDisk } from '#platform/config/dataFolder.ts'
 import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
+import { hostApp, type HostApp } from '#platform/credentials/hostApp.ts'
+import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
 import { liveWords, type LiveWords } from '#platform/eventlog/liveWords.ts'
 import { imageAddresses, type ImageAddresses } from '#platform/images/addresses.ts'
@@ -79,6 +82,8 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly blobs: SealedBlobs
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
+  /** Which App we are at the code host. */
+  readonly hostApp: HostApp
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
@@ -342,17 +347,16 @@ async function onPorts(
 ): Promise<Engines> {
   const { eventStore, readStore, bus, vault, blobs } = ports
   const ids: Ids = { uuid: () => randomUUID() }
-  const localCodeHost =
-    config.codeHost.kind === 'local'
-      ? {
-          clientId: localClientId,
-          clientSecret: Buffer.from(vault.deriveKey('local-code-host')).toString('base64url'),
-          webhookSecret:
-            config.following.webhookSecret ??
-            Buffer.from(vault.deriveKey('local-code-host-webhooks')).toString('base64url'),
-        }
-      : null
-  const codeHost = githubCodeHost(codeHostOptions(config, config.codeHost, localCodeHost))
+  const localCodeHost = config.codeHost.kind === 'local' ? localCredentials(config, vault) : null
+  const app = hostApp({
+    configured: configuredApp(config, localCodeHost),
+    codeHostName: codeHostName(config),
+    vault,
+    bus,
+    clock,
+    leases: ports.leases,
+  })
+  const codeHost = githubCodeHost({ ...codeHostAddresses(config, config.codeHost), app: app.current })
   const telemetry = await openTelemetry(config, logger)
   const { emit, metrics } = telemetry
   const log = observedLog(eventLog({ eventStore, vault, bus, clock }), emit)
@@ -380,6 +384,7 @@ async function onPorts(
     blobs: sealedBlobs({ blobs, vault }),
     words: liveWords({ bus, vault, logger }),
     imageAddresses: imageAddresses({ vault, clock }),
+    hostApp: app,
     access,
     accessControl: openAccessControl(entering, { documents: docs, access, codeHost, vault, clock, logger }),
     projectSecrets: projectSecrets({ vault }),
@@ -394,6 +399,7 @@ async function onPorts(
     ]),
     async close() {
       follow.close()
+      app.close()
       await close()
       await telemetry.close()
     },
@@ -409,9 +415,34 @@ function refuseLostKey(config: StoresConfig, at: (name: string) => string): void
   )
 }
 
-function codeHostOptions(config: Config, codeHost: CodeHostConfig, local: Engines['localCodeHost']) {
-  if (codeHost.kind === 'github') return codeHost
-  const serverUrl = `http://localhost:${config.codeHostPort}`
-  const apiUrl = `http://127.0.0.1:${config.codeHostPort}/api/v3`
-  return { serverUrl, apiUrl, clientId: local?.clientId ?? '', clientSecret: local?.clientSecret ?? '' }
+/** The product is the local code host's own App, under credentials that follow from the master key. */
+function localCredentials({ following }: Config, vault: Vault): NonNullable<Engines['localCodeHost']> {
+  const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
+  return {
+    clientId: localClientId,
+    clientSecret: derived('local-code-host'),
+    webhookSecret: following.webhookSecret ?? derived('local-code-host-webhooks'),
+  }
+}
+
+function configuredApp({ codeHost }: Config, local: Engines['localCodeHost']): AppRegistration | null {
+  if (codeHost.kind === 'github') return codeHost.app
+  return (
+    local && {
+      ...local,
+      appId: null,
+      slug: 'flightdeck',
+      name: 'Flightdeck',
+      htmlUrl: null,
+      privateKey: null,
+    }
+  )
+}
+
+function codeHostAddresses(config: Config, codeHost: CodeHostConfig) {
+  if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }
+  return {
+    serverUrl: `http://localhost:${config.codeHostPort}`,
+    apiUrl: `http://127.0.0.1:${config.codeHostPort}/api/v3`,
+  }
 }

@@ -60,7 +60,12 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
     describe('sign-in', () => {
       test('a person who lets us in comes back with a code, the state, and tokens for it', async () => {
         const { verifier, challenge } = proofKey()
-        const address = host.authorizeUrl({ state: 'a state', redirectUri, codeChallenge: challenge, origin })
+        const address = await host.authorizeUrl({
+          state: 'a state',
+          redirectUri,
+          codeChallenge: challenge,
+          origin,
+        })
         const back = await authorize(address, 'ada')
         expect(`${back.origin}${back.pathname}`).toBe(redirectUri)
         expect(back.searchParams.get('state')).toBe('a state')
@@ -72,7 +77,7 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
       test('a code works once, and only with the verifier of its challenge', async () => {
         const { verifier, challenge } = proofKey()
         const codeOf = async () => {
-          const asked = host.authorizeUrl({ state: 's', redirectUri, codeChallenge: challenge, origin })
+          const asked = await host.authorizeUrl({ state: 's', redirectUri, codeChallenge: challenge, origin })
           return (await authorize(asked, 'ada')).searchParams.get('code') ?? ''
         }
         const stolen = await codeOf()
@@ -523,7 +528,8 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
     })
 
     test('where the app is installed and managed are pages of the host', async () => {
-      for (const address of [host.appUrls.install, host.appUrls.manage]) {
+      const { install, manage } = await host.appUrls()
+      for (const address of [install, manage]) {
         expect(address.startsWith(`${opened.serverUrl}/`)).toBe(true)
         expect((await fetch(address)).status).toBe(200)
       }

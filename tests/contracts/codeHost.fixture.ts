@@ -6,6 +6,7 @@ import { devNull, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
+import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
 import {
   startCodeHost,
   type CodeHostOptions,
@@ -14,6 +15,17 @@ import {
 
 export const clientId = 'Iv1.flightdeck'
 export const clientSecret = 'only for tests'
+/** The App that a local code host is started with. */
+export const registered: AppRegistration = {
+  appId: null,
+  slug: 'flightdeck',
+  name: 'Flightdeck',
+  htmlUrl: null,
+  clientId,
+  clientSecret,
+  privateKey: null,
+  webhookSecret: null,
+}
 export const redirectUri = 'http://localhost:8080/api/auth/github/callback'
 export const origin = 'http://localhost:8080'
 
@@ -61,8 +73,7 @@ export async function startLocal(
   const codeHost = githubCodeHost({
     serverUrl: running.url,
     apiUrl: api,
-    clientId,
-    clientSecret,
+    app: async () => registered,
     ...(clock ? { clock } : {}),
   })
   return { url: running.url, api, codeHost, log, webhooks: running.webhooks, stop: running.stop }
@@ -88,7 +99,7 @@ export async function authorize(address: string, login: string): Promise<URL> {
 export async function signIn(codeHost: CodeHost, login: string): Promise<HostTokens> {
   const { verifier, challenge } = proofKey()
   const back = await authorize(
-    codeHost.authorizeUrl({ state: 'the state', redirectUri, codeChallenge: challenge, origin }),
+    await codeHost.authorizeUrl({ state: 'the state', redirectUri, codeChallenge: challenge, origin }),
     login,
   )
   return codeHost.exchangeCode({

@@ -143,7 +143,7 @@ describe('the OAuth page', () => {
     const { codeHost } = await start({ clock: { now: () => now } })
     const { verifier, challenge } = proofKey()
     const request = { state: 's', redirectUri, codeChallenge: challenge, origin }
-    const back = await authorize(codeHost.authorizeUrl(request), 'ada')
+    const back = await authorize(await codeHost.authorizeUrl(request), 'ada')
     later(11)
     const code = back.searchParams.get('code') ?? ''
     const exchanged = codeHost.exchangeCode({ code, redirectUri, codeVerifier: verifier })
@@ -331,7 +331,12 @@ describe('pages', () => {
   test('signing in with the app lets the browser see private pages', async () => {
     const local = await start()
     const { verifier: _, challenge } = proofKey()
-    const address = local.codeHost.authorizeUrl({ state: 's', redirectUri, codeChallenge: challenge, origin })
+    const address = await local.codeHost.authorizeUrl({
+      state: 's',
+      redirectUri,
+      codeChallenge: challenge,
+      origin,
+    })
     const { headers } = await visit(`${address}&login=ada`)
     const Cookie = (headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     expect(headers.get('set-cookie')).toMatch(/; path=\/; .*httponly/i)

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { codeHostContract } from './codeHost.contract.ts'
-import { clientId, clientSecret, redirectUri, startLocal, temporaryFolder } from './codeHost.fixture.ts'
+import { clientSecret, redirectUri, registered, startLocal, temporaryFolder } from './codeHost.fixture.ts'
 
 codeHostContract('the local code host', async () => {
   const folder = await temporaryFolder()
@@ -46,7 +46,7 @@ describe('the adapter, where the host fails', () => {
     )
     const address = server.address()
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
-    return { asked, codeHost: githubCodeHost({ serverUrl: url, apiUrl: url, clientId, clientSecret }) }
+    return { asked, codeHost: githubCodeHost({ serverUrl: url, apiUrl: url, app: async () => registered }) }
   }
 
   const at = { owner: 'ada', name: 'engine' }
@@ -181,8 +181,7 @@ describe('the adapter, and loopback names', () => {
   const onLoopback = githubCodeHost({
     serverUrl: 'http://localhost:8081',
     apiUrl: 'http://127.0.0.1:8081/api/v3',
-    clientId,
-    clientSecret,
+    app: async () => registered,
   })
   const request = { state: 's', redirectUri, codeChallenge: 'c' }
 
@@ -191,8 +190,8 @@ describe('the adapter, and loopback names', () => {
     ['http://localhost:8080', 'http://localhost:8081'],
     ['http://[::1]:8080', 'http://[::1]:8081'],
     ['https://flightdeck.example', 'http://localhost:8081'],
-  ])('who comes by %s signs in at %s', (origin, server) => {
-    expect(new URL(onLoopback.authorizeUrl({ ...request, origin })).origin).toBe(server)
+  ])('who comes by %s signs in at %s', async (origin, server) => {
+    expect(new URL(await onLoopback.authorizeUrl({ ...request, origin })).origin).toBe(server)
   })
 
   test('they are one host for addresses of repositories, by the same port', () => {
@@ -202,17 +201,15 @@ describe('the adapter, and loopback names', () => {
     expect(onLoopback.parseRepositoryUrl('http://127.0.0.1:9999/ada/engine')).toBeUndefined()
   })
 
-  test('GitHub itself is never taken for this machine', () => {
+  test('GitHub itself is never taken for this machine', async () => {
     const github = githubCodeHost({
       serverUrl: 'https://github.com',
       apiUrl: 'https://api.github.com',
-      clientId,
-      clientSecret,
-      appSlug: 'our-app',
+      app: async () => ({ ...registered, slug: 'our-app' }),
     })
     const origin = 'http://127.0.0.1:8080'
-    expect(new URL(github.authorizeUrl({ ...request, origin })).origin).toBe('https://github.com')
-    expect(github.appUrls).toEqual({
+    expect(new URL(await github.authorizeUrl({ ...request, origin })).origin).toBe('https://github.com')
+    expect(await github.appUrls()).toEqual({
       install: 'https://github.com/apps/our-app/installations/new',
       manage: 'https://github.com/apps/our-app',
     })

@@ -35,7 +35,7 @@ beforeEach(async () => {
   const app = new Koa()
   app.silent = true
   app.use(answers(engines.logger, randomUUID))
-  app.use(githubWebhooks([secret, before], engines))
+  app.use(githubWebhooks(async () => [secret, before], engines))
   http = createServer(app.callback())
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
   const at = http.address()

@@ -117,7 +117,7 @@ async function toCodeHost(
   setCookie(flow, context, oauthStateCookie, cookie)
   const codeChallenge = createHash('sha256').update(verifier).digest('base64url')
   context.redirect(
-    flow.services.codeHost.authorizeUrl({
+    await flow.services.codeHost.authorizeUrl({
       state,
       codeChallenge,
       origin,

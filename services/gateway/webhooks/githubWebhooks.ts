@@ -26,14 +26,15 @@ const Guid = z.uuid()
 const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 
 /** Whoever changes the secret gives the old one as well, until the code host has the new one. Without any, there is no such address. */
-export function githubWebhooks(secrets: readonly string[], deps: RecordingDeps): Middleware {
-  const verifiers = secrets.map((secret) => new Webhooks({ secret }))
+export function githubWebhooks(secrets: () => Promise<readonly string[]>, deps: RecordingDeps): Middleware {
+  const verifiersOf = verifiersBySecret()
   const record = deliveryRecorder(deps)
   const allowed = rate(aMinute)
   const forged = new RateLimiterMemory({ points: forgedBytesAMinute, duration: 60 })
   const bodies = { bytes: 0 }
   return async (context, next) => {
     if (context.path !== webhookPath) return next()
+    const verifiers = verifiersOf(await secrets())
     if (verifiers.length === 0 || context.method !== 'POST')
       throw new Fault('not_found', 'There is no such address.')
     await allowed(context.ip)
@@ -54,6 +55,15 @@ export function githubWebhooks(secrets: readonly string[], deps: RecordingDeps):
     context.status = 202
     context.body = { received: true }
     return undefined
+  }
+}
+
+/** A verifier for each secret, made once. */
+function verifiersBySecret(): (secrets: readonly string[]) => readonly Webhooks[] {
+  let made = new Map<string, Webhooks>()
+  return (secrets) => {
+    made = new Map(secrets.map((secret) => [secret, made.get(secret) ?? new Webhooks({ secret })]))
+    return [...made.values()]
   }
 }
 

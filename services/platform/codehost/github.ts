@@ -1,5 +1,6 @@
 /** The code host behind its port: GitHub, GitHub Enterprise, or the local code host. */
 import { z } from 'zod'
+import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import {
   CodeHostFault,
@@ -8,6 +9,7 @@ import {
   type HostRepository,
   type HostTokens,
 } from '#platform/ports/codeHost.ts'
+import type { AppRegistration, CurrentApp } from '#platform/ports/codeHostApp.ts'
 import { checkedName, onServer, repositoryOf, serverForBrowser, trimmed } from './address.ts'
 import {
   Account,
@@ -28,10 +30,8 @@ export interface GitHubOptions {
   readonly serverUrl: string
   /** Where the REST API is: `https://api.github.com`, or `<server>/api/v3`. */
   readonly apiUrl: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** The app's name in addresses; `flightdeck` unless told. */
-  readonly appSlug?: string
+  /** The App as it is registered when it is needed. */
+  readonly app: CurrentApp
   /** Where browsers that came by `origin` find the server, when that is not `serverUrl`. Loopback names need no telling. */
   readonly browserServerUrl?: (origin: string) => string
   readonly clock?: Clock
@@ -47,6 +47,8 @@ interface Host {
   readonly apiUrl: string
   readonly clock: Pick<Clock, 'now'>
   octokit(accessToken: string): ReturnType<typeof octokitFor>
+  /** Throws `setup_required`. */
+  app(): Promise<AppRegistration>
 }
 
 export function githubCodeHost(options: GitHubOptions): CodeHost {
@@ -58,15 +60,22 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     apiUrl,
     clock: options.clock ?? { now: () => new Date() },
     octokit: (accessToken) => octokitFor(apiUrl, accessToken),
+    app: async () => {
+      const app = await options.app()
+      if (!app) throw new Fault('setup_required')
+      return app
+    },
   }
-  const appPage = `${serverUrl}/apps/${options.appSlug ?? 'flightdeck'}`
   return {
     ...signInCalls(host),
     ...accountCalls(host),
     ...repositoryCalls(host),
     ...pullRequestCalls(host),
-    appUrls: { install: `${appPage}/installations/new`, manage: appPage },
-
+    appUrls: async () => {
+      const { htmlUrl, slug } = await host.app()
+      const page = onServer(htmlUrl ?? `${serverUrl}/apps/${slug}`, serverUrl)
+      return { install: `${page}/installations/new`, manage: page }
+    },
     parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
   }
 }
@@ -74,13 +83,17 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
 /** OAuth: https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app */
 function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode' | 'refresh' | 'revoke'> {
   const { options, serverUrl, apiUrl, clock } = host
-  const app = { client_id: options.clientId, client_secret: options.clientSecret }
+  const credentials = async () => {
+    const { clientId, clientSecret } = await host.app()
+    return { client_id: clientId, client_secret: clientSecret }
+  }
   const browserServer = options.browserServerUrl ?? ((origin: string) => serverForBrowser(serverUrl, origin))
   return {
-    authorizeUrl: ({ state, redirectUri, codeChallenge, origin, anotherAccount = false }) => {
+    authorizeUrl: async ({ state, redirectUri, codeChallenge, origin, anotherAccount = false }) => {
+      const { clientId } = await host.app()
       const url = new URL(`${trimmed(browserServer(origin))}/login/oauth/authorize`)
       url.search = new URLSearchParams({
-        client_id: options.clientId,
+        client_id: clientId,
         redirect_uri: redirectUri,
         state,
         code_challenge: codeChallenge,
@@ -90,20 +103,21 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
       return url.toString()
     },
     exchangeCode: async ({ code, redirectUri, codeVerifier }) => {
-      const form = { ...app, code, redirect_uri: redirectUri, code_verifier: codeVerifier }
+      const form = { ...(await credentials()), code, redirect_uri: redirectUri, code_verifier: codeVerifier }
       return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     refresh: async (refreshToken) => {
-      const form = { ...app, grant_type: 'refresh_token', refresh_token: refreshToken }
+      const form = { ...(await credentials()), grant_type: 'refresh_token', refresh_token: refreshToken }
       return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     revoke: async (accessToken) => {
-      const credentials = Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64')
+      const { clientId, clientSecret } = await host.app()
+      const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
       const ended = ask(z.unknown(), () =>
         octokitFor(apiUrl, undefined).rest.apps.deleteAuthorization({
-          client_id: options.clientId,
+          client_id: clientId,
           access_token: accessToken,
-          headers: { authorization: `basic ${credentials}` },
+          headers: { authorization: `basic ${basic}` },
         }),
       )
       await ended.catch((error: unknown) => {
@@ -310,7 +324,8 @@ function tokensFrom(answer: unknown, clock: Clock): HostTokens {
     throw new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.')
   }
   if ('error' in read.data) {
-    throw new CodeHostFault(tokenFault(read.data.error), read.data.error_description ?? read.data.error)
+    const { error, error_description: says = error } = read.data
+    throw new CodeHostFault(tokenFault(error), says, undefined, undefined, error)
   }
   const { access_token, expires_in, refresh_token, refresh_token_expires_in } = read.data
   const inSeconds = (seconds: number | undefined) =>

@@ -18,7 +18,7 @@ export function servicesOf(
   if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
   if (codeHost.kind === 'github') services.delete('codehost')
   if (services.size === 0)
-    faults.push('SERVICES: nothing is left to run: the local code host is off when GITHUB_CLIENT_ID is set.')
+    faults.push('SERVICES: nothing is left to run: the local code host is off with GitHub.')
   return services
 }
 

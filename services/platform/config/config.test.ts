@@ -1,4 +1,5 @@
 /** The environment, read and checked at once. */
+import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -122,14 +123,57 @@ describe('the code host', () => {
       kind: 'github',
       serverUrl: 'https://github.com',
       apiUrl: 'https://api.github.com',
-      clientId: 'Iv1.a',
-      clientSecret: 's',
+      app: {
+        appId: null,
+        slug: 'flightdeck',
+        name: 'flightdeck',
+        htmlUrl: null,
+        clientId: 'Iv1.a',
+        clientSecret: 's',
+        privateKey: null,
+        webhookSecret: null,
+      },
     })
     const own = { GITHUB_SERVER_URL: 'https://git.example/', GITHUB_API_URL: 'https://git.example/api/v3/' }
     expect(readConfig({ ...app, ...own }).codeHost).toMatchObject({
       serverUrl: 'https://git.example',
       apiUrl: 'https://git.example/api/v3',
     })
+  })
+  test('is GitHub by name, with an App that is made at /setup; its REST interface is where that host has it', () => {
+    const hosts = [
+      ['https://github.com', 'https://api.github.com'],
+      ['https://git.example', 'https://git.example/api/v3'],
+      ['https://acme.ghe.com', 'https://api.acme.ghe.com'],
+    ] as const
+    for (const [serverUrl, apiUrl] of hosts)
+      expect(readConfig({ CODE_HOST: 'github', GITHUB_SERVER_URL: serverUrl })).toMatchObject({
+        codeHost: { kind: 'github', serverUrl, apiUrl, app: null },
+        passwordSignIn: false,
+      })
+    expect(readConfig({ CODE_HOST: 'local' }).codeHost).toEqual({ kind: 'local' })
+    expect(faultsOf({ ...app, CODE_HOST: 'local' })).toHaveLength(2)
+  })
+  test('the App has its number with its key, which may have its line breaks written out', () => {
+    const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+      type: 'pkcs1',
+      format: 'pem',
+    })
+    const numbered = { ...app, GITHUB_APP_ID: '42', GITHUB_APP_SLUG: 'our-app' }
+    const key = String(pem).trim()
+    const found = { appId: '42', slug: 'our-app', privateKey: key }
+    for (const given of [key, key.replaceAll('\n', '\\n')])
+      expect(readConfig({ ...numbered, GITHUB_APP_PRIVATE_KEY: given }).codeHost).toMatchObject({
+        app: found,
+      })
+    expect(faultsOf(numbered)).toEqual([expect.stringMatching(/^GITHUB_APP_PRIVATE_KEY: is required with/)])
+    expect(faultsOf({ ...app, GITHUB_APP_PRIVATE_KEY: key })).toEqual([
+      expect.stringMatching(/^GITHUB_APP_ID: is required with/),
+    ])
+    expect(faultsOf({ ...numbered, GITHUB_APP_PRIVATE_KEY: 'a secret of mine' }).join()).not.toContain(
+      'of mine',
+    )
+    expect(faultsOf({ ...numbered, GITHUB_APP_PRIVATE_KEY: 'a secret of mine' })).toHaveLength(1)
   })
   test.each(Object.keys(app))('needs both halves of the app: %s is missed', (name) => {
     const { [name as keyof typeof app]: _left, ...rest } = app
@@ -188,7 +232,7 @@ describe('a fault', () => {
     ],
     [
       { SERVICES: 'codehost', GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' },
-      'SERVICES: nothing is left to run: the local code host is off when GITHUB_CLIENT_ID is set.',
+      'SERVICES: nothing is left to run: the local code host is off with GitHub.',
     ],
     [{ CLAUDE_BIN: '/nowhere/claude' }, 'CLAUDE_BIN: /nowhere/claude is no program that can be run.'],
   ])('is a sentence that names the variable: %j', (env, sentence) => {
@@ -339,8 +383,8 @@ describe('a secret in a file', () => {
 })
 
 test('a variable without effect yet is told, and taken', () => {
-  const env = { GITHUB_TOKEN: 't', GITHUB_APP_ID: '1', PASSWORD_SIGN_IN: '' }
-  expect(readConfig(env).unused).toEqual(['GITHUB_APP_ID', 'GITHUB_TOKEN'])
+  const env = { GITHUB_TOKEN: 't', PASSWORD_SIGN_IN: '' }
+  expect(readConfig(env).unused).toEqual(['GITHUB_TOKEN'])
 })
 
 describe('the second agent', () => {
@@ -374,9 +418,7 @@ test('the help lists every variable that is read, each with what it is', () => {
   const described = lines.map((line) => /^ {2}([A-Z_]+) +(\S.*)$/.exec(line))
   expect(described.every((found) => found !== null)).toBe(true)
   const names = described.map((found) => found?.[1])
-  expect(names).toEqual(
-    expect.arrayContaining(['PORT', 'MASTER_KEY', 'GITHUB_APP_PRIVATE_KEY_FILE', 'SANDBOX']),
-  )
+  expect(names).toEqual(expect.arrayContaining(['PORT', 'MASTER_KEY', 'GITHUB_APP_PRIVATE_KEY', 'SANDBOX']))
   expect(new Set(names).size).toBe(names.length)
 })
 

@@ -5,21 +5,12 @@ import { engineSockets, proxiesOf, unused, type allowedShortcomings } from './va
 import { inFiles, variables, type ServiceName, type Variables } from './variables.ts'
 import { entryFaults, portFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
 
+import { codeHostOf, isGitHubNamed, type CodeHostConfig } from './codeHost.ts'
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
 /** What a sandbox may lack without stopping a real model, by the operator's word. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
-
-export type CodeHostConfig =
-  | { readonly kind: 'local' }
-  | {
-      readonly kind: 'github'
-      readonly serverUrl: string
-      readonly apiUrl: string
-      readonly clientId: string
-      readonly clientSecret: string
-    }
 
 /** The container engine that makes sandboxes, where bubblewrap does not. */
 export interface ContainersConfig {
@@ -291,19 +282,8 @@ function limitsOf(values: Variables): Limits {
 
 /** The product as it is without a word said: engines of its own, and the local code host. */
 function isEmbedded(values: Variables): boolean {
-  return [values.EVENTSTORE_URL, values.MONGODB_URL, values.NATS_URL, values.GITHUB_CLIENT_ID].every(
-    (value) => value === undefined,
-  )
-}
-
-function codeHostOf(values: Variables, faults: string[]): CodeHostConfig {
-  const { GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = values
-  if (clientId === undefined && clientSecret === undefined) return { kind: 'local' }
-  if (clientId === undefined) faults.push('GITHUB_CLIENT_ID: is required with GITHUB_CLIENT_SECRET.')
-  if (clientSecret === undefined) faults.push('GITHUB_CLIENT_SECRET: is required with GITHUB_CLIENT_ID.')
-  const serverUrl = values.GITHUB_SERVER_URL?.replace(/\/+$/, '')
-  const apiUrl = values.GITHUB_API_URL?.replace(/\/+$/, '')
-  return { kind: 'github', serverUrl, apiUrl, clientId: clientId ?? '', clientSecret: clientSecret ?? '' }
+  const { EVENTSTORE_URL, MONGODB_URL, NATS_URL } = values
+  return !isGitHubNamed(values) && [EVENTSTORE_URL, MONGODB_URL, NATS_URL].every((url) => url === undefined)
 }
 
 /** The secrets that lie in files. Faults never show what is in one. */

@@ -16,6 +16,8 @@ export const address = z.url({ protocol: /^https?$/, error: 'is an http or https
 export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
 })
+/** A key in PEM, whose line breaks an environment file may hold as `\\n`. */
+export const pem = z.string().transform((text) => text.replaceAll('\\n', '\n'))
 /** Names of hosts, each with all that is below it where it begins with `*.`. */
 export const hosts = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])

@@ -12,6 +12,7 @@ import {
   key,
   onOrOff,
   organizations,
+  pem,
   people,
   peopleOrEverybody,
   port,
@@ -66,16 +67,35 @@ export const variables = {
     onOrOff.optional(),
     'sign-in with a password, 1 or 0; on only where the local code host and embedded engines serve',
   ],
+  CODE_HOST: [
+    z.enum(['local', 'github'], { error: 'is local or github' }).optional(),
+    'local or github; github without an App: its administrator makes one at /setup (local, or github where an App is named)',
+  ],
   GITHUB_SERVER_URL: [address.default('https://github.com'), 'the code host (https://github.com)'],
-  GITHUB_API_URL: [address.default('https://api.github.com'), 'its REST interface (https://api.github.com)'],
+  GITHUB_API_URL: [
+    address.optional(),
+    'its REST interface; without it where GitHub and GitHub Enterprise have it (https://api.github.com)',
+  ],
   GITHUB_CLIENT_ID: [
     z.string().optional(),
-    'client id of the GitHub App; without it the local code host serves',
+    'client id of the GitHub App; without it, and without CODE_HOST, the local code host serves',
   ],
   GITHUB_CLIENT_SECRET: [z.string().optional(), 'client secret of the GitHub App'],
-  GITHUB_APP_ID: [unused, 'no effect yet'],
-  GITHUB_APP_PRIVATE_KEY: [unused, 'no effect yet'],
-  GITHUB_APP_PRIVATE_KEY_FILE: [unused, 'no effect yet'],
+  GITHUB_APP_ID: [
+    z
+      .string()
+      .regex(/^\d{1,19}$/, { error: 'is a number' })
+      .optional(),
+    'number of the GitHub App, with its private key: then git and readers use tokens of its installations',
+  ],
+  GITHUB_APP_SLUG: [
+    z
+      .string()
+      .regex(/^[a-z\d][a-z\d-]{0,99}$/, { error: 'is the last part of the address of its page' })
+      .optional(),
+    "the App's name in addresses (flightdeck)",
+  ],
+  GITHUB_APP_PRIVATE_KEY: [pem.optional(), 'private key of the GitHub App, as PEM; line breaks may be \\n'],
   GITHUB_WEBHOOK_SECRET: [
     z.string().optional(),
     'secret that GitHub signs webhooks with, sent to /webhooks/github; without it there is no such address, and pull requests are polled',
@@ -236,6 +256,7 @@ export const variables = {
 export const inFiles = [
   'MASTER_KEY',
   'GITHUB_CLIENT_SECRET',
+  'GITHUB_APP_PRIVATE_KEY',
   'GITHUB_WEBHOOK_SECRET',
   'GITHUB_WEBHOOK_SECRET_BEFORE',
   'EVENTSTORE_URL',

@@ -14,11 +14,15 @@ let leases: Leases
 /** Refresh tokens that were used. */
 let used: string[]
 let revoked: string[]
+/** What the host says instead of renewing. */
+let refusal: CodeHostFault | undefined
+const usedUp = new CodeHostFault('unauthorized', 'It was used.', undefined, undefined, 'bad_refresh_token')
 beforeEach(async () => {
   engines = await openTestEngines()
   leases = openInProcessLeases({ onFault: () => undefined })
   used = []
   revoked = []
+  refusal = undefined
 })
 afterEach(async () => {
   await leases.close()
@@ -41,7 +45,8 @@ function openProcess(): HostAccess {
     leases,
     codeHost: {
       async refresh(refreshToken) {
-        if (used.includes(refreshToken)) throw new CodeHostFault('unauthorized', 'It was used.')
+        if (refusal !== undefined) throw refusal
+        if (used.includes(refreshToken)) throw usedUp
         used.push(refreshToken)
         await pause(50)
         return tokens(used.length + 1, future)
@@ -81,6 +86,47 @@ describe('access that has run out', () => {
     await one.keep(userId, tokens(9, future))
     expect(await asked).toBe('access 9')
     expect(await one.tokenOf(userId)).toBe('access 9')
+  })
+
+  test.each(['rate_limited', 'forbidden', 'invalid', 'unauthorized', 'unavailable'] as const)(
+    'is kept when the host does not renew it now, for a reason that says nothing of the grant: %s',
+    async (kind) => {
+      const one = openProcess()
+      await one.keep(userId, tokens(1, past))
+      refusal = new CodeHostFault(kind, 'Not now.')
+      await expect(one.tokenOf(userId)).rejects.toBe(refusal)
+      refusal = undefined
+      expect(await one.tokenOf(userId)).toBe('access 2')
+    },
+  )
+
+  test('that somebody else renewed without the lease is read again before the grant counts as ended', async () => {
+    const one = openProcess()
+    await one.keep(userId, tokens(1, past))
+    used.push('refresh 1')
+    const get = engines.vault.getSecret.bind(engines.vault)
+    let reads = 0
+    const racing = hostAccess({
+      ...engines,
+      vault: {
+        ...engines.vault,
+        getSecret: async (scope, name) => {
+          reads += 1
+          const before = await get(scope, name)
+          // After both looks at what had run out, and before the one that follows the refusal.
+          if (reads === 2) await one.keep(userId, tokens(7, future))
+          return before
+        },
+      },
+      leases,
+      codeHost: {
+        refresh: async () => {
+          throw usedUp
+        },
+        revoke: async () => undefined,
+      },
+    })
+    expect(await racing.tokenOf(userId)).toBe('access 7')
   })
 
   test('that the host refuses to renew is no connection any more', async () => {

@@ -3,13 +3,16 @@ import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost, type HostTokens } from '#platform/ports/codeHost.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { alone } from '../async/alone.ts'
 
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
-  /** An access token that is valid for at least a minute. Throws `github_not_connected` when there is none. */
+  /**
+   * An access token that is valid for at least a minute. Throws `github_not_connected` when there is none, and what the host says where it
+   * does not renew one that has run out.
+   */
   tokenOf(userId: string): Promise<string>
   /** Ends the access here and at the host. */
   end(userId: string): Promise<void>
@@ -23,9 +26,8 @@ const KeptTokens = z.object({
 })
 const secretName = 'code-host'
 const marginMs = 60_000
-
-/** Longer than the code host is waited for, twice. */
-const patienceMs = 30_000
+/** The host's word for a refresh token that was used, has run out or was taken back: nothing else ends a grant. */
+const usedUp = 'bad_refresh_token'
 
 export function hostAccess(engines: {
   vault: Vault
@@ -48,22 +50,8 @@ export function hostAccess(engines: {
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
 
   /** A refresh token works once: one process at a time uses or ends it, and reads what the one before it left. */
-  function alone<T>(userId: string, work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      let begun: Promise<unknown> | undefined
-      const held = leases.hold(`code host access of ${userId}`, async () => {
-        // One that is lost and held again does not do it twice.
-        begun ??= work().then(resolve, reject)
-        void begun.then(() => held.stop())
-        return { stop: async () => void (await begun) }
-      })
-      setTimeout(() => {
-        if (begun !== undefined) return
-        void held.stop()
-        reject(new EngineUnavailable('The lease of the access to the code host'))
-      }, patienceMs).unref()
-    })
-  }
+  const inTurn = <T>(userId: string, work: () => Promise<T>): Promise<T> =>
+    alone(leases, `code host access of ${userId}`, work)
 
   async function refresh(userId: string): Promise<string> {
     const tokens = await kept(userId)
@@ -77,9 +65,11 @@ export function hostAccess(engines: {
       await keep(userId, fresh)
       return fresh.accessToken
     } catch (fault) {
-      if (fault instanceof CodeHostFault && fault.kind !== 'unavailable')
-        throw new Fault('github_not_connected')
-      throw fault
+      if (!(fault instanceof CodeHostFault && fault.hostCode === usedUp)) throw fault
+      // Whoever used it may have kept what it got for it.
+      const now = await kept(userId)
+      if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
+      throw new Fault('github_not_connected')
     }
   }
 
@@ -89,14 +79,14 @@ export function hostAccess(engines: {
       const tokens = await kept(userId)
       if (!tokens) throw new Fault('github_not_connected')
       if (holds(tokens)) return tokens.accessToken
-      const running = refreshing.get(userId) ?? alone(userId, () => refresh(userId))
+      const running = refreshing.get(userId) ?? inTurn(userId, () => refresh(userId))
       refreshing.set(userId, running)
       return running.finally(() => refreshing.delete(userId))
     },
     async end(userId) {
       if (!(await kept(userId))) return
       // After a refresh that is under way, which would put back what is ended here.
-      const tokens = await alone(userId, async () => {
+      const tokens = await inTurn(userId, async () => {
         const last = await kept(userId)
         await vault.removeSecret(scope(userId), secretName)
         return last

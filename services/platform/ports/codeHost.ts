@@ -69,10 +69,19 @@ export class CodeHostFault extends Error {
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
   /** How long to wait before the next request, in ms, where the host says so. */
   readonly retryAfterMs: number | undefined
-  constructor(kind: CodeHostFault['kind'], message: string, cause?: unknown, retryAfterMs?: number) {
+  /** The host's own code for it, as `bad_refresh_token`, where it gives one. */
+  readonly hostCode: string | undefined
+  constructor(
+    kind: CodeHostFault['kind'],
+    message: string,
+    cause?: unknown,
+    retryAfterMs?: number,
+    hostCode?: string,
+  ) {
     super(message, { cause })
     this.kind = kind
     this.retryAfterMs = retryAfterMs
+    this.hostCode = hostCode
   }
 }
 
@@ -90,7 +99,7 @@ export interface RepositoryName {
 
 export interface CodeHost {
   /**
-   * The host's page on which a person authorizes us. `origin` is where the person's browser reaches us, so that a loopback name stays the
+   * The host's page on which a person authorizes us. Throws `setup_required` while there is no App, as all of sign-in does. `origin` is where the person's browser reaches us, so that a loopback name stays the
    * one they used; `codeChallenge` is PKCE's S256; with `anotherAccount` the host lets them choose, also where they are signed in.
    */
   authorizeUrl(request: {
@@ -99,7 +108,7 @@ export interface CodeHost {
     codeChallenge: string
     origin: string
     anotherAccount?: boolean
-  }): string
+  }): Promise<string>
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
   /** Ends the grant; a token the host no longer knows is fine. */
@@ -161,6 +170,6 @@ export interface CodeHost {
   ): Promise<HostPullRequest>
   /** `owner` and `name` of a repository's page on this host, or `undefined` when the address is not one. Loopback names count as one host. */
   parseRepositoryUrl(url: string): RepositoryName | undefined
-  /** Where a person installs or manages the provider's app. */
-  readonly appUrls: { readonly install: string; readonly manage: string }
+  /** Where a person installs or manages the provider's app. Throws `setup_required`. */
+  appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

@@ -27,7 +27,8 @@ export const authRoutes: readonly Route<QueryServices>[] = [
 export const githubRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubUser, signedIn, fresh, async ({ user }, { access, codeHost }) => {
     const account = await codeHost.account(await access.tokenOf(user.id))
-    return { user: { login: account.login, public_repos: account.publicRepos }, appUrls: codeHost.appUrls }
+    const appUrls = await codeHost.appUrls()
+    return { user: { login: account.login, public_repos: account.publicRepos }, appUrls }
   }),
   route(listRepositories, signedIn, fresh, async ({ user, query }, { access, codeHost }) => {
     const { type, sort, per_page: perPage, page } = query

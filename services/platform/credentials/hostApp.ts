@@ -1,0 +1,82 @@
+/**
+ * Which GitHub App the product is: the one of the configuration, else the one that `/setup` put into the vault. Processes learn of a new
+ * one from the log, or within seconds.
+ */
+import { z } from 'zod'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { AppRegistration, CurrentApp } from '#platform/ports/codeHostApp.ts'
+import type { Leases } from '#platform/ports/leases.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { alone } from '../async/alone.ts'
+
+export interface HostApp {
+  readonly current: CurrentApp
+  /** Keeps a new registration, in one write. `false` where there is one already: that one stays. */
+  keep(app: AppRegistration): Promise<boolean>
+  close(): void
+}
+
+export interface HostAppDeps {
+  /** The App of the configuration, which counts before any other; `null`: none. */
+  readonly configured: AppRegistration | null
+  /** Names the code host: an App of one is nobody at another. */
+  readonly codeHostName: string
+  readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
+  readonly bus: Pick<Bus, 'subscribe'>
+  readonly clock: Clock
+  readonly leases: Pick<Leases, 'hold'>
+}
+
+const Kept = z.object({
+  appId: z.string().nullable(),
+  slug: z.string(),
+  name: z.string(),
+  htmlUrl: z.string().nullable(),
+  clientId: z.string(),
+  clientSecret: z.string(),
+  privateKey: z.string().nullable(),
+  webhookSecret: z.string().nullable(),
+})
+
+const scope = 'code-host-app'
+/** How long what was read counts, in ms: an App does not change, one may come at any time. */
+const counts = { found: 60_000, missing: 2_000 }
+
+export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {
+  if (configured !== null) return { current: async () => configured, keep: async () => false, close() {} }
+  let known: { readonly app: AppRegistration | undefined; readonly until: number } | undefined
+  const unsubscribe = bus.subscribe('appended', ({ type }) => {
+    if (type === 'CodeHostAppRegistered') known = undefined
+  })
+  async function read(): Promise<AppRegistration | undefined> {
+    const secret = await vault.getSecret(scope, codeHostName)
+    const app = secret === undefined ? undefined : Kept.parse(JSON.parse(secret))
+    known = { app, until: clock.now().getTime() + (app ? counts.found : counts.missing) }
+    return app
+  }
+  return {
+    current: async () => (known && clock.now().getTime() < known.until ? known.app : read()),
+    keep: (app) =>
+      alone(leases, `code host app of ${codeHostName}`, async () => {
+        if ((await read()) !== undefined) return false
+        await vault.putSecret(scope, codeHostName, JSON.stringify(app))
+        known = undefined
+        return true
+      }),
+    close: unsubscribe,
+  }
+}
+
+/** What deliveries are signed with now: a configured secret counts before the one that the App was registered with. */
+export function webhookSecrets(
+  { current }: Pick<HostApp, 'current'>,
+  configured: { readonly webhookSecret: string | null; readonly webhookSecretBefore: string | null },
+): () => Promise<readonly string[]> {
+  return async () => {
+    const { webhookSecret = null } = (await current()) ?? {}
+    return [configured.webhookSecret ?? webhookSecret, configured.webhookSecretBefore].filter(
+      (secret) => secret !== null,
+    )
+  }
+}
