@@ -1,12 +1,22 @@
-/** Who there is on the local code host: two people and an organisation, without passwords, for trying the product offline. */
+/** Who there is on the local code host: two people and an organisation, without passwords, and the bots of its Apps. */
+import { createHash } from 'node:crypto'
 
-/** A person who can sign in. */
+/** What a token of an App covers, of what its holder may. */
+export interface Reach {
+  /** Whether repositories under this login may be changed. */
+  writesUnder(ownerLogin: string): boolean
+  covers(repository: { readonly id: number; readonly owner: string }): boolean
+}
+
+/** A person who can sign in, or the bot of an App. */
 export interface Account {
-  readonly type: 'User'
+  readonly type: 'User' | 'Bot'
   readonly id: number
   readonly login: string
   readonly name: string
   readonly email: string
+  /** Set while a token of an App acts. */
+  readonly reach?: Reach
 }
 
 /** People of an organisation, under a name in addresses. */
@@ -64,15 +74,28 @@ export const organizations: readonly Organization[] = [acme]
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 /** The person with this login, if there is one. */
-export const accountOf = (login: string): Account | undefined =>
+export const personOf = (login: string): Account | undefined =>
   accounts.find((account) => sameName(account.login, login))
+
+/** The person or bot with this login; whoever ends in `[bot]` is one, also when its App is gone. */
+export const accountOf = (login: string): Account | undefined => {
+  const [, slug] = /^([a-z0-9-]+)\[bot\]$/i.exec(login) ?? []
+  return slug === undefined ? personOf(login) : botOf(slug)
+}
+
+/** Who acts with an App's own tokens. Its id comes from its name, so that what it wrote can be told without the App. */
+export function botOf(slug: string): Account {
+  const login = `${slug.toLowerCase()}[bot]`
+  const id = 10_000_000 + (createHash('sha256').update(login).digest().readUInt32BE(0) % 200_000_000)
+  return { type: 'Bot', id, login, name: login, email: `${id}+${login}@users.noreply.localhost` }
+}
 
 /** The organisation with this login, if there is one. */
 export const organizationOf = (login: string): Organization | undefined =>
   organizations.find((organization) => sameName(organization.login, login))
 
 /** The person or organisation with this login, if there is one. */
-export const ownerOf = (login: string): Owner | undefined => accountOf(login) ?? organizationOf(login)
+export const ownerOf = (login: string): Owner | undefined => personOf(login) ?? organizationOf(login)
 
 /** The organisations that a person owns. */
 export const organizationsOf = (account: Account): readonly Organization[] =>
@@ -81,6 +104,8 @@ export const organizationsOf = (account: Account): readonly Organization[] =>
 /** Who may push, merge and make repositories under `ownerLogin`. */
 export function mayWrite(account: Account | undefined, ownerLogin: string): boolean {
   if (!account) return false
+  if (account.reach && !account.reach.writesUnder(ownerLogin)) return false
+  if (account.type === 'Bot') return account.reach !== undefined
   if (sameName(account.login, ownerLogin)) return true
   return organizationOf(ownerLogin)?.owners.includes(account.login) ?? false
 }
@@ -88,7 +113,8 @@ export function mayWrite(account: Account | undefined, ownerLogin: string): bool
 /** Public repositories are for everybody, private ones for those who may write. */
 export function mayRead(
   account: Account | undefined,
-  repository: { readonly owner: string; readonly isPrivate: boolean },
+  repository: { readonly id: number; readonly owner: string; readonly isPrivate: boolean },
 ): boolean {
-  return !repository.isPrivate || mayWrite(account, repository.owner)
+  if (!repository.isPrivate) return true
+  return mayWrite(account, repository.owner) && (account?.reach?.covers(repository) ?? true)
 }

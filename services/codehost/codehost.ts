@@ -12,6 +12,8 @@ import type { Host } from './services.ts'
 import { createApp } from './http/app.ts'
 import { isLoopback, openRepositories } from './repositories.ts'
 import { createPullRequests } from './pullRequests.ts'
+import { createComments } from './reviews/comments.ts'
+import { createReviews } from './reviews/reviews.ts'
 import { makeSamples } from './samples.ts'
 import { applyPatch, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
@@ -99,6 +101,8 @@ async function openHost(
   const webhooks = openWebhooks(options.hooks ?? [], { clock, log, host: () => host })
   const repositories = await openRepositories({ dataDir, store, git, clock, tell: webhooks.tell })
   const pulls = createPullRequests({ store, repositories, clock, tell: webhooks.tell })
+  const reviews = createReviews({ store, repositories, pulls, clock, tell: webhooks.tell })
+  const comments = createComments({ store, clock, tell: webhooks.tell })
   const app = {
     slug: appSlug,
     clientId: options.clientId,
@@ -106,7 +110,7 @@ async function openHost(
     redirectUris: options.redirectUris ?? [],
   }
   const url = urlOf(options.host, port)
-  const host: Host = { url, app, store, git, repositories, pulls, webhooks, clock, log }
+  const host: Host = { url, app, store, git, repositories, pulls, reviews, comments, webhooks, clock, log }
   if (options.seeds.length > 0) {
     await applyPatch(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {

@@ -3,6 +3,8 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Git } from './git/run.ts'
 import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
+import type { Comments } from './reviews/comments.ts'
+import type { Reviews } from './reviews/reviews.ts'
 import type { Store } from './store.ts'
 import type { Webhooks } from './webhooks/deliveries.ts'
 
@@ -23,6 +25,8 @@ export interface Host {
   readonly git: Git
   readonly repositories: Repositories
   readonly pulls: PullRequests
+  readonly reviews: Reviews
+  readonly comments: Comments
   readonly webhooks: Webhooks
   readonly clock: Clock
   /** Takes one line without a secret in it. */

@@ -1,5 +1,6 @@
 /** What the local code host remembers, besides the repositories themselves. Times are ISO 8601; tokens only as SHA-256. */
 import { z } from 'zod'
+import { IssueComment, Review, ReviewComment, ReviewThread } from './reviews/records.ts'
 
 const Time = z.iso.datetime()
 const Sha = z.string().regex(/^[0-9a-f]{40,64}$/)
@@ -56,13 +57,19 @@ const PullRequest = z.object({
 })
 
 export const State = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   nextRepositoryId: z.int().positive(),
   nextPullRequestId: z.int().positive(),
   grants: z.array(Grant).readonly(),
   sessions: z.array(Session).readonly(),
   repositories: z.array(Repository).readonly(),
   pullRequests: z.array(PullRequest).readonly(),
+  /** The next id of whatever is said or reported. */
+  nextTextId: z.int().positive().default(1),
+  reviews: z.array(Review).readonly().default([]),
+  reviewThreads: z.array(ReviewThread).readonly().default([]),
+  reviewComments: z.array(ReviewComment).readonly().default([]),
+  issueComments: z.array(IssueComment).readonly().default([]),
 })
 
 export type State = Readonly<z.infer<typeof State>>
@@ -73,11 +80,16 @@ export type PullRequest = Readonly<z.infer<typeof PullRequest>>
 
 /** A code host on which nothing has happened. */
 export const emptyState: State = {
-  version: 1,
+  version: 2,
   nextRepositoryId: 1,
   nextPullRequestId: 1,
   grants: [],
   sessions: [],
   repositories: [],
   pullRequests: [],
+  nextTextId: 1,
+  reviews: [],
+  reviewThreads: [],
+  reviewComments: [],
+  issueComments: [],
 }

@@ -49,9 +49,15 @@ async function load(path: string): Promise<State> {
   if (written.success && written.data.version > emptyState.version) {
     throw new NewerData(path, written.data.version, emptyState.version)
   }
-  const state = State.safeParse(json)
+  const state = State.safeParse(migrated(json))
   if (!state.success) throw new DamagedData(path, state.error)
   return state.data
+}
+
+/** Version 1 knew nothing of reviews, checks and issues: what it lacks is empty. */
+function migrated(json: unknown): unknown {
+  const isFirst = z.object({ version: z.literal(1) }).safeParse(json).success
+  return isFirst && typeof json === 'object' ? { ...json, version: emptyState.version } : json
 }
 
 function parse(text: string): unknown {

@@ -596,7 +596,7 @@ describe('restarts', () => {
     const path = join(dataDir(), 'code-host.json')
     for (const [text, sentence] of [
       ['{"version":1', 'is damaged'],
-      ['{"version":2,"more":[]}', 'newer'],
+      ['{"version":3,"more":[]}', 'newer'],
       ['[]', 'is damaged'],
     ] as const) {
       await writeFile(path, text)

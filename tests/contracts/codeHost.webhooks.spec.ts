@@ -77,13 +77,24 @@ afterAll(async () => {
 const at = { owner: 'ada', name: 'engine' }
 const request = { head: 'feature', base: 'main', title: 'Add b', body: 'It is b.', draft: false }
 
-async function ask(method: string, path: string, body?: unknown) {
+async function ask(method: string, path: string, body?: unknown, token = ada): Promise<unknown> {
   const response = await fetch(`${local.api}${path}`, {
     method,
-    headers: { authorization: `Bearer ${ada}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   expect(response.status).toBeLessThan(300)
+  const text = await response.text()
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+async function graphql(query: string): Promise<unknown> {
+  const response = await fetch(`${local.url}/api/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+  return response.json()
 }
 
 /** Lines such as `pull_request.number: number`, three levels deep; what may be null has no type. */
@@ -109,7 +120,16 @@ const namesOf = (shape: readonly string[]) => shape.map((line) => line.replace(/
 
 /** What of GitHub's payloads nothing of ours needs: settings of repositories, and links of people. */
 const leftOut =
-  /\.(custom_properties|allow_\w+|delete_branch_on_merge|use_squash_pr_title_as_default|squash_merge_commit_\w+|merge_commit_(title|message)|has_discussions|organization|master_branch|stargazers)$|\.owner\.(name|email)$|\.license|\.(milestone|assignee|auto_merge|requested_reviewers|labels)\b|head_commit\.|\.commits\b/
+  /\.(custom_properties|allow_\w+|delete_branch_on_merge|use_squash_pr_title_as_default|squash_merge_commit_\w+|merge_commit_(title|message)|has_discussions|organization|master_branch|stargazers)$|\.owner\.(name|email)$|\.license|\.(milestone|assignee|auto_merge|requested_reviewers|labels)\b|head_commit\.|^\.organization\.|\.commits\b/
+
+/** What arrived has all members that every example of its kind has. */
+function expectShapes() {
+  for (const { event, payload } of received) {
+    const names = new Set(namesOf(shapeOf(payload)))
+    const missing = wanted(event, payload['action']).filter((name) => !names.has(name) && !leftOut.test(name))
+    expect(missing, `${event} ${String(payload['action'])}`).toEqual([])
+  }
+}
 
 test('each tells what happened in the shape of its example, signed with the secret', async () => {
   received = []
@@ -118,12 +138,7 @@ test('each tells what happened in the shape of its example, signed with the secr
   const [reading] = await local.codeHost.pullRequestStates(ada, [{ repository: at, number: 1 }])
   const id = reading?.kind === 'read' ? reading.pullRequest.nodeId : ''
   for (const mutation of ['convertPullRequestToDraft', 'markPullRequestReadyForReview']) {
-    const query = `mutation { ${mutation}(input: {pullRequestId: "${id}"}) { pullRequest { isDraft } } }`
-    await fetch(`${local.url}/api/graphql`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ada}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    })
+    await graphql(`mutation { ${mutation}(input: {pullRequestId: "${id}"}) { pullRequest { isDraft } } }`)
   }
   await ask('PATCH', `${pulls}/1`, { title: 'Add b and c' })
   await ask('PATCH', `${pulls}/1`, { state: 'closed' })
@@ -146,13 +161,11 @@ test('each tells what happened in the shape of its example, signed with the secr
   expect(told.filter((one) => one === 'pull_request closed')).toHaveLength(2)
   expect(told).toContain('push')
   const verifier = new Webhooks({ secret })
-  for (const { event, payload, body, signature } of received) {
+  for (const { body, signature } of received) {
     expect(await verifier.verify(body, signature)).toBe(true)
     expect(await new Webhooks({ secret: 'another' }).verify(body, signature)).toBe(false)
-    const names = new Set(namesOf(shapeOf(payload)))
-    const missing = wanted(event, payload['action']).filter((name) => !names.has(name) && !leftOut.test(name))
-    expect(missing, `${event} ${String(payload['action'])}`).toEqual([])
   }
+  expectShapes()
   const Merged = z.object({
     pull_request: z.object({ merged: z.boolean(), merged_by: z.object({ login: z.string() }) }),
   })
@@ -206,6 +219,62 @@ test('are held back, shuffled, repeated and lost as a test likes; what failed is
     status_code: 202,
   })
   expect((await fetch(`${local.api}/app/hook/deliveries`)).status).toBe(401)
+})
+
+test('reviews, comments on lines, threads and comments below are told', async () => {
+  const grace = (await signIn(local.codeHost, 'grace')).accessToken
+  await commit(tree, 'third', { 'src/e.ts': 'export const e = 5\n' })
+  await gitDone(tree, ['push', '-q', 'origin', 'third'], await local.codeHost.gitAccess(ada, at))
+  await local.codeHost.openPullRequest(ada, at, { ...request, head: 'third' })
+  await local.webhooks.settled()
+  received = []
+  const pull = '/repos/ada/engine/pulls/3'
+  const onLine = { path: 'src/e.ts', line: 1, body: 'Why five?' }
+  const review = { event: 'REQUEST_CHANGES', body: 'No.', comments: [onLine] }
+  const Made = z.object({ id: z.number() })
+  const { id } = Made.parse(await ask('POST', `${pull}/reviews`, review, grace))
+  const [comment] = z.array(Made).parse(await ask('GET', `${pull}/reviews/${id}/comments`))
+  await ask('PUT', `${pull}/reviews/${id}`, { body: 'Not so.' }, grace)
+  await ask('PUT', `${pull}/reviews/${id}/dismissals`, { message: 'Done.' })
+  await ask('POST', `${pull}/comments/${comment?.id}/replies`, { body: 'Because.' })
+  await ask('PATCH', `/repos/ada/engine/pulls/comments/${comment?.id}`, { body: 'Why?' }, grace)
+  const asked =
+    '{ repository(owner: "ada", name: "engine") { pullRequest(number: 3) { reviewThreads(first: 1) { nodes { id } } } } }'
+  const [, thread = ''] = /"id":"([^"]+)"/.exec(JSON.stringify(await graphql(asked))) ?? []
+  for (const name of ['resolveReviewThread', 'unresolveReviewThread'])
+    await graphql(`mutation { ${name}(input: {threadId: "${thread}"}) { thread { isResolved } } }`)
+  await ask('DELETE', `/repos/ada/engine/pulls/comments/${comment?.id}`, undefined, grace)
+  const below = Made.parse(await ask('POST', '/repos/ada/engine/issues/3/comments', { body: 'Hm.' }, grace))
+  await ask('PATCH', `/repos/ada/engine/issues/comments/${below.id}`, { body: 'Hm!' }, grace)
+  await ask('DELETE', `/repos/ada/engine/issues/comments/${below.id}`, undefined, grace)
+  await local.webhooks.settled()
+  expect(received.map(({ event, payload }) => `${event} ${String(payload['action'])}`).sort()).toEqual(
+    [
+      'pull_request_review submitted',
+      'pull_request_review_comment created',
+      'pull_request_review edited',
+      'pull_request_review dismissed',
+      'pull_request_review submitted',
+      'pull_request_review_comment created',
+      'pull_request_review_comment edited',
+      'pull_request_review_thread resolved',
+      'pull_request_review_thread unresolved',
+      'pull_request_review_comment deleted',
+      'issue_comment created',
+      'issue_comment edited',
+      'issue_comment deleted',
+    ].sort(),
+  )
+  expectShapes()
+  const submitted = received.find(({ event }) => event === 'pull_request_review')
+  expect(submitted?.payload).toMatchObject({
+    review: { state: 'changes_requested' },
+    sender: { login: 'grace' },
+  })
+  const resolved = received.find(({ event }) => event === 'pull_request_review_thread')
+  expect(resolved?.payload).toMatchObject({ thread: { node_id: thread }, sender: { login: 'ada' } })
+  const said = received.find(({ event }) => event === 'issue_comment')
+  expect(said?.payload).toMatchObject({ issue: { number: 3, pull_request: {} }, comment: { body: 'Hm.' } })
 })
 
 test('a conditional request is answered by 304 to the token that has the tag, and to no other', async () => {

@@ -54,6 +54,8 @@ export interface Bare {
   diffSize(base: string, head: string): Promise<DiffSize>
   /** The same as unified diff text, cut at `maxBytes`. */
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
+  /** How one file differs between two commits, as a diff without context; `undefined` when git cannot say. */
+  changes(from: string, to: string, path: string): Promise<string | undefined>
   /** Which commit wrote each line that a file has at `head` and not in `base`; empty where it has none, or git takes too long. */
   blame(base: string, head: string, path: string): Promise<readonly BlamedLine[]>
   /** The commits that have a note in a notes ref. */
@@ -174,7 +176,7 @@ function historyCalls(
 function diffCalls(
   git: Git,
   at: readonly string[],
-): Pick<Bare, 'diffSize' | 'diff' | 'mergeTree' | 'commitTree'> {
+): Pick<Bare, 'diffSize' | 'diff' | 'changes' | 'mergeTree' | 'commitTree'> {
   const diffBase = async (base: string, head: string) => (await mergeBase(git, at, base, head)) ?? base
   return {
     diffSize: async (base, head) => {
@@ -192,6 +194,11 @@ function diffCalls(
       const result = await git.run([...at, 'diff', ...diffFlags, from, head, '--'], { ...slow, maxBytes })
       if (result.code !== 0) throw new GitFault(`git diff failed: ${result.stderr.trim()}`)
       return { text: result.stdout.toString('utf8'), truncated: result.truncated }
+    },
+    changes: async (from, to, path) => {
+      const flags = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-renames', '--unified=0']
+      const result = await git.run([...at, 'diff', ...flags, from, to, '--', `:(literal)${path}`], slow)
+      return result.code === 0 && !result.truncated ? result.stdout.toString('utf8') : undefined
     },
     mergeTree: async (base, head) => {
       const result = await git.run(

@@ -1,27 +1,18 @@
 /** How the fields of the schema are answered: by the same records as the REST API, with the same ids. */
-import { GraphQLError } from 'graphql'
-import { accountOf, mayRead, type Account } from '../accounts.ts'
-import { Refusal } from '../httpError.ts'
+import { accountOf, mayRead } from '../accounts.ts'
+import { associationOf } from '../actors.ts'
 import { nodeId, time } from '../rest/answers.ts'
-import type { Host } from '../services.ts'
 import type { PullRequest, Repository } from '../state.ts'
-
-/** What a request is answered with: the host, who asks, and where they find the host. */
-export interface Asking {
-  readonly host: Host
-  readonly viewer: Account
-  readonly origin: string
-}
+import { account, accountNamed, done, failed, type Asking } from './asking.ts'
+import { commit, commitsOf } from './commit.ts'
+import type { PageArguments } from './connections.ts'
+import { reviewThread, talkOf } from './talk.ts'
 
 /** As many as GitHub takes in one list of ids. */
 const mostNodes = 100
 
-/** An error of one field: the others are answered. */
-const failed = (type: 'NOT_FOUND' | 'FORBIDDEN' | 'UNPROCESSABLE', message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { type } })
-
 export const root = {
-  viewer: (_: unknown, { viewer }: Asking) => user(viewer),
+  viewer: (_: unknown, { viewer }: Asking) => account(viewer),
   node: ({ id }: { id: string }, asking: Asking) => nodeOf(asking, id),
   nodes: ({ ids }: { ids: readonly string[] }, asking: Asking) => {
     if (ids.length > mostNodes)
@@ -40,6 +31,31 @@ export const root = {
   },
   convertPullRequestToDraft: (args: DraftArguments, asking: Asking) => setDraft(args, asking, true),
   markPullRequestReadyForReview: (args: DraftArguments, asking: Asking) => setDraft(args, asking, false),
+  resolveReviewThread: (args: ThreadArguments, asking: Asking) => setResolved(args, asking, true),
+  unresolveReviewThread: (args: ThreadArguments, asking: Asking) => setResolved(args, asking, false),
+}
+
+interface ThreadArguments {
+  readonly input: { readonly threadId: string; readonly clientMutationId?: string | null }
+}
+
+async function setResolved({ input }: ThreadArguments, asking: Asking, resolved: boolean) {
+  const { host, actor } = asking
+  const { of, thread } = threadWith(asking, input.threadId)
+  const changed = await done(host.reviews.setResolved(of.repository, thread.id, actor, resolved))
+  return {
+    clientMutationId: input.clientMutationId ?? null,
+    thread: reviewThread(asking, of, changed, () => pullRequest(asking, of.repository, of.pull)),
+  }
+}
+
+function threadWith({ host, viewer }: Asking, id: string) {
+  const { reviewThreads, repositories } = host.store.current()
+  const thread = reviewThreads.find((one) => nodeId('PullRequestReviewThread', one.id) === id)
+  const of = thread && repositories.find((one) => one.id === thread.repositoryId)
+  if (!thread || !of || !mayRead(viewer, of))
+    throw failed('NOT_FOUND', `Could not resolve to a node with the global id of '${id}'.`)
+  return { of: { repository: of, pull: host.pulls.get(of, thread.number) }, thread }
 }
 
 interface DraftArguments {
@@ -49,12 +65,7 @@ interface DraftArguments {
 async function setDraft({ input }: DraftArguments, asking: Asking, draft: boolean) {
   const { host, viewer } = asking
   const found = pullRequestWith(asking, input.pullRequestId)
-  const changed = await host.pulls
-    .setDraft(found.repository, found.pull.number, viewer, draft)
-    .catch((fault: unknown) => {
-      if (!(fault instanceof Refusal)) throw fault
-      throw failed(fault.status === 403 ? 'FORBIDDEN' : 'UNPROCESSABLE', fault.message)
-    })
+  const changed = await done(host.pulls.setDraft(found.repository, found.pull.number, viewer, draft))
   return {
     clientMutationId: input.clientMutationId ?? null,
     pullRequest: pullRequest(asking, found.repository, changed),
@@ -63,10 +74,17 @@ async function setDraft({ input }: DraftArguments, asking: Asking, draft: boolea
 
 function nodeOf(asking: Asking, id: string) {
   const { viewer } = asking
-  if (id === nodeId('User', viewer.id)) return user(viewer)
+  if (id === nodeId(viewer.type, viewer.id)) return account(viewer)
+  if (isThread(asking, id)) {
+    const { of, thread } = threadWith(asking, id)
+    return reviewThread(asking, of, thread, () => pullRequest(asking, of.repository, of.pull))
+  }
   const found = pullRequestWith(asking, id)
   return pullRequest(asking, found.repository, found.pull)
 }
+
+const isThread = ({ host }: Asking, id: string): boolean =>
+  host.store.current().reviewThreads.some((one) => nodeId('PullRequestReviewThread', one.id) === id)
 
 function pullRequestWith({ host, viewer }: Asking, id: string) {
   const { pullRequests, repositories } = host.store.current()
@@ -76,14 +94,6 @@ function pullRequestWith({ host, viewer }: Asking, id: string) {
     throw failed('NOT_FOUND', `Could not resolve to a node with the global id of '${id}'.`)
   return { pull, repository: of }
 }
-
-const user = ({ id, login, name }: Account) => ({
-  __typename: 'User',
-  id: nodeId('User', id),
-  databaseId: id,
-  login,
-  name,
-})
 
 function repository(asking: Asking, { id, owner, name }: Repository): object {
   return {
@@ -105,8 +115,20 @@ function repository(asking: Asking, { id, owner, name }: Repository): object {
 function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object {
   const { merged } = pull
   const by = merged?.by ? accountOf(merged.by) : undefined
+  const { host } = asking
+  const figures = () => host.pulls.figures(of, pull)
   return {
     __typename: 'PullRequest',
+    databaseId: pull.id,
+    author: accountNamed(pull.author),
+    authorAssociation: associationOf(host.store.current(), of, pull.author),
+    body: pull.body ?? '',
+    isCrossRepository: false,
+    mergeCommit: merged?.commit ? commit(asking, of, merged.commit) : null,
+    mergeable: async () => mergeability((await figures()).mergeable),
+    mergeStateStatus: async () => mergeState(pull, (await figures()).mergeable),
+    commits: (args: PageArguments) => commitsOf(asking, of, pull, args),
+    ...talkOf(asking, { repository: of, pull }, () => pullRequest(asking, of, pull)),
     id: nodeId('PullRequest', pull.id),
     number: pull.number,
     title: pull.title,
@@ -115,7 +137,7 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
     isDraft: pull.draft,
     merged: merged !== null,
     mergedAt: merged && time(merged.at),
-    mergedBy: by ? user(by) : null,
+    mergedBy: by ? account(by) : null,
     createdAt: time(pull.createdAt),
     updatedAt: time(pull.updatedAt),
     closedAt: pull.closedAt === null ? null : time(pull.closedAt),
@@ -124,4 +146,13 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
     baseRefName: pull.base,
     repository: () => repository(asking, of),
   }
+}
+
+const mergeability = (mergeable: boolean | null): string =>
+  mergeable === null ? 'UNKNOWN' : mergeable ? 'MERGEABLE' : 'CONFLICTING'
+
+function mergeState({ draft }: PullRequest, mergeable: boolean | null): string {
+  if (mergeable === null) return 'UNKNOWN'
+  if (!mergeable) return 'DIRTY'
+  return draft ? 'DRAFT' : 'CLEAN'
 }

@@ -4,10 +4,11 @@ import type { Router } from '@koa/router'
 import { graphql, type GraphQLFormattedError } from 'graphql'
 import { z } from 'zod'
 import { originOf } from '../http/baseUrl.ts'
-import { signedIn } from '../http/authenticate.ts'
 import { Refusal } from '../httpError.ts'
 import type { Host } from '../services.ts'
-import { root, type Asking } from './resolvers.ts'
+import { actorOf } from '../rest/repositories.ts'
+import type { Asking } from './asking.ts'
+import { root } from './resolvers.ts'
 import { schema } from './schema.ts'
 
 const Request = z.object({
@@ -21,11 +22,11 @@ export function graphqlRoute(router: Router, host: Host): void {
 }
 
 async function answer(ctx: Context, host: Host): Promise<void> {
-  const viewer = signedIn(ctx, host)
+  const actor = actorOf(ctx, host)
   const asked = Request.safeParse(ctx.request.body)
   if (!asked.success) throw new Refusal(400, 'A query attribute must be specified and must be a string.')
   const { query, variables, operationName } = asked.data
-  const contextValue: Asking = { host, viewer, origin: originOf(ctx, host.url) }
+  const contextValue: Asking = { host, actor, viewer: actor.account, origin: originOf(ctx, host.url) }
   const { data, errors } = await graphql({
     schema,
     rootValue: root,

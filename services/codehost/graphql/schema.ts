@@ -19,7 +19,133 @@ type User implements Actor & Node {
   name: String
 }
 
+type Bot implements Actor & Node {
+  databaseId: Int
+  id: ID!
+  login: String!
+}
+
 enum PullRequestState { CLOSED MERGED OPEN }
+enum CommentAuthorAssociation { COLLABORATOR CONTRIBUTOR MEMBER NONE OWNER }
+enum DiffSide { LEFT RIGHT }
+enum PullRequestReviewState { APPROVED CHANGES_REQUESTED COMMENTED DISMISSED PENDING }
+enum PullRequestReviewThreadSubjectType { FILE LINE }
+enum MergeStateStatus { BEHIND BLOCKED CLEAN DIRTY DRAFT HAS_HOOKS UNKNOWN UNSTABLE }
+enum MergeableState { CONFLICTING MERGEABLE UNKNOWN }
+
+type PageInfo {
+  endCursor: String
+  hasNextPage: Boolean!
+  hasPreviousPage: Boolean!
+  startCursor: String
+}
+
+type IssueComment implements Node {
+  author: Actor
+  authorAssociation: CommentAuthorAssociation!
+  body: String!
+  createdAt: DateTime!
+  databaseId: Int
+  id: ID!
+  includesCreatedEdit: Boolean!
+  lastEditedAt: DateTime
+  updatedAt: DateTime!
+  url: URI!
+}
+type IssueCommentConnection {
+  nodes: [IssueComment]
+  pageInfo: PageInfo!
+  totalCount: Int!
+}
+
+type PullRequestReview implements Node {
+  author: Actor
+  authorAssociation: CommentAuthorAssociation!
+  body: String!
+  comments(after: String, before: String, first: Int, last: Int): PullRequestReviewCommentConnection!
+  commit: Commit
+  createdAt: DateTime!
+  databaseId: Int
+  id: ID!
+  includesCreatedEdit: Boolean!
+  lastEditedAt: DateTime
+  state: PullRequestReviewState!
+  submittedAt: DateTime
+  updatedAt: DateTime!
+  url: URI!
+}
+type PullRequestReviewConnection {
+  nodes: [PullRequestReview]
+  pageInfo: PageInfo!
+  totalCount: Int!
+}
+
+type PullRequestReviewComment implements Node {
+  author: Actor
+  authorAssociation: CommentAuthorAssociation!
+  body: String!
+  createdAt: DateTime!
+  databaseId: Int
+  diffHunk: String!
+  id: ID!
+  includesCreatedEdit: Boolean!
+  lastEditedAt: DateTime
+  line: Int
+  originalLine: Int
+  originalStartLine: Int
+  outdated: Boolean!
+  path: String!
+  pullRequestReview: PullRequestReview
+  replyTo: PullRequestReviewComment
+  startLine: Int
+  updatedAt: DateTime!
+  url: URI!
+}
+type PullRequestReviewCommentConnection {
+  nodes: [PullRequestReviewComment]
+  pageInfo: PageInfo!
+  totalCount: Int!
+}
+
+type PullRequestReviewThread implements Node {
+  comments(after: String, before: String, first: Int, last: Int): PullRequestReviewCommentConnection!
+  diffSide: DiffSide!
+  id: ID!
+  isCollapsed: Boolean!
+  isOutdated: Boolean!
+  isResolved: Boolean!
+  line: Int
+  originalLine: Int
+  originalStartLine: Int
+  path: String!
+  pullRequest: PullRequest!
+  resolvedBy: User
+  startDiffSide: DiffSide
+  startLine: Int
+  subjectType: PullRequestReviewThreadSubjectType!
+  viewerCanReply: Boolean!
+  viewerCanResolve: Boolean!
+  viewerCanUnresolve: Boolean!
+}
+type PullRequestReviewThreadConnection {
+  nodes: [PullRequestReviewThread]
+  pageInfo: PageInfo!
+  totalCount: Int!
+}
+
+type Commit implements Node {
+  id: ID!
+  oid: GitObjectID!
+}
+type PullRequestCommit implements Node {
+  commit: Commit!
+  id: ID!
+}
+type PullRequestCommitConnection {
+  nodes: [PullRequestCommit]
+  pageInfo: PageInfo!
+  totalCount: Int!
+}
 
 type Repository implements Node {
   databaseId: Int
@@ -30,18 +156,32 @@ type Repository implements Node {
 }
 
 type PullRequest implements Node {
+  author: Actor
+  authorAssociation: CommentAuthorAssociation!
   baseRefName: String!
+  body: String!
+  comments(after: String, before: String, first: Int, last: Int): IssueCommentConnection!
+  commits(after: String, before: String, first: Int, last: Int): PullRequestCommitConnection!
   closedAt: DateTime
   createdAt: DateTime!
+  databaseId: Int
   headRefName: String!
   headRefOid: GitObjectID!
   id: ID!
+  isCrossRepository: Boolean!
   isDraft: Boolean!
+  mergeCommit: Commit
+  mergeStateStatus: MergeStateStatus!
+  mergeable: MergeableState!
   merged: Boolean!
   mergedAt: DateTime
   mergedBy: Actor
   number: Int!
   repository: Repository!
+  reviewThreads(after: String, before: String, first: Int, last: Int): PullRequestReviewThreadConnection!
+  reviews(
+    after: String, author: String, before: String, first: Int, last: Int, states: [PullRequestReviewState!]
+  ): PullRequestReviewConnection
   state: PullRequestState!
   title: String!
   updatedAt: DateTime!
@@ -73,10 +213,30 @@ type MarkPullRequestReadyForReviewPayload {
   pullRequest: PullRequest
 }
 
+input ResolveReviewThreadInput {
+  clientMutationId: String
+  threadId: ID!
+}
+type ResolveReviewThreadPayload {
+  clientMutationId: String
+  thread: PullRequestReviewThread
+}
+
+input UnresolveReviewThreadInput {
+  clientMutationId: String
+  threadId: ID!
+}
+type UnresolveReviewThreadPayload {
+  clientMutationId: String
+  thread: PullRequestReviewThread
+}
+
 type Mutation {
   convertPullRequestToDraft(input: ConvertPullRequestToDraftInput!): ConvertPullRequestToDraftPayload
   markPullRequestReadyForReview(
     input: MarkPullRequestReadyForReviewInput!
   ): MarkPullRequestReadyForReviewPayload
+  resolveReviewThread(input: ResolveReviewThreadInput!): ResolveReviewThreadPayload
+  unresolveReviewThread(input: UnresolveReviewThreadInput!): UnresolveReviewThreadPayload
 }
 `)

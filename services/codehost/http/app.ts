@@ -9,6 +9,9 @@ import { pageRoutes, showRefusal } from '../pages/routes.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import { graphqlRoute } from '../graphql/route.ts'
 import { pullRoutes } from '../rest/pulls.ts'
+import { issueCommentRoutes } from '../rest/issueComments.ts'
+import { reviewCommentRoutes } from '../rest/reviewComments.ts'
+import { reviewRoutes } from '../rest/reviews.ts'
 import { repositoryRoutes } from '../rest/repositories.ts'
 import { userRoutes } from '../rest/user.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
@@ -46,7 +49,11 @@ function apiRoutes(host: Host): Router {
   router.use(conditional)
   userRoutes(router, host)
   repositoryRoutes(router, host)
+  // Before those of one pull request: `comments` is no number.
+  reviewCommentRoutes(router, host)
   pullRoutes(router, host)
+  reviewRoutes(router, host)
+  issueCommentRoutes(router, host)
   applicationRoutes(router, host)
   webhookRoutes(router, host)
   return router

@@ -21,7 +21,7 @@ import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
-import { readDiff } from './diffLines.ts'
+import { readDiff } from '../git/diffLines.ts'
 import { lineOriginsOf } from './lineOrigins.ts'
 import {
   homePage,

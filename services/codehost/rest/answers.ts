@@ -15,7 +15,7 @@ export const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}
 const joined = '2024-01-01T00:00:00Z'
 
 /** `simple-user`. */
-export function simpleUser(origin: string, owner: Owner) {
+export function simpleUser(origin: string, owner: Pick<Owner, 'id' | 'login' | 'type'>) {
   const url = `${apiOf(origin)}/users/${owner.login}`
   return {
     login: owner.login,
@@ -298,12 +298,19 @@ export function simplePullRequest(
   }
 }
 
+/** Who merged a pull request, and how much was said of it. */
+export interface PullRequestTalk {
+  readonly mergedBy: Account | undefined
+  readonly comments: number
+  readonly reviewComments: number
+}
+
 /** `pull-request`: the same with figures from git. */
 export function fullPullRequest(
   origin: string,
   simple: ReturnType<typeof simplePullRequest>,
   figures: PullRequestFigures,
-  mergedBy: Account | undefined,
+  { mergedBy, comments, reviewComments }: PullRequestTalk,
 ) {
   return {
     ...simple,
@@ -313,8 +320,8 @@ export function fullPullRequest(
     merged_by: mergedBy ? simpleUser(origin, mergedBy) : null,
     rebaseable: false,
     maintainer_can_modify: false,
-    comments: 0,
-    review_comments: 0,
+    comments,
+    review_comments: reviewComments,
     commits: figures.commits,
     additions: figures.additions,
     deletions: figures.deletions,

@@ -120,10 +120,9 @@ async function full(
 ): Promise<unknown> {
   const simple = simplePullRequest(origin, answer, pull, accountOf(pull.author))
   const by = pull.merged?.by
-  return fullPullRequest(
-    origin,
-    simple,
-    await host.pulls.figures(repository, pull),
-    by ? accountOf(by) : undefined,
-  )
+  return fullPullRequest(origin, simple, await host.pulls.figures(repository, pull), {
+    mergedBy: by ? accountOf(by) : undefined,
+    comments: host.comments.of(repository, pull.number).length,
+    reviewComments: host.reviews.comments(repository, pull.number).length,
+  })
 }

@@ -3,6 +3,7 @@ import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { mayWrite, ownerOf, type Account, type Owner } from '../accounts.ts'
+import type { Actor } from '../actors.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
 import { readable, signedIn, tokenHolder } from '../http/authenticate.ts'
@@ -16,6 +17,7 @@ import {
   shortBranch,
   type FullRepository,
 } from './answers.ts'
+import type { About } from './reviewAnswers.ts'
 import { bodyAs, answerPage } from './requests.ts'
 
 const NewRepository = z.object({
@@ -101,6 +103,15 @@ export function asked(
   const origin = originOf(ctx, host.url)
   return { repository, viewer, origin, answer: repositoryAnswer(host, origin, repository, viewer) }
 }
+
+/** The same, with what answers about the repository are made from. Throws Refusal 401 and 404. */
+export function aboutAsked(ctx: Context & { params: Record<string, string> }, host: Host): About {
+  const { repository, answer, origin } = asked(ctx, host)
+  return { origin, repository, answer, state: host.store.current() }
+}
+
+/** Who does something by the API, and the App whose token it is done with. Throws Refusal 401. */
+export const actorOf = (ctx: Context, host: Host): Actor => ({ account: signedIn(ctx, host), viaApp: 1 })
 
 /** A repository as the REST API tells it to `viewer`. */
 export function repositoryAnswer(

@@ -1,7 +1,8 @@
 /** Requests of the REST API: bodies by their schema, and lists in pages with GitHub's Link header. */
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { invalid, Refusal } from '../httpError.ts'
+import { invalid, notFound, Refusal } from '../httpError.ts'
+import type { Target } from '../reviews/reviews.ts'
 
 const count = (fallback: number, most: number) =>
   z.coerce
@@ -52,3 +53,16 @@ export function bodyAs<Body>(ctx: Context, schema: z.ZodType<Body>, resource: st
     }),
   )
 }
+
+/** The number that the address has under a name. Throws Refusal 404 for what is none. */
+export function numberIn(ctx: Context & { params: Record<string, string> }, name: string): number {
+  const text = ctx.params[name] ?? ''
+  if (!/^\d{1,15}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+/** The pull request and the review or comment that the address names. Throws Refusal 404. */
+export const targetIn = (ctx: Context & { params: Record<string, string> }): Target => ({
+  number: numberIn(ctx, 'number'),
+  id: numberIn(ctx, 'id'),
+})

@@ -1,5 +1,6 @@
 /** What happens on the code host that webhooks tell. */
-import type { Owner } from '../accounts.ts'
+import type { Account, Owner } from '../accounts.ts'
+import type { IssueComment, Review, ReviewComment, ReviewThread } from '../reviews/records.ts'
 import type { PullRequest, Repository } from '../state.ts'
 
 /** What happened to a pull request. */
@@ -33,3 +34,34 @@ export type HostEvent =
       readonly after: string | null
       readonly sender: Owner
     }
+  | (OnPull & {
+      readonly kind: 'pull_request_review'
+      readonly action: 'submitted' | 'edited' | 'dismissed'
+      readonly review: Review
+      readonly before?: Review
+    })
+  | (OnPull & {
+      readonly kind: 'pull_request_review_comment'
+      readonly action: 'created' | 'edited' | 'deleted'
+      readonly comment: ReviewComment
+      readonly before?: ReviewComment
+    })
+  | (OnPull & {
+      readonly kind: 'pull_request_review_thread'
+      readonly action: 'resolved' | 'unresolved'
+      readonly thread: ReviewThread
+    })
+  | {
+      readonly kind: 'issue_comment'
+      readonly action: 'created' | 'edited' | 'deleted'
+      readonly repository: Repository
+      readonly comment: IssueComment
+      readonly before?: IssueComment
+      readonly sender: Account
+    }
+
+interface OnPull {
+  readonly repository: Repository
+  readonly pull: PullRequest
+  readonly sender: Account
+}

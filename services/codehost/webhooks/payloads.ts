@@ -15,7 +15,9 @@ import type { Store } from '../store.ts'
 import type { PullRequests } from '../pullRequests.ts'
 import type { Repositories } from '../repositories.ts'
 import type { PullRequest, Repository } from '../state.ts'
+import type { Reviews } from '../reviews/reviews.ts'
 import type { HostEvent } from './events.ts'
+import { talkOf, type Talk } from './talk.ts'
 
 /** What payloads are made from. */
 export interface Telling {
@@ -23,6 +25,7 @@ export interface Telling {
   readonly url: string
   readonly store: Pick<Store, 'current'>
   readonly pulls: Pick<PullRequests, 'figures'>
+  readonly reviews: Pick<Reviews, 'place' | 'comments'>
   readonly repositories: Pick<Repositories, 'bare'>
 }
 
@@ -40,12 +43,23 @@ export async function payloadOf(
   }
   if (event.kind === 'push')
     return { action: null, payload: { ...(await pushed(host, repository, event)), ...around } }
+  if (event.kind !== 'pull_request') return told(host, repository, event, around)
   const { action, pull } = event
   const shown = await pullRequestOf(host, event.repository, repository, pull)
   return {
     action,
     payload: { action, number: pull.number, pull_request: shown, ...changes(event), ...around },
   }
+}
+
+function told(
+  host: Telling,
+  answer: FullRepository,
+  event: Talk,
+  around: object,
+): Promise<{ readonly action: string; readonly payload: object }> {
+  const about = { origin: host.url, state: host.store.current(), repository: event.repository, answer }
+  return talkOf(host, about, event, around)
 }
 
 function repositoryOf({ url, store }: Telling, repository: Repository): FullRepository {
@@ -71,14 +85,21 @@ function installationOf(repository: Repository): object {
 }
 
 async function pullRequestOf(
-  { url, pulls }: Telling,
+  { url, pulls, store }: Telling,
   repository: Repository,
   answer: FullRepository,
   pull: PullRequest,
 ): Promise<object> {
   const by = pull.merged?.by
   const simple = simplePullRequest(url, answer, pull, accountOf(pull.author))
-  return fullPullRequest(url, simple, await pulls.figures(repository, pull), by ? accountOf(by) : undefined)
+  const isHere = (one: { repositoryId: number; number: number }) =>
+    one.repositoryId === repository.id && one.number === pull.number
+  const { issueComments, reviewComments } = store.current()
+  return fullPullRequest(url, simple, await pulls.figures(repository, pull), {
+    mergedBy: by ? accountOf(by) : undefined,
+    comments: issueComments.filter(isHere).length,
+    reviewComments: reviewComments.filter(isHere).length,
+  })
 }
 
 function changes({ action, pull, before }: Extract<HostEvent, { kind: 'pull_request' }>): object {

@@ -1,5 +1,5 @@
 /** Unified diff text as lines with their numbers. */
-import { unquoted } from '../git/bare.ts'
+import { unquoted } from './bare.ts'
 
 export interface DiffLine {
   readonly kind: 'added' | 'deleted' | 'same' | 'hunk' | 'note'

@@ -1,0 +1,35 @@
+/** Commits, and those of a pull request. */
+import type { PullRequest, Repository } from '../state.ts'
+import type { Asking } from './asking.ts'
+import { connection, type PageArguments } from './connections.ts'
+
+const idOf = (kind: string, sha: string): string => Buffer.from(`${kind}:${sha}`).toString('base64url')
+
+/** As many as GitHub lists of one pull request. */
+const mostCommits = 250
+
+export const commit = (_: Asking, __: Repository, sha: string): object => ({
+  __typename: 'Commit',
+  id: idOf('Commit', sha),
+  oid: sha,
+})
+
+/** The commits of a pull request, oldest first. */
+export async function commitsOf(
+  asking: Asking,
+  repository: Repository,
+  pull: PullRequest,
+  args: PageArguments,
+): Promise<object> {
+  // The last one is the head: it is asked for at every look, and needs no git.
+  const onlyHead = args.first == null && args.last === 1 && args.before == null
+  const bare = asking.host.repositories.bare(repository)
+  const shas = onlyHead
+    ? [pull.headSha]
+    : (await bare.commits(pull.baseSha, pull.headSha, mostCommits)).map(({ sha }) => sha)
+  return connection(shas, args, (sha) => ({
+    __typename: 'PullRequestCommit',
+    id: idOf('PullRequestCommit', `${pull.id}:${sha}`),
+    commit: commit(asking, repository, sha),
+  }))
+}

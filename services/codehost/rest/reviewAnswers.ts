@@ -1,0 +1,185 @@
+/** What GitHub's REST API says of reviews and comments, in the shape of its OpenAPI description. */
+import { accountOf } from '../accounts.ts'
+import { associationOf } from '../actors.ts'
+import type { Place } from '../reviews/lines.ts'
+import type { IssueComment, Review, ReviewComment } from '../reviews/records.ts'
+import type { PullRequest, Repository, State } from '../state.ts'
+import { nodeId, simpleUser, time, type FullRepository } from './answers.ts'
+
+/** What answers about one repository are made from. */
+export interface About {
+  readonly origin: string
+  readonly state: State
+  readonly repository: Repository
+  readonly answer: FullRepository
+}
+
+const userOf = ({ origin }: About, login: string) => {
+  const account = accountOf(login)
+  return account ? simpleUser(origin, account) : null
+}
+
+/** `pull-request-review`; on a webhook the state is in small letters. */
+export function reviewAnswer(about: About, review: Review) {
+  const { state, repository, answer } = about
+  const page = `${answer.html_url}/pull/${review.number}#pullrequestreview-${review.id}`
+  const pull = `${answer.url}/pulls/${review.number}`
+  return {
+    id: review.id,
+    node_id: nodeId('PullRequestReview', review.id),
+    user: userOf(about, review.author),
+    body: review.body,
+    state: review.state,
+    html_url: page,
+    pull_request_url: pull,
+    author_association: associationOf(state, repository, review.author),
+    _links: { html: { href: page }, pull_request: { href: pull } },
+    submitted_at: time(review.createdAt),
+    updated_at: time(review.updatedAt),
+    commit_id: review.commitId,
+  }
+}
+
+/** `pull-request-review-comment` and `review-comment` alike. */
+export function reviewCommentAnswer(about: About, comment: ReviewComment, place: Place) {
+  const { state, repository, answer } = about
+  const url = `${answer.url}/pulls/comments/${comment.id}`
+  const page = `${answer.html_url}/pull/${comment.number}#discussion_r${comment.id}`
+  const pull = `${answer.url}/pulls/${comment.number}`
+  return {
+    url,
+    pull_request_review_id: comment.reviewId,
+    id: comment.id,
+    node_id: nodeId('PullRequestReviewComment', comment.id),
+    diff_hunk: comment.diffHunk,
+    path: comment.path,
+    position: place.position,
+    original_position: comment.diffHunk.split('\n').length - 1,
+    commit_id: place.commitId,
+    original_commit_id: comment.commitId,
+    ...(comment.inReplyTo === null ? {} : { in_reply_to_id: comment.inReplyTo }),
+    user: userOf(about, comment.author),
+    body: comment.body,
+    created_at: time(comment.createdAt),
+    updated_at: time(comment.updatedAt),
+    html_url: page,
+    pull_request_url: pull,
+    author_association: associationOf(state, repository, comment.author),
+    _links: { self: { href: url }, html: { href: page }, pull_request: { href: pull } },
+    start_line: place.startLine,
+    original_start_line: comment.startLine,
+    start_side: comment.startSide,
+    line: place.line,
+    original_line: comment.line,
+    side: comment.side,
+    subject_type: 'line',
+    reactions: noReactions(url),
+  }
+}
+
+/** `issue-comment`. */
+export function issueCommentAnswer(about: About, comment: IssueComment) {
+  const { state, repository, answer } = about
+  const isPull = state.pullRequests.some(
+    ({ repositoryId, number }) => repositoryId === repository.id && number === comment.number,
+  )
+  const url = `${answer.url}/issues/comments/${comment.id}`
+  return {
+    url,
+    html_url: `${answer.html_url}/${isPull ? 'pull' : 'issues'}/${comment.number}#issuecomment-${comment.id}`,
+    issue_url: `${answer.url}/issues/${comment.number}`,
+    id: comment.id,
+    node_id: nodeId('IssueComment', comment.id),
+    user: userOf(about, comment.author),
+    created_at: time(comment.createdAt),
+    updated_at: time(comment.updatedAt),
+    author_association: associationOf(state, repository, comment.author),
+    body: comment.body,
+    reactions: noReactions(url),
+    performed_via_github_app: appAnswer(about, comment.viaApp),
+  }
+}
+
+const noReactions = (url: string) => ({
+  url: `${url}/reactions`,
+  total_count: 0,
+  '+1': 0,
+  '-1': 0,
+  laugh: 0,
+  hooray: 0,
+  confused: 0,
+  heart: 0,
+  rocket: 0,
+  eyes: 0,
+})
+
+const ghost = { type: 'Organization', id: 1, login: 'ghost' } as const
+
+/** `nullable-integration`: the App that something was done with; what is left of one that is gone. */
+export function appAnswer({ origin }: About, id: number | null) {
+  if (id === null) return null
+  const at = '2024-01-01T00:00:00Z'
+  return {
+    id,
+    slug: 'flightdeck',
+    node_id: nodeId('App', id),
+    owner: simpleUser(origin, ghost),
+    name: 'Flightdeck',
+    description: null,
+    external_url: origin,
+    html_url: `${origin}/apps/flightdeck`,
+    created_at: at,
+    updated_at: at,
+    permissions: { metadata: 'read' },
+    events: [],
+  }
+}
+
+/** A pull request as the issue that it is too: `issue`, in what tells of comments. */
+export function pullAsIssue(about: About, pull: PullRequest) {
+  const { state, repository, answer } = about
+  const url = `${answer.url}/issues/${pull.number}`
+  const page = `${answer.html_url}/pull/${pull.number}`
+  const own = `${answer.url}/pulls/${pull.number}`
+  const comments = state.issueComments.filter(
+    (one) => one.repositoryId === repository.id && one.number === pull.number,
+  )
+  return {
+    url,
+    repository_url: answer.url,
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    timeline_url: `${url}/timeline`,
+    html_url: page,
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    number: pull.number,
+    title: pull.title,
+    user: userOf(about, pull.author),
+    labels: [],
+    state: pull.closedAt === null ? 'open' : 'closed',
+    state_reason: null,
+    locked: false,
+    active_lock_reason: null,
+    assignee: null,
+    assignees: [],
+    milestone: null,
+    comments: comments.length,
+    created_at: time(pull.createdAt),
+    updated_at: time(pull.updatedAt),
+    closed_at: pull.closedAt === null ? null : time(pull.closedAt),
+    author_association: associationOf(state, repository, pull.author),
+    draft: pull.draft,
+    pull_request: {
+      url: own,
+      html_url: page,
+      diff_url: `${page}.diff`,
+      patch_url: `${page}.patch`,
+      merged_at: pull.merged ? time(pull.merged.at) : null,
+    },
+    body: pull.body,
+    reactions: noReactions(url),
+    performed_via_github_app: null,
+  }
+}

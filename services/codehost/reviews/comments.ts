@@ -1,0 +1,132 @@
+/** Comments below pull requests and issues: they have one list and one kind of address, as on GitHub. */
+import type { Clock } from '#platform/ports/clock.ts'
+import { mayWrite, sameName } from '../accounts.ts'
+import type { Actor } from '../actors.ts'
+import { invalid, notFound, Refusal } from '../httpError.ts'
+import type { Repository, State } from '../state.ts'
+import type { Store } from '../store.ts'
+import type { HostEvent } from '../webhooks/events.ts'
+import { mostTexts, type IssueComment } from './records.ts'
+
+export interface Comments {
+  /** Below one pull request or issue, or of the whole repository. */
+  of(repository: Repository, number?: number): readonly IssueComment[]
+  /** Throws Refusal 404. */
+  get(repository: Repository, id: number): IssueComment
+  /** Throws Refusal 404 when there is nothing with this number. */
+  add(repository: Repository, number: number, by: Actor, body: string): Promise<IssueComment>
+  /** Throws Refusal 403 and 404. */
+  edit(repository: Repository, id: number, by: Actor, body: string): Promise<IssueComment>
+  /** Throws Refusal 403 and 404. */
+  remove(repository: Repository, id: number, by: Actor): Promise<void>
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
+}
+
+export function createComments(parts: Parts): Comments {
+  return {
+    of: (repository, number) =>
+      parts.store
+        .current()
+        .issueComments.filter(
+          (one) => one.repositoryId === repository.id && (number === undefined || one.number === number),
+        ),
+    get: (repository, id) => commentOf(parts.store.current(), repository, id),
+    add: (repository, number, by, body) => add(parts, repository, number, by, body),
+    edit: (repository, id, by, body) => edit(parts, repository, id, by, body),
+    remove: (repository, id, by) => remove(parts, repository, id, by),
+  }
+}
+
+function commentOf(state: State, repository: Repository, id: number): IssueComment {
+  const found = state.issueComments.find((one) => one.repositoryId === repository.id && one.id === id)
+  if (!found) throw notFound()
+  return found
+}
+
+function refuseStranger(repository: Repository, { account }: Actor, author: string): void {
+  const mayEdit = sameName(author, account.login) || mayWrite(account, repository.owner)
+  if (!mayEdit) throw new Refusal(403, 'Must have admin rights to Repository.')
+}
+
+async function add(
+  { store, clock, tell }: Parts,
+  repository: Repository,
+  number: number,
+  by: Actor,
+  body: string,
+): Promise<IssueComment> {
+  const now = clock.now().toISOString()
+  const comment = await store.update((state) => {
+    const here = state.issueComments.filter(
+      (one) => one.repositoryId === repository.id && one.number === number,
+    )
+    if (here.length >= mostTexts) {
+      const message = `There are ${mostTexts} comments here, the most there may be.`
+      throw invalid({ resource: 'IssueComment', code: 'custom', message })
+    }
+    const made: IssueComment = {
+      id: state.nextTextId,
+      repositoryId: repository.id,
+      number,
+      author: by.account.login,
+      viaApp: by.viaApp,
+      body,
+      createdAt: now,
+      updatedAt: now,
+      editedAt: null,
+    }
+    const next = {
+      ...state,
+      nextTextId: state.nextTextId + 1,
+      issueComments: [...state.issueComments, made],
+    }
+    return [touchedNumber(next, repository, number, now), made]
+  })
+  tell({ kind: 'issue_comment', action: 'created', repository, comment, sender: by.account })
+  return comment
+}
+
+/** The state with a later `updatedAt` of what has this number. Throws Refusal 404 when nothing has. */
+function touchedNumber(state: State, repository: Repository, number: number, now: string): State {
+  const isIt = (one: { repositoryId: number; number: number }) =>
+    one.repositoryId === repository.id && one.number === number
+  if (!state.pullRequests.some(isIt)) throw notFound()
+  return {
+    ...state,
+    pullRequests: state.pullRequests.map((one) => (isIt(one) ? { ...one, updatedAt: now } : one)),
+  }
+}
+
+async function edit(
+  { store, clock, tell }: Parts,
+  repository: Repository,
+  id: number,
+  by: Actor,
+  body: string,
+): Promise<IssueComment> {
+  const before = commentOf(store.current(), repository, id)
+  refuseStranger(repository, by, before.author)
+  const comment = await store.update((state) => {
+    const now = clock.now().toISOString()
+    const after = { ...commentOf(state, repository, id), body, updatedAt: now, editedAt: now }
+    const issueComments = state.issueComments.map((one) => (one.id === id ? after : one))
+    return [touchedNumber({ ...state, issueComments }, repository, after.number, now), after]
+  })
+  tell({ kind: 'issue_comment', action: 'edited', repository, comment, before, sender: by.account })
+  return comment
+}
+
+async function remove({ store, tell }: Parts, repository: Repository, id: number, by: Actor): Promise<void> {
+  const comment = commentOf(store.current(), repository, id)
+  refuseStranger(repository, by, comment.author)
+  await store.update((state) => {
+    commentOf(state, repository, id)
+    return [{ ...state, issueComments: state.issueComments.filter((one) => one.id !== id) }, undefined]
+  })
+  tell({ kind: 'issue_comment', action: 'deleted', repository, comment, sender: by.account })
+}

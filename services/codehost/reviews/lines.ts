@@ -1,0 +1,144 @@
+/** Where a comment stands: its hunk in the diff it was made on, and its line after new commits. */
+import { LRUCache } from 'lru-cache'
+import type { Bare } from '../git/bare.ts'
+import { readDiff, type DiffFile } from '../git/diffLines.ts'
+import type { PullRequest } from '../state.ts'
+import type { ReviewComment } from './records.ts'
+
+/** A line of one of the two files that a diff compares. */
+export interface Spot {
+  readonly path: string
+  readonly side: 'LEFT' | 'RIGHT'
+  readonly line: number
+}
+
+/** Where a comment stands now; lines are `null` once the diff does not show them any more: it is outdated. */
+export interface Place {
+  readonly line: number | null
+  readonly startLine: number | null
+  /** Counts the lines below the first head of a hunk in the file, as GitHub does. */
+  readonly position: number | null
+  readonly commitId: string
+}
+
+/** The last line of a hunk that is shown, and how many lines below the file's first head of a hunk it is. */
+export interface Hunk {
+  readonly text: string
+  readonly position: number
+}
+
+const diffLimit = 4 * 1024 * 1024
+const mostLines = 200_000
+
+export interface Lines {
+  /** The diff up to a line, from the head of its hunk; `undefined` for a line that the diff does not show. */
+  hunk(
+    bare: Bare,
+    range: { readonly base: string; readonly head: string },
+    spot: Spot,
+  ): Promise<Hunk | undefined>
+  /** Where a comment stands in its pull request as it is. */
+  place(bare: Bare, pull: PullRequest, comment: ReviewComment): Promise<Place>
+}
+
+/** Diffs that were read are remembered by the hashes of their commits, which never change their content. */
+export function createLines(): Lines {
+  const diffs = new LRUCache<string, Promise<readonly DiffFile[]>>({ max: 30 })
+  const changes = new LRUCache<string, Promise<readonly Change[] | undefined>>({ max: 1_000 })
+
+  const filesOf = (bare: Bare, base: string, head: string) =>
+    remembered(diffs, `${bare.dir} ${base} ${head}`, async () => {
+      const { text } = await bare.diff(base, head, diffLimit)
+      return readDiff(text, mostLines).files
+    })
+  const changesOf = (bare: Bare, range: { readonly from: string; readonly to: string }, path: string) =>
+    remembered(changes, `${bare.dir} ${range.from} ${range.to} ${path}`, async () => {
+      const text = await bare.changes(range.from, range.to, path)
+      return text === undefined ? undefined : readChanges(text)
+    })
+  const hunk: Lines['hunk'] = async (bare, { base, head }, spot) => {
+    const files = await filesOf(bare, base, head)
+    const file = files.find(({ path }) => path === spot.path)
+    return file && hunkIn(file, spot)
+  }
+
+  return {
+    hunk,
+    place: async (bare, pull, comment) => {
+      const { path, side } = comment
+      const now =
+        side === 'RIGHT' ? pull.headSha : ((await bare.mergeBase(pull.baseSha, pull.headSha)) ?? pull.baseSha)
+      const from = side === 'RIGHT' ? comment.commitId : comment.baseId
+      const moved = from === now ? [] : await changesOf(bare, { from, to: now }, path)
+      const line = moved && lineAfter(moved, comment.line)
+      const range = { base: pull.baseSha, head: pull.headSha }
+      const shown = line === undefined ? undefined : await hunk(bare, range, { path, side, line })
+      if (line === undefined || shown === undefined)
+        return { line: null, startLine: null, position: null, commitId: comment.commitId }
+      const startLine =
+        comment.startLine === null ? null : (lineAfter(moved ?? [], comment.startLine) ?? null)
+      return { line, startLine, position: shown.position, commitId: pull.headSha }
+    },
+  }
+}
+
+async function remembered<Value>(
+  kept: LRUCache<string, Promise<Value>>,
+  key: string,
+  read: () => Promise<Value>,
+): Promise<Value> {
+  const known = kept.get(key)
+  if (known) return known
+  const reading = read()
+  kept.set(key, reading)
+  // What could not be read is asked again.
+  reading.catch(() => kept.delete(key))
+  return reading
+}
+
+const signs = { added: '+', deleted: '-', same: ' ' } as const
+
+function hunkIn(file: DiffFile, { side, line: wanted }: Spot): Hunk | undefined {
+  let lines: string[] = []
+  let position = -1
+  for (const { kind, text, oldLine, newLine } of file.lines) {
+    if (kind === 'hunk') {
+      lines = [text]
+      position += 1
+    } else if (kind !== 'note') {
+      lines.push(signs[kind] + text)
+      position += 1
+      if ((side === 'LEFT' ? oldLine : newLine) === wanted) return { text: lines.join('\n'), position }
+    }
+  }
+  return undefined
+}
+
+/** Lines that were replaced by others; of none at all it counts the line before. */
+interface Change {
+  readonly oldStart: number
+  readonly oldCount: number
+  readonly newCount: number
+}
+
+/** Reads a diff without context. */
+export function readChanges(text: string): readonly Change[] {
+  return [...text.matchAll(/^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/gm)].map(
+    ([, oldStart, oldCount = '1', newCount = '1']) => ({
+      oldStart: Number(oldStart),
+      oldCount: Number(oldCount),
+      newCount: Number(newCount),
+    }),
+  )
+}
+
+/** Where a line is after the changes; `undefined` when it was one of those replaced. */
+export function lineAfter(changes: readonly Change[], line: number): number | undefined {
+  let after = line
+  for (const { oldStart, oldCount, newCount } of changes) {
+    const isInsertion = oldCount === 0
+    if (!isInsertion && line >= oldStart && line < oldStart + oldCount) return undefined
+    if (isInsertion ? line > oldStart : line >= oldStart + oldCount) after += newCount - oldCount
+  }
+  return after
+}

@@ -1,0 +1,420 @@
+/** Reviews of pull requests, the threads of comments on their lines, and who resolved them. */
+import type { Clock } from '#platform/ports/clock.ts'
+import { mayWrite, sameName } from '../accounts.ts'
+import type { Actor } from '../actors.ts'
+import { invalid, notFound, Refusal } from '../httpError.ts'
+import type { PullRequests } from '../pullRequests.ts'
+import type { Repositories } from '../repositories.ts'
+import type { PullRequest, Repository, State } from '../state.ts'
+import type { Store } from '../store.ts'
+import type { HostEvent } from '../webhooks/events.ts'
+import { createLines, type Place } from './lines.ts'
+import { mostTexts, type Review, type ReviewComment, type ReviewThread } from './records.ts'
+
+/** A comment on lines of the diff, as it is asked for. */
+export interface NewComment {
+  readonly path: string
+  readonly body: string
+  readonly line: number
+  readonly side: 'LEFT' | 'RIGHT'
+  readonly startLine: number | null
+  readonly startSide: 'LEFT' | 'RIGHT' | null
+}
+
+export interface NewReview {
+  readonly event: 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
+  readonly body: string
+  /** The commit that was looked at; the head unless told. */
+  readonly commitId: string | undefined
+  readonly comments: readonly NewComment[]
+}
+
+export interface Reviews {
+  of(repository: Repository, number: number): readonly Review[]
+  /** Throws Refusal 404. */
+  get(repository: Repository, number: number, id: number): Review
+  /** Throws Refusal 404, and 422 for lines that are not in the diff, one's own pull request, or nothing said. */
+  submit(repository: Repository, number: number, by: Actor, request: NewReview): Promise<Review>
+  /** Changes what a review says. Throws Refusal 403 and 404. */
+  edit(repository: Repository, target: Target, by: Actor, body: string): Promise<Review>
+  /** Takes an approval or a request for changes out of force. Throws Refusal 403, 404, and 422 for a mere comment. */
+  dismiss(repository: Repository, target: Target, by: Actor, message: string): Promise<Review>
+  /** Of one pull request, or of all. */
+  comments(repository: Repository, number?: number): readonly ReviewComment[]
+  /** Throws Refusal 404. */
+  comment(repository: Repository, id: number): ReviewComment
+  /** Answers in a comment's thread, with a review of its own as on GitHub. Throws Refusal 404. */
+  reply(repository: Repository, target: Target, by: Actor, body: string): Promise<ReviewComment>
+  /** Throws Refusal 403 and 404. */
+  editComment(repository: Repository, id: number, by: Actor, body: string): Promise<ReviewComment>
+  /** Throws Refusal 403 and 404. */
+  deleteComment(repository: Repository, id: number, by: Actor): Promise<void>
+  threads(repository: Repository, number: number): readonly ReviewThread[]
+  /** Throws Refusal 403 and 404. */
+  setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
+  /** Where a comment stands in its pull request as it is now. */
+  place(repository: Repository, comment: ReviewComment): Promise<Place>
+}
+
+/** One review, or one comment, of a pull request. */
+export interface Target {
+  readonly number: number
+  readonly id: number
+}
+
+interface Parts {
+  readonly store: Store
+  readonly repositories: Repositories
+  readonly pulls: PullRequests
+  readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
+}
+
+export function createReviews(parts: Parts): Reviews {
+  const lines = createLines()
+  const state = () => parts.store.current()
+  const ofPull = <Item extends { repositoryId: number; number: number }>(
+    items: readonly Item[],
+    repository: Repository,
+    number?: number,
+  ) =>
+    items.filter(
+      (one) => one.repositoryId === repository.id && (number === undefined || one.number === number),
+    )
+  return {
+    of: (repository, number) => ofPull(state().reviews, repository, number),
+    get: (repository, number, id) => reviewOf(state(), repository, { number, id }),
+    submit: (repository, number, by, request) => submit({ ...parts, lines }, repository, number, by, request),
+    edit: (repository, target, by, body) => editReview(parts, repository, target, by, body),
+    dismiss: (repository, target, by, message) => dismiss(parts, repository, target, by, message),
+    comments: (repository, number) => ofPull(state().reviewComments, repository, number),
+    comment: (repository, id) => commentOf(state(), repository, id),
+    reply: (repository, target, by, body) => reply(parts, repository, target, by, body),
+    editComment: (repository, id, by, body) => editComment(parts, repository, id, by, body),
+    deleteComment: (repository, id, by) => deleteComment(parts, repository, id, by),
+    threads: (repository, number) => ofPull(state().reviewThreads, repository, number),
+    setResolved: (repository, id, by, resolved) => setResolved(parts, repository, id, by, resolved),
+    place: (repository, comment) =>
+      lines.place(parts.repositories.bare(repository), parts.pulls.get(repository, comment.number), comment),
+  }
+}
+
+const verdicts = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const
+
+async function submit(
+  parts: Parts & { readonly lines: ReturnType<typeof createLines> },
+  repository: Repository,
+  number: number,
+  by: Actor,
+  request: NewReview,
+): Promise<Review> {
+  const pull = parts.pulls.get(repository, number)
+  refuseEmpty(pull, by, request)
+  const bare = parts.repositories.bare(repository)
+  const commitId = request.commitId ?? pull.headSha
+  if (commitId !== pull.headSha && !(await isOfPull(parts, repository, pull, commitId)))
+    throw unprocessable('commit_id is not part of the pull request')
+  const baseId = (await bare.mergeBase(pull.baseSha, commitId)) ?? pull.baseSha
+  const hunks: string[] = []
+  for (const { path, side, line, startLine } of request.comments) {
+    const range = { base: pull.baseSha, head: commitId }
+    const hunk = await parts.lines.hunk(bare, range, { path, side, line })
+    if (!hunk) throw unprocessable('pull_request_review_thread.line must be part of the diff')
+    if (startLine !== null && startLine >= line) throw unprocessable('start_line must precede the end line.')
+    hunks.push(hunk.text)
+  }
+  const now = parts.clock.now().toISOString()
+  const { review, comments } = await parts.store.update((state) => {
+    refuseMore(state, repository, number, request.comments.length)
+    let id = state.nextTextId
+    const said = { ...newText(repository, number, by, now) }
+    const made: Review = {
+      ...said,
+      id: id++,
+      body: request.body,
+      state: verdicts[request.event],
+      commitId,
+    }
+    const added = request.comments.map((comment, index): ReviewComment => {
+      const own = { id: id++, threadId: id++ }
+      const diffHunk = hunks[index] ?? ''
+      return { ...said, ...comment, ...own, reviewId: made.id, inReplyTo: null, commitId, baseId, diffHunk }
+    })
+    const threads = added.map(({ threadId }) => ({ ...threadBase(repository, number), id: threadId }))
+    return [
+      touched(
+        {
+          ...state,
+          nextTextId: id,
+          reviews: [...state.reviews, made],
+          reviewComments: [...state.reviewComments, ...added],
+          reviewThreads: [...state.reviewThreads, ...threads],
+        },
+        pull,
+        now,
+      ),
+      { review: made, comments: added },
+    ]
+  })
+  tellReview(parts, repository, by, { review, comments })
+  return review
+}
+
+const isOfPull = async (parts: Parts, repository: Repository, pull: PullRequest, sha: string) =>
+  /^[0-9a-f]{40,64}$/.test(sha) &&
+  (await parts.repositories
+    .bare(repository)
+    .isAncestor(sha, pull.headSha)
+    .catch(() => false))
+
+function refuseEmpty(pull: PullRequest, by: Actor, { event, body, comments }: NewReview): void {
+  const isOwn = sameName(pull.author, by.account.login)
+  if (event === 'APPROVE' && isOwn) throw unprocessable('Can not approve your own pull request')
+  if (event === 'REQUEST_CHANGES' && isOwn)
+    throw unprocessable('Can not request changes on your own pull request')
+  if (event === 'REQUEST_CHANGES' && body === '') throw unprocessable('Body can not be blank')
+  if (event === 'COMMENT' && body === '' && comments.length === 0)
+    throw unprocessable('Body can not be blank')
+}
+
+const unprocessable = (message: string): Refusal =>
+  invalid({ resource: 'PullRequestReview', code: 'custom', message })
+
+function refuseMore(state: State, repository: Repository, number: number, more: number): void {
+  const isHere = (one: { repositoryId: number; number: number }) =>
+    one.repositoryId === repository.id && one.number === number
+  const most = Math.max(
+    state.reviews.filter(isHere).length + 1,
+    state.reviewComments.filter(isHere).length + more,
+  )
+  if (most > mostTexts)
+    throw unprocessable(`This pull request has ${mostTexts} of them, the most there may be.`)
+}
+
+const newText = (repository: Repository, number: number, by: Actor, now: string) => ({
+  repositoryId: repository.id,
+  number,
+  author: by.account.login,
+  viaApp: by.viaApp,
+  createdAt: now,
+  updatedAt: now,
+  editedAt: null,
+})
+
+const threadBase = (repository: Repository, number: number) => ({
+  repositoryId: repository.id,
+  number,
+  resolvedBy: null,
+})
+
+/** What is said of a pull request changes when it was last updated. */
+export const touched = (state: State, pull: Pick<PullRequest, 'id'>, now: string): State => ({
+  ...state,
+  pullRequests: state.pullRequests.map((one) => (one.id === pull.id ? { ...one, updatedAt: now } : one)),
+})
+
+function tellReview(
+  { tell, pulls }: Parts,
+  repository: Repository,
+  by: Actor,
+  { review, comments }: { readonly review: Review; readonly comments: readonly ReviewComment[] },
+): void {
+  const about = { repository, pull: pulls.get(repository, review.number), sender: by.account }
+  tell({ ...about, kind: 'pull_request_review', action: 'submitted', review })
+  for (const comment of comments)
+    tell({ ...about, kind: 'pull_request_review_comment', action: 'created', comment })
+}
+
+function reviewOf(state: State, repository: Repository, { number, id }: Target): Review {
+  const found = state.reviews.find(
+    (one) => one.repositoryId === repository.id && one.number === number && one.id === id,
+  )
+  if (!found) throw notFound()
+  return found
+}
+
+function commentOf(state: State, repository: Repository, id: number): ReviewComment {
+  const found = state.reviewComments.find((one) => one.repositoryId === repository.id && one.id === id)
+  if (!found) throw notFound()
+  return found
+}
+
+/** Their author, and who may push. */
+function refuseStranger(repository: Repository, by: Actor, author: string): void {
+  if (!sameName(author, by.account.login) && !mayWriteAs(by, repository))
+    throw new Refusal(403, 'Must have push access to the repository.')
+}
+
+const mayWriteAs = ({ account }: Actor, { owner }: Repository): boolean => mayWrite(account, owner)
+
+async function editReview(
+  parts: Parts,
+  repository: Repository,
+  target: Target,
+  by: Actor,
+  body: string,
+): Promise<Review> {
+  const before = reviewOf(parts.store.current(), repository, target)
+  refuseStranger(repository, by, before.author)
+  if (body === '') throw unprocessable('Body can not be blank')
+  const review = await changeReview(parts, repository, target, (now) => ({ body, editedAt: now }))
+  const pull = parts.pulls.get(repository, target.number)
+  const about = { repository, pull, review, before, sender: by.account }
+  parts.tell({ ...about, kind: 'pull_request_review', action: 'edited' })
+  return review
+}
+
+async function dismiss(
+  parts: Parts,
+  repository: Repository,
+  target: Target,
+  by: Actor,
+  message: string,
+): Promise<Review> {
+  const before = reviewOf(parts.store.current(), repository, target)
+  if (!mayWriteAs(by, repository)) throw new Refusal(403, 'Must have push access to the repository.')
+  if (before.state !== 'APPROVED' && before.state !== 'CHANGES_REQUESTED')
+    throw unprocessable(`Can not dismiss a ${before.state.toLowerCase()} pull request review`)
+  if (message === '') throw unprocessable('Message can not be blank')
+  const review = await changeReview(parts, repository, target, () => ({ state: 'DISMISSED' }))
+  const pull = parts.pulls.get(repository, target.number)
+  const about = { repository, pull, review, sender: by.account }
+  parts.tell({ ...about, kind: 'pull_request_review', action: 'dismissed' })
+  return review
+}
+
+const changeReview = (
+  { store, pulls, clock }: Parts,
+  repository: Repository,
+  target: Target,
+  change: (now: string) => Partial<Review>,
+): Promise<Review> =>
+  store.update((state) => {
+    const now = clock.now().toISOString()
+    const after = { ...reviewOf(state, repository, target), ...change(now), updatedAt: now }
+    const reviews = state.reviews.map((one) => (one.id === after.id ? after : one))
+    return [touched({ ...state, reviews }, pulls.get(repository, target.number), now), after]
+  })
+
+async function reply(
+  parts: Parts,
+  repository: Repository,
+  { number, id }: Target,
+  by: Actor,
+  body: string,
+): Promise<ReviewComment> {
+  const pull = parts.pulls.get(repository, number)
+  const now = parts.clock.now().toISOString()
+  const { review, comment } = await parts.store.update((state) => {
+    const to = commentOf(state, repository, id)
+    if (to.number !== number) throw notFound()
+    refuseMore(state, repository, number, 1)
+    const said = newText(repository, number, by, now)
+    const made: Review = {
+      ...said,
+      id: state.nextTextId,
+      body: '',
+      state: 'COMMENTED',
+      commitId: pull.headSha,
+    }
+    // GitHub names the first comment of the thread, whichever was answered.
+    const inReplyTo = to.inReplyTo ?? to.id
+    const added: ReviewComment = {
+      ...to,
+      ...said,
+      id: state.nextTextId + 1,
+      body,
+      reviewId: made.id,
+      inReplyTo,
+    }
+    return [
+      touched(
+        {
+          ...state,
+          nextTextId: state.nextTextId + 2,
+          reviews: [...state.reviews, made],
+          reviewComments: [...state.reviewComments, added],
+        },
+        pull,
+        now,
+      ),
+      { review: made, comment: added },
+    ]
+  })
+  tellReview(parts, repository, by, { review, comments: [comment] })
+  return comment
+}
+
+async function editComment(
+  { store, pulls, clock, tell }: Parts,
+  repository: Repository,
+  id: number,
+  by: Actor,
+  body: string,
+): Promise<ReviewComment> {
+  const before = commentOf(store.current(), repository, id)
+  refuseStranger(repository, by, before.author)
+  const pull = pulls.get(repository, before.number)
+  const comment = await store.update((state) => {
+    const now = clock.now().toISOString()
+    const after = { ...commentOf(state, repository, id), body, updatedAt: now, editedAt: now }
+    const reviewComments = state.reviewComments.map((one) => (one.id === id ? after : one))
+    return [touched({ ...state, reviewComments }, pull, now), after]
+  })
+  const about = { repository, pull, comment, before, sender: by.account }
+  tell({ ...about, kind: 'pull_request_review_comment', action: 'edited' })
+  return comment
+}
+
+async function deleteComment(
+  { store, pulls, clock, tell }: Parts,
+  repository: Repository,
+  id: number,
+  by: Actor,
+): Promise<void> {
+  const comment = commentOf(store.current(), repository, id)
+  refuseStranger(repository, by, comment.author)
+  const pull = pulls.get(repository, comment.number)
+  await store.update((state) => {
+    commentOf(state, repository, id)
+    const reviewComments = state.reviewComments.filter((one) => one.id !== id)
+    const lives = new Set(reviewComments.map(({ threadId }) => threadId))
+    const reviewThreads = state.reviewThreads.filter((one) => lives.has(one.id))
+    return [touched({ ...state, reviewComments, reviewThreads }, pull, clock.now().toISOString()), undefined]
+  })
+  tell({
+    kind: 'pull_request_review_comment',
+    action: 'deleted',
+    repository,
+    pull,
+    comment,
+    sender: by.account,
+  })
+}
+
+async function setResolved(
+  { store, pulls, tell }: Parts,
+  repository: Repository,
+  threadId: number,
+  by: Actor,
+  resolved: boolean,
+): Promise<ReviewThread> {
+  const threadOf = (state: State) => {
+    const found = state.reviewThreads.find((one) => one.repositoryId === repository.id && one.id === threadId)
+    if (!found) throw notFound()
+    return found
+  }
+  const before = threadOf(store.current())
+  const pull = pulls.get(repository, before.number)
+  if (!mayWriteAs(by, repository) && !sameName(pull.author, by.account.login))
+    throw new Refusal(403, `${by.account.login} does not have the correct permissions to execute this.`)
+  if ((before.resolvedBy !== null) === resolved) return before
+  const thread = await store.update((state) => {
+    const after = { ...threadOf(state), resolvedBy: resolved ? by.account.login : null }
+    const reviewThreads = state.reviewThreads.map((one) => (one.id === threadId ? after : one))
+    return [{ ...state, reviewThreads }, after]
+  })
+  const action = resolved ? 'resolved' : 'unresolved'
+  tell({ kind: 'pull_request_review_thread', action, repository, pull, thread, sender: by.account })
+  return thread
+}
