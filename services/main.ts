@@ -176,10 +176,9 @@ async function startLocalCodeHost(
     ...(config.publicUrl === null
       ? {}
       : { redirectUris: [new URL('/api/auth/github/callback', config.publicUrl).href] }),
-    hooks:
-      config.services.has('gateway') && config.following.localWebhooks
-        ? [{ url: ownAddress(config) + webhookPath, secret: webhookSecret }]
-        : [],
+    ...(config.services.has('gateway') && config.following.localWebhooks
+      ? { hook: { url: ownAddress(config) + webhookPath, secret: webhookSecret } }
+      : {}),
     seeds: repos.map((source) => ({ source })),
     environment: config.environment,
     log: (line) => logger.info(line),

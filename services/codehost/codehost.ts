@@ -15,6 +15,7 @@ import { createPullRequests } from './pullRequests.ts'
 import { createComments } from './reviews/comments.ts'
 import { createReviews } from './reviews/reviews.ts'
 import { makeSamples } from './samples.ts'
+import { openConfiguredApp, type AppCredentials, type ConfiguredApp } from './apps/apps.ts'
 import { applyPatch, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
 import { openWebhooks, type Hook, type Webhooks } from './webhooks/deliveries.ts'
@@ -25,6 +26,10 @@ export interface CodeHostOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
+  /** Whether Flightdeck is registered here as an App, and installed by every account; by default `installed`. */
+  readonly app?: 'installed' | 'registered' | 'none'
+  /** The App's key, PEM; without it one is made on the first start and kept in `dataDir`. */
+  readonly appPrivateKey?: string
   readonly clientId: string
   readonly clientSecret: string
   /** Addresses that a person may be sent back to, besides http ones on loopback. */
@@ -33,8 +38,8 @@ export interface CodeHostOptions {
   readonly seeds: readonly Seed[]
   /** The operator's environment: of it git gets PATH, and to clone a seed what reaches other hosts (HOME, ssh agent, proxies). */
   readonly environment: Environment
-  /** Addresses that are told by webhooks what happens; by default none. */
-  readonly hooks?: readonly Hook[]
+  /** Where Flightdeck is told by webhooks what happens; by default nowhere. */
+  readonly hook?: Hook
   readonly clock?: Clock
   /** Takes one line without a secret in it. */
   readonly log: (line: string) => void
@@ -45,12 +50,11 @@ export interface RunningCodeHost {
   readonly url: string
   readonly port: number
   readonly webhooks: Webhooks
+  /** Flightdeck's App, where one is registered. */
+  readonly app: AppCredentials | null
   /** Answers what is under way, for 3 s at most, and leaves no process behind. */
   stop(): Promise<void>
 }
-
-/** The app that is registered: its pages are at `/apps/flightdeck`. */
-export const appSlug = 'flightdeck'
 
 /**
  * Starts the code host. Throws a sentence that says what to do when the port is taken, the folder cannot be used, git is
@@ -75,12 +79,14 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
     const port = await listen(server, options).catch((error: NodeJS.ErrnoException) => {
       throw unusablePort(options, error)
     })
+    const app = await openConfiguredApp(configuredApp(options), { dataDir, store, clock: clockOf(options) })
     const host = await openHost({ ...options, dataDir }, { git, store, port })
     gate.open(createApp(host, options.host).callback())
     return {
       url: host.url,
       port,
       webhooks: host.webhooks,
+      app,
       stop: async () => {
         await stop()
         await store.settled()
@@ -97,20 +103,14 @@ async function openHost(
   { git, store, port }: { git: Git; store: Host['store']; port: number },
 ): Promise<Host> {
   const { dataDir, log } = options
-  const clock = options.clock ?? { now: () => new Date() }
-  const webhooks = openWebhooks(options.hooks ?? [], { clock, log, host: () => host })
+  const clock = clockOf(options)
+  const webhooks = openWebhooks({ clock, log, host: () => host })
   const repositories = await openRepositories({ dataDir, store, git, clock, tell: webhooks.tell })
   const pulls = createPullRequests({ store, repositories, clock, tell: webhooks.tell })
   const reviews = createReviews({ store, repositories, pulls, clock, tell: webhooks.tell })
   const comments = createComments({ store, clock, tell: webhooks.tell })
-  const app = {
-    slug: appSlug,
-    clientId: options.clientId,
-    clientSecret: options.clientSecret,
-    redirectUris: options.redirectUris ?? [],
-  }
   const url = urlOf(options.host, port)
-  const host: Host = { url, app, store, git, repositories, pulls, reviews, comments, webhooks, clock, log }
+  const host: Host = { url, store, git, repositories, pulls, reviews, comments, webhooks, clock, log }
   if (options.seeds.length > 0) {
     await applyPatch(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
@@ -122,6 +122,22 @@ async function openHost(
     .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))
   for (const repository of withOpenPulls) await repositories.settle(repository)
   return host
+}
+
+const clockOf = ({ clock }: CodeHostOptions): Clock => clock ?? { now: () => new Date() }
+
+function configuredApp(options: CodeHostOptions): ConfiguredApp | null {
+  const { app = 'installed', clientId, clientSecret, redirectUris = [], hook = null } = options
+  const privateKey = options.appPrivateKey ?? null
+  if (app === 'none') return null
+  return {
+    clientId,
+    clientSecret,
+    privateKey,
+    callbackUrls: redirectUris,
+    hook,
+    isInstalled: app === 'installed',
+  }
 }
 
 function urlOf(host: string, port: number): string {

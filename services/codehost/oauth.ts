@@ -3,8 +3,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { accountOf } from './accounts.ts'
-import type { Host, RegisteredApp } from './services.ts'
+import { personOf } from './accounts.ts'
+import { appByClientId, hasSecret } from './apps/apps.ts'
+import type { Host } from './services.ts'
+import type { App } from './state.ts'
 import { basicCredentials, rememberBrowser } from './http/authenticate.ts'
 import { isLoopback } from './repositories.ts'
 import { show } from './pages/layout.ts'
@@ -24,6 +26,7 @@ const codeLife = 600_000
 const mostCodes = 1_000
 
 interface PendingCode {
+  readonly clientId: string
   readonly login: string
   readonly redirectUri: string
   readonly challenge: string | undefined
@@ -87,10 +90,11 @@ async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> 
     throw new Refusal(400, 'The address is missing client_id or redirect_uri, or repeats a parameter.')
   }
   const query = asked.data
-  if (query.client_id !== host.app.clientId) {
+  const app = appByClientId(host.store.current(), query.client_id)
+  if (!app) {
     throw new Refusal(404, 'No app with this client id is registered here.')
   }
-  const back = redirectAddress(query.redirect_uri, host.app)
+  const back = redirectAddress(query.redirect_uri, app)
   if (!back) {
     throw new Refusal(400, 'The redirect_uri is neither a loopback address nor registered for the app.')
   }
@@ -98,9 +102,10 @@ async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> 
     throw new Refusal(400, 'code_challenge_method must be S256.')
   }
 
-  const account = query.login === undefined ? undefined : accountOf(query.login)
-  if (!account) return showChoice(ctx, host, query, back)
+  const account = query.login === undefined ? undefined : personOf(query.login)
+  if (!account) return showChoice(ctx, app, query, back)
   const code = codes.issue({
+    clientId: app.clientId,
     login: account.login,
     redirectUri: query.redirect_uri,
     challenge: query.code_challenge,
@@ -109,10 +114,10 @@ async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> 
   ctx.redirect(withParams(back, { code, state: query.state }))
 }
 
-function showChoice(ctx: Context, host: Host, query: AuthorizeQuery, back: URL): void {
+function showChoice(ctx: Context, app: App, query: AuthorizeQuery, back: URL): void {
   const { login, ...others } = query
   const again = new URLSearchParams(present(others))
-  const name = appName(host.app)
+  const { name } = app
   show(ctx, login === undefined ? 200 : 400, {
     title: `Sign in to ${name}`,
     bar: 'none',
@@ -130,14 +135,11 @@ function showChoice(ctx: Context, host: Host, query: AuthorizeQuery, back: URL):
   })
 }
 
-/** The app's slug as a name: `flightdeck` is Flightdeck. */
-export const appName = (app: RegisteredApp): string => app.slug.charAt(0).toUpperCase() + app.slug.slice(1)
-
-function redirectAddress(text: string, app: RegisteredApp): URL | undefined {
+function redirectAddress(text: string, app: App): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.username !== '' || url.password !== '' || url.hash !== '') return undefined
   const loopback = url.protocol === 'http:' && isLoopback(url.hostname)
-  return loopback || app.redirectUris.includes(text) ? url : undefined
+  return loopback || app.callbackUrls.includes(text) ? url : undefined
 }
 
 function withParams(url: URL, params: Readonly<Record<string, string | undefined>>): string {
@@ -194,19 +196,21 @@ const faults = {
 type TokenAnswer = Readonly<Record<string, string | number>>
 
 async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Promise<TokenAnswer> {
-  if (!isApp(host.app, request.client_id, request.client_secret)) return faults.incorrect_client_credentials
+  const app = appWith(host, request.client_id, request.client_secret)
+  if (!app) return faults.incorrect_client_credentials
   switch (request.grant_type) {
     case undefined:
     case 'authorization_code': {
       const pending = codes.take(request.code ?? '')
-      if (!pending || !proves(pending.challenge, request.code_verifier)) return faults.bad_verification_code
+      if (pending?.clientId !== app.clientId || !proves(pending.challenge, request.code_verifier))
+        return faults.bad_verification_code
       if (request.redirect_uri !== undefined && request.redirect_uri !== pending.redirectUri) {
         return faults.redirect_uri_mismatch
       }
-      return grant(host, pending.login, undefined)
+      return grant(host, app, pending.login, undefined)
     }
     case 'refresh_token':
-      return grant(host, undefined, request.refresh_token ?? '')
+      return grant(host, app, undefined, request.refresh_token ?? '')
     default:
       return faults.unsupported_grant_type
   }
@@ -215,13 +219,15 @@ async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Pro
 /** Makes a pair of tokens for `login`, or in the place of the pair that `refreshToken` belongs to. */
 function grant(
   host: Host,
+  { clientId }: App,
   login: string | undefined,
   refreshToken: string | undefined,
 ): Promise<TokenAnswer> {
   const issued = { access: newToken('ghu_'), refresh: newToken('ghr_') }
   return host.store.update((state) => {
     const now = host.clock.now()
-    const used = refreshToken === undefined ? undefined : grantByRefresh(state, refreshToken, now)
+    const found = refreshToken === undefined ? undefined : grantByRefresh(state, refreshToken, now)
+    const used = found?.clientId === clientId ? found : undefined
     const person = login ?? used?.login
     if (person === undefined) return [state, faults.bad_refresh_token]
     const rest = used ? withoutGrants(state, (one) => one.refreshHash === used.refreshHash) : state
@@ -233,7 +239,7 @@ function grant(
       token_type: 'bearer',
       scope: '',
     }
-    return [withGrant(rest, issued, { login: person, clientId: host.app.clientId }, now), answer]
+    return [withGrant(rest, issued, { login: person, clientId }, now), answer]
   })
 }
 
@@ -255,23 +261,29 @@ function answerToken(ctx: Context, answer: TokenAnswer): void {
 }
 
 async function endGrants(ctx: Context, host: Host, which: 'this one' | 'all of the person'): Promise<void> {
-  const app = basicCredentials(ctx)
-  if (!app || !isApp(host.app, app.name, app.password)) throw notFound()
+  const given = basicCredentials(ctx)
+  const app = given && appWith(host, given.name, given.password)
+  if (!app) throw notFound()
   const body = EndGrant.safeParse(ctx.request.body)
   if (!body.success) {
     throw invalid({ resource: 'OauthAccess', field: 'access_token', code: 'missing_field' })
   }
   await host.store.update((state) => {
     const grant = grantOfAccess(state, body.data.access_token)
-    if (!grant) throw notFound()
-    const ended = which === 'this one' ? [grant] : state.grants.filter((one) => one.login === grant.login)
+    if (grant?.clientId !== app.clientId) throw notFound()
+    const { login, clientId } = grant
+    const all = state.grants.filter((one) => one.login === login && one.clientId === clientId)
+    const ended = which === 'this one' ? [grant] : all
     return [withoutGrants(state, (one) => ended.includes(one)), undefined]
   })
   ctx.status = 204
 }
 
-export const isApp = (app: RegisteredApp, id: string, secret: string): boolean =>
-  id === app.clientId && sameSecret(secret, app.clientSecret)
+/** The App with this client id, when the secret is its own. */
+function appWith(host: Host, clientId: string, secret: string): App | undefined {
+  const app = appByClientId(host.store.current(), clientId)
+  return app && hasSecret(app, secret) ? app : undefined
+}
 
 /** Compares without telling by its time where two secrets differ. */
 function sameSecret(one: string, other: string): boolean {

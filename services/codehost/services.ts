@@ -8,19 +8,9 @@ import type { Reviews } from './reviews/reviews.ts'
 import type { Store } from './store.ts'
 import type { Webhooks } from './webhooks/deliveries.ts'
 
-/** The one app that is registered here: Flightdeck. */
-export interface RegisteredApp {
-  readonly slug: string
-  readonly clientId: string
-  readonly clientSecret: string
-  /** Addresses that a person may be sent back to, besides loopback ones. */
-  readonly redirectUris: readonly string[]
-}
-
 export interface Host {
   /** Where browsers find the code host, when a request does not say so itself. */
   readonly url: string
-  readonly app: RegisteredApp
   readonly store: Store
   readonly git: Git
   readonly repositories: Repositories

@@ -18,6 +18,73 @@ const Grant = z.object({
 /** A browser that a person chose an account in. */
 const Session = z.object({ login: z.string(), hash: z.string(), expiresAt: Time })
 
+/** `read`, `write` or `admin` by permission: `contents`, `pull_requests` and the others of GitHub's. */
+const Permissions = z.record(z.string(), z.enum(['read', 'write', 'admin'])).readonly()
+
+/** Where an App is told what happens. */
+const AppHook = z.object({ url: z.string(), active: z.boolean(), secret: z.string().nullable() }).readonly()
+
+/** A GitHub App that is registered here. */
+const App = z.object({
+  id: z.int().positive(),
+  slug: z.string(),
+  name: z.string(),
+  /** The login of the person or organisation that registered it. */
+  owner: z.string(),
+  description: z.string().nullable(),
+  homepage: z.string(),
+  clientId: z.string(),
+  clientSecretHash: z.string(),
+  /** PEM; the private half is with the App only. */
+  publicKey: z.string(),
+  hook: AppHook.nullable(),
+  permissions: Permissions,
+  events: z.array(z.string()).readonly(),
+  /** Whether others than its owner can install it. */
+  isPublic: z.boolean(),
+  callbackUrls: z.array(z.string()).readonly(),
+  setupUrl: z.string().nullable(),
+  setupOnUpdate: z.boolean(),
+  requestsOAuthOnInstall: z.boolean(),
+  /** Whether it stands in the configuration of this host, and follows that at each start. */
+  isConfigured: z.boolean(),
+  createdAt: Time,
+  updatedAt: Time,
+})
+
+/** An App on the repositories of an account. */
+const Installation = z.object({
+  id: z.int().positive(),
+  appId: z.int().positive(),
+  account: z.string(),
+  /** `null`: all that the account has, also those to come. */
+  repositoryIds: z.array(z.int()).readonly().nullable(),
+  /** What the account granted; the App may ask for more since. */
+  permissions: Permissions,
+  events: z.array(z.string()).readonly(),
+  createdAt: Time,
+  updatedAt: Time,
+  suspended: z.object({ at: Time, by: z.string().nullable() }).readonly().nullable(),
+})
+
+/** A token of an installation; `repositoryIds` and `permissions` as it was made for. */
+const InstallationToken = z.object({
+  hash: z.string(),
+  installationId: z.int().positive(),
+  repositoryIds: z.array(z.int()).readonly().nullable(),
+  permissions: Permissions,
+  expiresAt: Time,
+})
+
+/** A member asks the owners of an organisation to install an App. */
+const InstallationRequest = z.object({
+  id: z.int().positive(),
+  appId: z.int().positive(),
+  account: z.string(),
+  requester: z.string(),
+  createdAt: Time,
+})
+
 const Repository = z.object({
   id: z.int().positive(),
   owner: z.string(),
@@ -70,6 +137,12 @@ export const State = z.object({
   reviewThreads: z.array(ReviewThread).readonly().default([]),
   reviewComments: z.array(ReviewComment).readonly().default([]),
   issueComments: z.array(IssueComment).readonly().default([]),
+  nextAppId: z.int().positive().default(1),
+  nextInstallationId: z.int().positive().default(5_001),
+  apps: z.array(App).readonly().default([]),
+  installations: z.array(Installation).readonly().default([]),
+  installationTokens: z.array(InstallationToken).readonly().default([]),
+  installationRequests: z.array(InstallationRequest).readonly().default([]),
 })
 
 export type State = Readonly<z.infer<typeof State>>
@@ -77,6 +150,12 @@ export type Grant = Readonly<z.infer<typeof Grant>>
 export type Session = Readonly<z.infer<typeof Session>>
 export type Repository = Readonly<z.infer<typeof Repository>>
 export type PullRequest = Readonly<z.infer<typeof PullRequest>>
+export type Permissions = z.infer<typeof Permissions>
+export type AppHook = z.infer<typeof AppHook>
+export type App = Readonly<z.infer<typeof App>>
+export type Installation = Readonly<z.infer<typeof Installation>>
+export type InstallationToken = Readonly<z.infer<typeof InstallationToken>>
+export type InstallationRequest = Readonly<z.infer<typeof InstallationRequest>>
 
 /** A code host on which nothing has happened. */
 export const emptyState: State = {
@@ -92,4 +171,10 @@ export const emptyState: State = {
   reviewThreads: [],
   reviewComments: [],
   issueComments: [],
+  nextAppId: 1,
+  nextInstallationId: 5_001,
+  apps: [],
+  installations: [],
+  installationTokens: [],
+  installationRequests: [],
 }

@@ -1,6 +1,6 @@
 /** Tokens and sessions: made at random, kept as hashes, found by hash. Pure but for the randomness of `newToken`. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Grant, Session, State } from './state.ts'
+import type { Grant, InstallationToken, Session, State } from './state.ts'
 
 const hour = 3_600_000
 /** As long as a GitHub App's user tokens: 8 hours, and about 6 months to refresh them. */
@@ -65,6 +65,12 @@ export function grantOfAccess(state: State, token: string): Grant | undefined {
 export function grantByRefresh(state: State, token: string, now: Date): Grant | undefined {
   const hash = tokenHash(token)
   return state.grants.find((grant) => grant.refreshHash === hash && isAfter(grant.refreshExpiresAt, now))
+}
+
+/** An installation's token that has not expired. */
+export function installationTokenOf(state: State, token: string, now: Date): InstallationToken | undefined {
+  const hash = tokenHash(token)
+  return state.installationTokens.find((one) => one.hash === hash && isAfter(one.expiresAt, now))
 }
 
 /** The state without the grants that `ended` names. */

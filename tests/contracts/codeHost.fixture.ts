@@ -1,6 +1,6 @@
 /** A local code host of its own for a test, a browser that follows redirects for a person, and real git. */
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { devNull, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -29,6 +29,13 @@ export const registered: AppRegistration = {
 export const redirectUri = 'http://localhost:8080/api/auth/github/callback'
 export const origin = 'http://localhost:8080'
 
+/** One for all hosts of a file: making one takes longer than starting a host. */
+const { privateKey: appPrivateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+
 const path = process.env['PATH'] ?? '/usr/bin:/bin'
 
 /** A folder that goes with the test. */
@@ -48,6 +55,7 @@ export interface LocalCodeHost {
   readonly codeHost: CodeHost
   readonly log: readonly string[]
   readonly webhooks: RunningCodeHost['webhooks']
+  readonly app: RunningCodeHost['app']
   stop(): Promise<void>
 }
 
@@ -63,6 +71,7 @@ export async function startLocal(
     port: 0,
     clientId,
     clientSecret,
+    appPrivateKey,
     seeds: [],
     environment: { PATH: path, HOME: dataDir },
     log: (line) => log.push(line),
@@ -76,7 +85,8 @@ export async function startLocal(
     app: async () => registered,
     ...(clock ? { clock } : {}),
   })
-  return { url: running.url, api, codeHost, log, webhooks: running.webhooks, stop: running.stop }
+  const { url, webhooks, app, stop } = running
+  return { url, api, codeHost, log, webhooks, app, stop }
 }
 
 /** PKCE's two halves. */

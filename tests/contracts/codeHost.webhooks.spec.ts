@@ -7,8 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
-  clientId,
-  clientSecret,
   commit,
   gitDone,
   signIn,
@@ -17,6 +15,7 @@ import {
   type Folder,
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
+import { appToken } from './codeHost.apps.fixture.ts'
 
 interface Received {
   readonly guid: string
@@ -54,7 +53,7 @@ beforeAll(async () => {
   await new Promise<void>((listening) => hook.listen(0, '127.0.0.1', listening))
   const at = hook.address()
   const url = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}/hook`
-  local = await startLocal(join(folder.path, 'data'), { hooks: [{ url, secret }] })
+  local = await startLocal(join(folder.path, 'data'), { hook: { url, secret } })
   ada = (await signIn(local.codeHost, 'ada')).accessToken
   const made = await local.codeHost.createRepository(ada, {
     name: 'engine',
@@ -199,7 +198,7 @@ test('are held back, shuffled, repeated and lost as a test likes; what failed is
     z.object({ id: z.number(), guid: z.string(), status_code: z.number(), redelivery: z.boolean() }),
   )
   const listed = async (query: string) => {
-    const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
+    const authorization = `Bearer ${await appToken(local)}`
     const asked = await fetch(`${local.api}/app/hook/deliveries${query}`, { headers: { authorization } })
     return Listed.parse(await asked.json())
   }
@@ -209,7 +208,7 @@ test('are held back, shuffled, repeated and lost as a test likes; what failed is
   const before = received.length
   await fetch(`${local.api}/app/hook/deliveries/${failed?.id}/attempts`, {
     method: 'POST',
-    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
+    headers: { authorization: `Bearer ${await appToken(local)}` },
   })
   await local.webhooks.settled()
   expect(received.slice(before).map(({ guid }) => guid)).toEqual([failed?.guid])

@@ -13,6 +13,7 @@ import { issueCommentRoutes } from '../rest/issueComments.ts'
 import { reviewCommentRoutes } from '../rest/reviewComments.ts'
 import { reviewRoutes } from '../rest/reviews.ts'
 import { repositoryRoutes } from '../rest/repositories.ts'
+import { installationRoutes } from '../rest/installations.ts'
 import { userRoutes } from '../rest/user.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 import { conditional } from './conditional.ts'
@@ -48,6 +49,7 @@ function apiRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api/v3' })
   router.use(conditional)
   userRoutes(router, host)
+  installationRoutes(router, host)
   repositoryRoutes(router, host)
   // Before those of one pull request: `comments` is no number.
   reviewCommentRoutes(router, host)

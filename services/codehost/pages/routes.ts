@@ -3,20 +3,20 @@ import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import {
-  accountOf,
   accounts,
   mayRead,
   mayWrite,
   organizationOf,
   organizationsOf,
   ownerOf,
+  personOf,
   type Account,
   type Owner,
 } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf, refuseForeignForm } from '../http/baseUrl.ts'
 import { browsingAs, readable, rememberBrowser } from '../http/authenticate.ts'
-import { appName } from '../oauth.ts'
+import { appBySlug } from '../apps/apps.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { html } from '#platform/http/html.ts'
@@ -104,7 +104,7 @@ function showLogin(ctx: Context, status: number, returnTo: string, error: string
 async function login(ctx: Context, host: Host): Promise<void> {
   refuseForeignForm(ctx, originOf(ctx, host.url))
   const form = Login.safeParse(ctx.request.body)
-  const account = form.success ? accountOf(form.data.login) : undefined
+  const account = form.success ? personOf(form.data.login) : undefined
   const returnTo = returnPath(form.data?.return_to)
   if (!account) return showLogin(ctx, 400, returnTo, 'There is no such account here.')
   await rememberBrowser(ctx, host, account)
@@ -113,9 +113,10 @@ async function login(ctx: Context, host: Host): Promise<void> {
 }
 
 function showApp(ctx: PageContext, host: Host): void {
-  if (ctx.params['slug'] !== host.app.slug) throw notFound()
+  const app = appBySlug(host.store.current(), ctx.params['slug'] ?? '')
+  if (!app) throw notFound()
   const viewer = browsingAs(ctx, host)
-  const name = appName(host.app)
+  const { name } = app
   const places = viewer ? [viewer, ...organizationsOf(viewer)] : [...accounts]
   show(ctx, 200, {
     title: name,
@@ -219,7 +220,7 @@ function mergeOffer(
 function mergesAs(ctx: Context, host: Host, repository: Repository): Account | undefined {
   const viewer = browsingAs(ctx, host)
   if (viewer) return mayWrite(viewer, repository.owner) ? viewer : undefined
-  return accountOf(repository.owner) ?? accountOf(organizationOf(repository.owner)?.owners[0] ?? '')
+  return personOf(repository.owner) ?? personOf(organizationOf(repository.owner)?.owners[0] ?? '')
 }
 
 function merge(ctx: PageContext, host: Host): Promise<void> {

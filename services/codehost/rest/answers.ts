@@ -16,15 +16,17 @@ const joined = '2024-01-01T00:00:00Z'
 
 /** `simple-user`. */
 export function simpleUser(origin: string, owner: Pick<Owner, 'id' | 'login' | 'type'>) {
-  const url = `${apiOf(origin)}/users/${owner.login}`
+  const login = encodeURIComponent(owner.login)
+  const url = `${apiOf(origin)}/users/${login}`
   return {
     login: owner.login,
     id: owner.id,
     node_id: nodeId(owner.type, owner.id),
-    avatar_url: `${origin}/avatars/${owner.login}`,
+    avatar_url: `${origin}/avatars/${login}`,
     gravatar_id: '',
     url,
-    html_url: `${origin}/${owner.login}`,
+    html_url:
+      owner.type === 'Bot' ? `${origin}/apps/${owner.login.slice(0, -'[bot]'.length)}` : `${origin}/${login}`,
     followers_url: `${url}/followers`,
     following_url: `${url}/following{/other_user}`,
     gists_url: `${url}/gists{/gist_id}`,
@@ -326,30 +328,6 @@ export function fullPullRequest(
     additions: figures.additions,
     deletions: figures.deletions,
     changed_files: figures.changedFiles,
-  }
-}
-
-/** `installation`: the app is installed wherever the person may write. */
-export function installation(origin: string, owner: Owner, appSlug: string) {
-  const url = `${apiOf(origin)}/installation`
-  return {
-    id: owner.id,
-    account: simpleUser(origin, owner),
-    repository_selection: 'all',
-    access_tokens_url: `${apiOf(origin)}/app/installations/${owner.id}/access_tokens`,
-    repositories_url: `${url}/repositories`,
-    html_url: `${origin}/apps/${appSlug}`,
-    app_id: 1,
-    app_slug: appSlug,
-    target_id: owner.id,
-    target_type: owner.type,
-    permissions: { contents: 'write', metadata: 'read', pull_requests: 'write' },
-    events: [],
-    single_file_name: null,
-    created_at: joined,
-    updated_at: joined,
-    suspended_by: null,
-    suspended_at: null,
   }
 }
 

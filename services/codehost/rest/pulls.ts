@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { accountOf } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { signedIn } from '../http/authenticate.ts'
+import { requires } from '../http/requires.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { fullPullRequest, simplePullRequest, type FullRepository } from './answers.ts'
@@ -44,7 +45,7 @@ interface Params {
 }
 
 export function pullRoutes(router: Router, host: Host): void {
-  router.get('/repos/:owner/:repo/pulls', (ctx) => {
+  router.get('/repos/:owner/:repo/pulls', requires(host, { pull_requests: 'read' }), (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
     const query = PullQuery.parse(ctx.query)
     const found = host.pulls
@@ -56,7 +57,7 @@ export function pullRoutes(router: Router, host: Host): void {
     answerPage(ctx, origin, found, (pull) => simplePullRequest(origin, answer, pull, accountOf(pull.author)))
   })
 
-  router.post('/repos/:owner/:repo/pulls', async (ctx) => {
+  router.post('/repos/:owner/:repo/pulls', requires(host, { pull_requests: 'write' }), async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository, answer, origin } = asked(ctx, host)
     const body = bodyAs(ctx, NewPull, 'PullRequest')
@@ -69,34 +70,42 @@ export function pullRoutes(router: Router, host: Host): void {
     ctx.body = await full(host, origin, repository, answer, pull)
   })
 
-  router.get('/repos/:owner/:repo/pulls/:number', async (ctx) => {
+  router.get('/repos/:owner/:repo/pulls/:number', requires(host, { pull_requests: 'read' }), async (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
     ctx.body = await full(host, origin, repository, answer, host.pulls.get(repository, numberOf(ctx)))
   })
 
-  router.patch('/repos/:owner/:repo/pulls/:number', async (ctx) => {
-    const account = signedIn(ctx, host)
-    const { repository, answer, origin } = asked(ctx, host)
-    const edit = bodyAs(ctx, PullEdit, 'PullRequest')
-    const pull = await host.pulls.edit(repository, numberOf(ctx), account, edit)
-    ctx.body = await full(host, origin, repository, answer, pull)
-  })
+  router.patch(
+    '/repos/:owner/:repo/pulls/:number',
+    requires(host, { pull_requests: 'write' }),
+    async (ctx) => {
+      const account = signedIn(ctx, host)
+      const { repository, answer, origin } = asked(ctx, host)
+      const edit = bodyAs(ctx, PullEdit, 'PullRequest')
+      const pull = await host.pulls.edit(repository, numberOf(ctx), account, edit)
+      ctx.body = await full(host, origin, repository, answer, pull)
+    },
+  )
 
-  router.put('/repos/:owner/:repo/pulls/:number/merge', async (ctx) => {
-    const account = signedIn(ctx, host)
-    const { repository } = asked(ctx, host)
-    const body = bodyAs(ctx, Merge, 'PullRequest')
-    if (body.merge_method === 'rebase') {
-      throw new Refusal(405, 'Rebase merges are not allowed on this repository.')
-    }
-    const sha = await host.pulls.merge(repository, numberOf(ctx), account, {
-      method: body.merge_method,
-      expectedHead: body.sha,
-      title: body.commit_title,
-      message: body.commit_message,
-    })
-    ctx.body = { sha, merged: true, message: 'Pull Request successfully merged' }
-  })
+  router.put(
+    '/repos/:owner/:repo/pulls/:number/merge',
+    requires(host, { contents: 'write' }),
+    async (ctx) => {
+      const account = signedIn(ctx, host)
+      const { repository } = asked(ctx, host)
+      const body = bodyAs(ctx, Merge, 'PullRequest')
+      if (body.merge_method === 'rebase') {
+        throw new Refusal(405, 'Rebase merges are not allowed on this repository.')
+      }
+      const sha = await host.pulls.merge(repository, numberOf(ctx), account, {
+        method: body.merge_method,
+        expectedHead: body.sha,
+        title: body.commit_title,
+        message: body.commit_message,
+      })
+      ctx.body = { sha, merged: true, message: 'Pull Request successfully merged' }
+    },
+  )
 }
 
 function numberOf(ctx: Context & Params): number {

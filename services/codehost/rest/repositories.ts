@@ -7,6 +7,7 @@ import type { Actor } from '../actors.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
 import { readable, signedIn, tokenHolder } from '../http/authenticate.ts'
+import { requires } from '../http/requires.ts'
 import { repositoryName } from '../repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state.ts'
@@ -30,18 +31,18 @@ const NewRepository = z.object({
 const mostCommits = 250
 
 export function repositoryRoutes(router: Router, host: Host): void {
-  router.get('/repos/:owner/:repo', (ctx) => {
+  router.get('/repos/:owner/:repo', requires(host, { metadata: 'read' }), (ctx) => {
     const { answer } = asked(ctx, host)
     ctx.body = answer
   })
 
-  router.get('/repos/:owner/:repo/branches', async (ctx) => {
+  router.get('/repos/:owner/:repo/branches', requires(host, { contents: 'read' }), async (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
     const branches = await host.repositories.bare(repository).branches()
     answerPage(ctx, origin, [...branches], ([name, sha]) => shortBranch(answer, name, sha))
   })
 
-  router.get('/repos/:owner/:repo/branches/*branch', async (ctx) => {
+  router.get('/repos/:owner/:repo/branches/*branch', requires(host, { contents: 'read' }), async (ctx) => {
     const { repository, answer } = asked(ctx, host)
     const name = String(ctx.params['branch'])
     const bare = host.repositories.bare(repository)
@@ -51,7 +52,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.body = branchWithProtection(answer, name, commit)
   })
 
-  router.delete('/repos/:owner/:repo/git/refs/*ref', async (ctx) => {
+  router.delete('/repos/:owner/:repo/git/refs/*ref', requires(host, { contents: 'write' }), async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository } = asked(ctx, host)
     if (!mayWrite(account, repository.owner))
@@ -62,7 +63,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.status = 204
   })
 
-  router.get('/repos/:owner/:repo/compare/*basehead', async (ctx) => {
+  router.get('/repos/:owner/:repo/compare/*basehead', requires(host, { contents: 'read' }), async (ctx) => {
     const { repository, answer } = asked(ctx, host)
     const [, baseName, headName] = /^(.+?)\.\.\.(.+)$/s.exec(String(ctx.params['basehead'])) ?? []
     const bare = host.repositories.bare(repository)
@@ -123,7 +124,11 @@ export function repositoryAnswer(
   const owner = ownerOf(repository.owner)
   if (!owner) throw notFound()
   const openPulls = host.pulls.of(repository).filter((pull) => pull.closedAt === null).length
-  return fullRepository(origin, repository, { owner, openPulls, mayPush: mayWrite(viewer, repository.owner) })
+  return fullRepository(origin, repository, {
+    owner,
+    openPulls,
+    mayPush: mayWrite(viewer, repository.owner) && (viewer?.reach?.covers(repository) ?? true),
+  })
 }
 
 /** Makes an empty repository under `owner` from the request's body. */

@@ -1,14 +1,15 @@
 /** `/user`: who the token belongs to, and what they reach. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import { mayWrite, organizationsOf, ownerOf, sameName } from '../accounts.ts'
+import { mayRead, mayWrite, organizationsOf, sameName } from '../accounts.ts'
 import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
-import { signedIn } from '../http/authenticate.ts'
+import { signedInPerson } from '../http/authenticate.ts'
+import { requires } from '../http/requires.ts'
 import { notFound } from '../httpError.ts'
 import type { Repository } from '../state.ts'
-import { installation, organizationSimple, orgMembership, privateUser, teamMembership } from './answers.ts'
+import { organizationSimple, orgMembership, privateUser, teamMembership } from './answers.ts'
 import { answerPage } from './requests.ts'
 import { createRepository, repositoryAnswer } from './repositories.ts'
 
@@ -22,38 +23,40 @@ type RepositoryQuery = z.infer<typeof RepositoryQuery>
 
 export function userRoutes(router: Router, host: Host): void {
   router.get('/user', (ctx) => {
-    const account = signedIn(ctx, host)
+    const account = signedInPerson(ctx, host)
     const own = host.store.current().repositories.filter((one) => sameName(one.owner, account.login))
     ctx.body = privateUser(originOf(ctx, host.url), account, own)
   })
 
   router.get('/user/repos', (ctx) => {
-    const account = signedIn(ctx, host)
+    const account = signedInPerson(ctx, host)
     const query = RepositoryQuery.parse(ctx.query)
     const origin = originOf(ctx, host.url)
     const found = reachable(host, account).filter((one) => wanted(query, account, one))
     answerPage(ctx, origin, found.sort(order(query)), (one) => repositoryAnswer(host, origin, one, account))
   })
 
-  router.post('/user/repos', async (ctx) => {
-    const account = signedIn(ctx, host)
+  router.post('/user/repos', requires(host, { administration: 'write' }), async (ctx) => {
+    const account = signedInPerson(ctx, host)
     await createRepository(ctx, host, account, account)
   })
 
   router.get('/user/orgs', (ctx) => {
     const origin = originOf(ctx, host.url)
-    answerPage(ctx, origin, organizationsOf(signedIn(ctx, host)), (one) => organizationSimple(origin, one))
+    answerPage(ctx, origin, organizationsOf(signedInPerson(ctx, host)), (one) =>
+      organizationSimple(origin, one),
+    )
   })
 
   router.get('/user/memberships/orgs/:org', (ctx) => {
-    const account = signedIn(ctx, host)
+    const account = signedInPerson(ctx, host)
     const organization = organizationsOf(account).find((one) => sameName(one.login, ctx.params['org'] ?? ''))
     if (!organization) throw notFound()
     ctx.body = orgMembership(originOf(ctx, host.url), organization, account)
   })
 
-  router.get('/orgs/:org/teams/:team/memberships/:login', (ctx) => {
-    const account = signedIn(ctx, host)
+  router.get('/orgs/:org/teams/:team/memberships/:login', requires(host, { members: 'read' }), (ctx) => {
+    const account = signedInPerson(ctx, host)
     const { org = '', team: slug = '', login = '' } = ctx.params
     // An organisation shows its teams to its own people.
     const organization = organizationsOf(account).find((one) => sameName(one.login, org))
@@ -62,26 +65,17 @@ export function userRoutes(router: Router, host: Host): void {
     ctx.body = teamMembership(originOf(ctx, host.url), organization, team, login)
   })
 
-  router.post('/orgs/:org/repos', async (ctx) => {
-    const account = signedIn(ctx, host)
+  router.post('/orgs/:org/repos', requires(host, { administration: 'write' }), async (ctx) => {
+    const account = signedInPerson(ctx, host)
     const organization = organizationsOf(account).find((one) => sameName(one.login, ctx.params['org'] ?? ''))
     if (!organization) throw notFound()
     await createRepository(ctx, host, account, organization)
-  })
-
-  router.get('/user/installations', (ctx) => {
-    const account = signedIn(ctx, host)
-    const origin = originOf(ctx, host.url)
-    const installations = [account, ...organizationsOf(account)].map((owner) =>
-      installation(origin, owner, host.app.slug),
-    )
-    ctx.body = { total_count: installations.length, installations }
   })
 }
 
 /** The person's own repositories and those of their organisations. */
 const reachable = (host: Host, account: Account): Repository[] =>
-  host.store.current().repositories.filter((one) => mayWrite(account, one.owner) && ownerOf(one.owner))
+  host.store.current().repositories.filter((one) => mayWrite(account, one.owner) && mayRead(account, one))
 
 function wanted(query: RepositoryQuery, account: Account, repository: Repository): boolean {
   const own = sameName(repository.owner, account.login)

@@ -6,18 +6,22 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency, serialize } from '#platform/async/queue.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { HostEvent } from './events.ts'
-import { installationIdOf, payloadOf, type Telling } from './payloads.ts'
+import { payloadOf, type Telling } from './payloads.ts'
+import { isOn } from '../apps/coverage.ts'
+import type { App, Installation, State } from '../state.ts'
 
 /** An address that is told what happens. */
 export interface Hook {
   readonly url: string
-  readonly secret: string
+  /** `null`: what it is told is not signed. */
+  readonly secret: string | null
 }
 
 /** One attempt to deliver. */
 export interface Delivery {
   readonly id: number
   readonly guid: string
+  readonly appId: number
   readonly hook: Hook
   readonly event: string
   readonly action: string | null
@@ -32,12 +36,12 @@ export interface Delivery {
 }
 
 export interface Webhooks {
-  /** Tells all hooks what happened; returns at once. */
+  /** Tells the Apps that are installed where it happened; returns at once. */
   tell(event: HostEvent): void
-  /** Asks each hook whether it is there. */
+  /** Asks the hook of each App whether it is there. */
   ping(): void
-  /** The latest deliveries, newest first. */
-  list(): readonly Delivery[]
+  /** The latest deliveries, of one App or of all, newest first. */
+  list(appId?: number): readonly Delivery[]
   /** Sends it once more, under the same GUID. `false` when it is not known, or no longer. */
   redeliver(id: number): boolean
   /** Keeps deliveries back until `release`, for tests of what a network does. */
@@ -55,7 +59,6 @@ const mostKept = 5_000
 const mostWaiting = 20_000
 
 interface Sender {
-  readonly hooks: readonly Hook[]
   readonly clock: Clock
   readonly log: (line: string) => void
   readonly kept: Delivery[]
@@ -65,49 +68,54 @@ interface Sender {
   readonly underWay: Set<Promise<void>>
 }
 
-export function openWebhooks(
-  hooks: readonly Hook[],
-  {
-    clock,
-    log,
-    host,
-  }: {
-    readonly clock: Clock
-    readonly log: (line: string) => void
-    readonly host: () => Telling
-  },
-): Webhooks {
+export function openWebhooks({
+  clock,
+  log,
+  host,
+}: {
+  readonly clock: Clock
+  readonly log: (line: string) => void
+  readonly host: () => Telling
+}): Webhooks {
   const limited = limitConcurrency(atOnce, (waiting) => {
     if (waiting >= mostWaiting) throw new Error('Too many deliveries wait.')
   })
-  const sender: Sender = { hooks, clock, log, limited, kept: [], held: null, nextId: 1, underWay: new Set() }
+  const sender: Sender = { clock, log, limited, kept: [], held: null, nextId: 1, underWay: new Set() }
   // Payloads are made in the order of what happened.
   const inOrder = serialize()
   const make = (event: HostEvent) =>
     inOrder(async () => {
-      const { action, payload } = await payloadOf(host(), event)
-      const about = {
-        event: event.kind,
-        action,
-        installationId: installationIdOf(event.repository),
-        repositoryId: event.repository.id,
-        body: JSON.stringify(payload),
+      for (const { app, hook, installation } of listeners(host().store.current(), event)) {
+        const { action, payload } = await payloadOf(host(), event, installation.id)
+        deliver(sender, {
+          appId: app.id,
+          hook,
+          event: event.kind,
+          action,
+          installationId: installation.id,
+          repositoryId: event.repository.id,
+          body: JSON.stringify(payload),
+        })
       }
-      deliver(sender, about)
     }).catch((fault: unknown) => log(`a webhook was not sent: ${String(fault)}`))
   return {
     tell: (event) => {
-      if (hooks.length > 0) track(sender, make(event))
+      if (host().store.current().apps.some(hookOf)) track(sender, make(event))
     },
     ping: () => {
-      const body = JSON.stringify({
-        zen: 'Keep it logically awesome.',
-        hook_id: 1,
-        hook: { type: 'App', id: 1 },
-      })
-      deliver(sender, { event: 'ping', action: null, installationId: null, repositoryId: null, body })
+      for (const app of host().store.current().apps) {
+        const hook = hookOf(app)
+        if (!hook) continue
+        const body = JSON.stringify({
+          zen: 'Keep it logically awesome.',
+          hook_id: app.id,
+          hook: { type: 'App', id: app.id, app_id: app.id },
+        })
+        const nowhere = { action: null, installationId: null, repositoryId: null }
+        deliver(sender, { appId: app.id, hook, event: 'ping', ...nowhere, body })
+      }
     },
-    list: () => sender.kept.toReversed(),
+    list: (appId) => sender.kept.filter((one) => appId === undefined || one.appId === appId).toReversed(),
     redeliver: (id) => {
       const known = sender.kept.find((one) => one.id === id)
       if (known) queue(sender, { ...known, id: nextId(sender), isRedelivery: true, outcome: null })
@@ -137,13 +145,31 @@ function nextId(sender: Sender): number {
 
 function deliver(
   sender: Sender,
-  about: Pick<Delivery, 'event' | 'action' | 'installationId' | 'repositoryId' | 'body'>,
+  about: Omit<Delivery, 'id' | 'guid' | 'isRedelivery' | 'at' | 'outcome'>,
 ): void {
-  for (const hook of sender.hooks) {
-    const at = sender.clock.now().toISOString()
-    const fresh = { id: nextId(sender), guid: randomUUID(), isRedelivery: false, outcome: null }
-    queue(sender, { ...about, ...fresh, hook, at })
-  }
+  const at = sender.clock.now().toISOString()
+  const fresh = { id: nextId(sender), guid: randomUUID(), isRedelivery: false, outcome: null }
+  queue(sender, { ...about, ...fresh, at })
+}
+
+/** Where an App is told, if it is. */
+const hookOf = ({ hook }: App): Hook | undefined =>
+  hook?.active ? { url: hook.url, secret: hook.secret } : undefined
+
+interface Listener {
+  readonly app: App
+  readonly hook: Hook
+  readonly installation: Installation
+}
+
+/** The Apps that asked for this event and are installed on its repository, and not suspended. */
+function listeners({ apps, installations }: State, { kind, repository }: HostEvent): readonly Listener[] {
+  return installations.flatMap((installation) => {
+    const app = apps.find(({ id }) => id === installation.appId)
+    const hook = app && hookOf(app)
+    const hears = installation.suspended === null && isOn(installation, repository)
+    return hook && hears && installation.events.includes(kind) ? [{ app, hook, installation }] : []
+  })
 }
 
 function queue(sender: Sender, delivery: Delivery): void {
@@ -180,8 +206,10 @@ async function attempt(sender: Sender, delivery: Delivery): Promise<void> {
       'User-Agent': 'GitHub-Hookshot/local',
       'X-GitHub-Delivery': guid,
       'X-GitHub-Event': event,
-      'X-GitHub-Hook-ID': '1',
-      'X-Hub-Signature-256': signatureOf(body, hook.secret),
+      'X-GitHub-Hook-ID': String(delivery.appId),
+      'X-GitHub-Hook-Installation-Target-ID': String(delivery.appId),
+      'X-GitHub-Hook-Installation-Target-Type': 'integration',
+      ...(hook.secret === null ? {} : { 'X-Hub-Signature-256': signatureOf(body, hook.secret) }),
     },
     body,
     redirect: 'manual',

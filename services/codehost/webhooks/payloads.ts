@@ -33,12 +33,13 @@ export interface Telling {
 export async function payloadOf(
   host: Telling,
   event: HostEvent,
+  installationId: number,
 ): Promise<{ readonly action: string | null; readonly payload: object }> {
   const repository = repositoryOf(host, event.repository)
   const around = {
     repository,
     ...organizationAround(host.url, event.repository),
-    installation: installationOf(event.repository),
+    installation: { id: installationId, node_id: nodeId('Installation', installationId) },
     sender: simpleUser(host.url, event.sender),
   }
   if (event.kind === 'push')
@@ -74,14 +75,6 @@ function repositoryOf({ url, store }: Telling, repository: Repository): FullRepo
 function organizationAround(url: string, { owner }: Repository): object {
   const organization = organizationOf(owner)
   return organization ? { organization: organizationSimple(url, organization) } : {}
-}
-
-/** The app is installed for each owner, under the owner's id. */
-export const installationIdOf = ({ owner }: Pick<Repository, 'owner'>): number => ownerOf(owner)?.id ?? 0
-
-function installationOf(repository: Repository): object {
-  const id = installationIdOf(repository)
-  return { id, node_id: nodeId('Installation', id) }
 }
 
 async function pullRequestOf(
@@ -147,7 +140,8 @@ async function pushed(
   }
 }
 
-const mailOf = (sender: Owner): string => (sender.type === 'User' ? (sender satisfies Account).email : '')
+const mailOf = (sender: Owner): string =>
+  sender.type === 'Organization' ? '' : (sender satisfies Account).email
 
 function commitOf(answer: FullRepository, { sha, tree, message, author, committer }: Commit): object {
   const person = ({ name, email }: { name: string; email: string }) => ({ name, email, username: name })

@@ -1,9 +1,8 @@
-/** `/app/hook/deliveries`: what was delivered, and delivering it again. Asked by the app with its id and secret. */
+/** `/app/hook/deliveries`: what was delivered to an App, and delivering it again. */
 import type { Router } from '@koa/router'
-import type { Context } from 'koa'
-import { basicCredentials } from '../http/authenticate.ts'
-import { notFound, Refusal } from '../httpError.ts'
-import { isApp } from '../oauth.ts'
+import { asApp } from '../http/appToken.ts'
+import { originOf } from '../http/baseUrl.ts'
+import { notFound } from '../httpError.ts'
 import { time } from '../rest/answers.ts'
 import type { Host } from '../services.ts'
 import type { Delivery } from './deliveries.ts'
@@ -11,14 +10,14 @@ import type { Delivery } from './deliveries.ts'
 const mostInPage = 100
 
 export function webhookRoutes(router: Router, host: Host): void {
-  router.get('/app/hook/deliveries', (ctx) => {
-    asApp(ctx, host)
+  router.get('/app/hook/deliveries', async (ctx) => {
+    const app = await asApp(ctx, host)
     const count = Number(ctx.query['per_page'] ?? 30)
     const size = Number.isInteger(count) && count > 0 ? Math.min(count, mostInPage) : 30
     const before = Number(ctx.query['cursor'] ?? Number.POSITIVE_INFINITY)
     const status = ctx.query['status']
     const found = host.webhooks
-      .list()
+      .list(app.id)
       .filter((one) => !(one.id >= before))
       .filter((one) => status === undefined || (status === 'success') === isSuccess(one))
     const page = found.slice(0, size)
@@ -26,13 +25,13 @@ export function webhookRoutes(router: Router, host: Host): void {
     if (found.length > page.length && last) {
       const next = new URLSearchParams(ctx.querystring)
       next.set('cursor', String(last.id))
-      ctx.set('Link', `<${host.url}${ctx.path}?${next}>; rel="next"`)
+      ctx.set('Link', `<${originOf(ctx, host.url)}${ctx.path}?${next}>; rel="next"`)
     }
     ctx.body = page.map(simple)
   })
-  router.get('/app/hook/deliveries/:id', (ctx) => {
-    asApp(ctx, host)
-    const found = host.webhooks.list().find(({ id }) => String(id) === ctx.params['id'])
+  router.get('/app/hook/deliveries/:id', async (ctx) => {
+    const app = await asApp(ctx, host)
+    const found = host.webhooks.list(app.id).find(({ id }) => String(id) === ctx.params['id'])
     if (!found) throw notFound()
     ctx.body = {
       ...simple(found),
@@ -44,17 +43,13 @@ export function webhookRoutes(router: Router, host: Host): void {
       response: { headers: {}, payload: null },
     }
   })
-  router.post('/app/hook/deliveries/:id/attempts', (ctx) => {
-    asApp(ctx, host)
-    if (!host.webhooks.redeliver(Number(ctx.params['id']))) throw notFound()
+  router.post('/app/hook/deliveries/:id/attempts', async (ctx) => {
+    const app = await asApp(ctx, host)
+    const known = host.webhooks.list(app.id).find(({ id }) => String(id) === ctx.params['id'])
+    if (!known || !host.webhooks.redeliver(known.id)) throw notFound()
     ctx.status = 202
     ctx.body = {}
   })
-}
-
-function asApp(ctx: Context, host: Host): void {
-  const app = basicCredentials(ctx)
-  if (!app || !isApp(host.app, app.name, app.password)) throw new Refusal(401, 'Requires authentication')
 }
 
 const isSuccess = ({ outcome }: Delivery): boolean =>
