@@ -12,8 +12,11 @@ import type { Host } from './services.ts'
 import { createApp } from './http/app.ts'
 import { isLoopback, openRepositories } from './repositories.ts'
 import { createPullRequests } from './pullRequests.ts'
+import { actionsReporter, createChecks, type Checks } from './checks/checks.ts'
+import { openLogs } from './checks/logs.ts'
 import { createComments } from './reviews/comments.ts'
 import { createReviews } from './reviews/reviews.ts'
+import { notFound } from './httpError.ts'
 import { makeSamples } from './samples.ts'
 import { openConfiguredApp, type AppCredentials, type ConfiguredApp } from './apps/apps.ts'
 import { applyPatch, type Seed } from './seeds.ts'
@@ -52,9 +55,17 @@ export interface RunningCodeHost {
   readonly webhooks: Webhooks
   /** Flightdeck's App, where one is registered. */
   readonly app: AppCredentials | null
+  /** Reports checks as the App `github-actions` would, with logs of any length. */
+  readonly reportCheck: ReportCheck
   /** Answers what is under way, for 3 s at most, and leaves no process behind. */
   stop(): Promise<void>
 }
+
+export type ReportCheck = (
+  owner: string,
+  name: string,
+  report: Parameters<Checks['report']>[2],
+) => ReturnType<Checks['report']>
 
 /**
  * Starts the code host. Throws a sentence that says what to do when the port is taken, the folder cannot be used, git is
@@ -87,6 +98,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
       port,
       webhooks: host.webhooks,
       app,
+      reportCheck: (owner, name, report) => reportAsActions(host, owner, name, report),
       stop: async () => {
         await stop()
         await store.settled()
@@ -109,8 +121,9 @@ async function openHost(
   const pulls = createPullRequests({ store, repositories, clock, tell: webhooks.tell })
   const reviews = createReviews({ store, repositories, pulls, clock, tell: webhooks.tell })
   const comments = createComments({ store, clock, tell: webhooks.tell })
+  const checks = createChecks({ store, clock, tell: webhooks.tell, logs: openLogs(dataDir, clock) })
   const url = urlOf(options.host, port)
-  const host: Host = { url, store, git, repositories, pulls, reviews, comments, webhooks, clock, log }
+  const host: Host = { url, store, git, repositories, pulls, reviews, comments, checks, webhooks, clock, log }
   if (options.seeds.length > 0) {
     await applyPatch(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
@@ -138,6 +151,15 @@ function configuredApp(options: CodeHostOptions): ConfiguredApp | null {
     hook,
     isInstalled: app === 'installed',
   }
+}
+
+function reportAsActions(
+  host: Host,
+  ...[owner, name, report]: Parameters<ReportCheck>
+): ReturnType<ReportCheck> {
+  const repository = host.repositories.find(owner, name)
+  if (!repository) throw notFound()
+  return host.checks.report(repository, actionsReporter, report)
 }
 
 function urlOf(host: string, port: number): string {

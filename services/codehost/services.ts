@@ -3,6 +3,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Git } from './git/run.ts'
 import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
+import type { Checks } from './checks/checks.ts'
 import type { Comments } from './reviews/comments.ts'
 import type { Reviews } from './reviews/reviews.ts'
 import type { Store } from './store.ts'
@@ -17,6 +18,7 @@ export interface Host {
   readonly pulls: PullRequests
   readonly reviews: Reviews
   readonly comments: Comments
+  readonly checks: Checks
   readonly webhooks: Webhooks
   readonly clock: Clock
   /** Takes one line without a secret in it. */

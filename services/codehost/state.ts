@@ -1,5 +1,6 @@
 /** What the local code host remembers, besides the repositories themselves. Times are ISO 8601; tokens only as SHA-256. */
 import { z } from 'zod'
+import { CheckRun, CommitStatus } from './checks/records.ts'
 import { IssueComment, Review, ReviewComment, ReviewThread } from './reviews/records.ts'
 
 const Time = z.iso.datetime()
@@ -143,6 +144,8 @@ export const State = z.object({
   installations: z.array(Installation).readonly().default([]),
   installationTokens: z.array(InstallationToken).readonly().default([]),
   installationRequests: z.array(InstallationRequest).readonly().default([]),
+  checkRuns: z.array(CheckRun).readonly().default([]),
+  statuses: z.array(CommitStatus).readonly().default([]),
 })
 
 export type State = Readonly<z.infer<typeof State>>
@@ -177,4 +180,6 @@ export const emptyState: State = {
   installations: [],
   installationTokens: [],
   installationRequests: [],
+  checkRuns: [],
+  statuses: [],
 }

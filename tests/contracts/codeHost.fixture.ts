@@ -56,6 +56,7 @@ export interface LocalCodeHost {
   readonly log: readonly string[]
   readonly webhooks: RunningCodeHost['webhooks']
   readonly app: RunningCodeHost['app']
+  readonly reportCheck: RunningCodeHost['reportCheck']
   stop(): Promise<void>
 }
 
@@ -85,8 +86,8 @@ export async function startLocal(
     app: async () => registered,
     ...(clock ? { clock } : {}),
   })
-  const { url, webhooks, app, stop } = running
-  return { url, api, codeHost, log, webhooks, app, stop }
+  const { url, webhooks, app, reportCheck, stop } = running
+  return { url, api, codeHost, log, webhooks, app, reportCheck, stop }
 }
 
 /** PKCE's two halves. */

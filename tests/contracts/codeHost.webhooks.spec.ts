@@ -119,7 +119,7 @@ const namesOf = (shape: readonly string[]) => shape.map((line) => line.replace(/
 
 /** What of GitHub's payloads nothing of ours needs: settings of repositories, and links of people. */
 const leftOut =
-  /\.(custom_properties|allow_\w+|delete_branch_on_merge|use_squash_pr_title_as_default|squash_merge_commit_\w+|merge_commit_(title|message)|has_discussions|organization|master_branch|stargazers)$|\.owner\.(name|email)$|\.license|\.(milestone|assignee|auto_merge|requested_reviewers|labels)\b|head_commit\.|^\.organization\.|\.commits\b/
+  /\.(custom_properties|allow_\w+|delete_branch_on_merge|use_squash_pr_title_as_default|squash_merge_commit_\w+|merge_commit_(title|message)|has_discussions|organization|master_branch|stargazers)$|\.owner\.(name|email)$|\.license|\.(milestone|assignee|auto_merge|requested_reviewers|labels)\b|head_commit\.|^\.organization\.|\.permissions\.|\.commits\b/
 
 /** What arrived has all members that every example of its kind has. */
 function expectShapes() {
@@ -274,6 +274,34 @@ test('reviews, comments on lines, threads and comments below are told', async ()
   expect(resolved?.payload).toMatchObject({ thread: { node_id: thread }, sender: { login: 'ada' } })
   const said = received.find(({ event }) => event === 'issue_comment')
   expect(said?.payload).toMatchObject({ issue: { number: 3, pull_request: {} }, comment: { body: 'Hm.' } })
+})
+
+test('checks, their suites and statuses are told', async () => {
+  const head = await commit(tree, 'fourth', { 'src/f.ts': 'export const f = 6\n' })
+  await gitDone(tree, ['push', '-q', 'origin', 'fourth'], await local.codeHost.gitAccess(ada, at))
+  await local.codeHost.openPullRequest(ada, at, { ...request, head: 'fourth' })
+  await local.webhooks.settled()
+  received = []
+  await local.reportCheck('ada', 'engine', { name: 'slow', status: 'in_progress', headSha: head })
+  await local.reportCheck('ada', 'engine', { name: 'test', conclusion: 'failure', headSha: head })
+  await local.reportCheck('ada', 'engine', { name: 'slow', conclusion: 'success', headSha: head })
+  await ask('POST', `/repos/ada/engine/statuses/${head}`, { state: 'error', context: 'ci/old' })
+  await local.webhooks.settled()
+  const told = received.map(({ event, payload }) => `${event} ${String(payload['action'] ?? '')}`.trim())
+  expect(told.toSorted()).toEqual([
+    'check_run completed',
+    'check_run completed',
+    'check_run created',
+    'check_run created',
+    'check_run created',
+    'check_suite completed',
+    'status',
+  ])
+  expectShapes()
+  const suite = received.find(({ event }) => event === 'check_suite')
+  expect(suite?.payload).toMatchObject({
+    check_suite: { conclusion: 'failure', head_sha: head, pull_requests: [{ number: 4 }] },
+  })
 })
 
 test('a conditional request is answered by 304 to the token that has the tag, and to no other', async () => {

@@ -4,7 +4,9 @@ import { accountOf, type Account } from '../accounts.ts'
 import { Refusal } from '../httpError.ts'
 import { nodeId } from '../rest/answers.ts'
 import type { Host } from '../services.ts'
+import type { Wanted } from '../apps/permissions.ts'
 import type { Actor } from '../actors.ts'
+import type { Repository } from '../state.ts'
 
 /** The host, who asks, and where they find the host. */
 export interface Asking {
@@ -12,6 +14,14 @@ export interface Asking {
   readonly viewer: Account
   readonly actor: Actor
   readonly origin: string
+  /** Whether the App of the token was granted what a change needs on a repository. */
+  readonly isGranted: (repository: Repository, wanted: Wanted) => boolean
+}
+
+/** Throws the error of one field where the App of the token was not granted `wanted`. */
+export function require(asking: Asking, repository: Repository, wanted: Wanted): void {
+  if (!asking.isGranted(repository, wanted))
+    throw failed('FORBIDDEN', 'Resource not accessible by integration')
 }
 
 /** An error of one field: the others are answered. */

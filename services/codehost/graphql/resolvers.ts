@@ -3,7 +3,8 @@ import { accountOf, mayRead } from '../accounts.ts'
 import { associationOf } from '../actors.ts'
 import { nodeId, time } from '../rest/answers.ts'
 import type { PullRequest, Repository } from '../state.ts'
-import { account, accountNamed, done, failed, type Asking } from './asking.ts'
+import { reportsOf, rollupOf, type Rollup } from '../checks/rollup.ts'
+import { account, accountNamed, done, failed, require, type Asking } from './asking.ts'
 import { commit, commitsOf } from './commit.ts'
 import type { PageArguments } from './connections.ts'
 import { reviewThread, talkOf } from './talk.ts'
@@ -42,6 +43,7 @@ interface ThreadArguments {
 async function setResolved({ input }: ThreadArguments, asking: Asking, resolved: boolean) {
   const { host, actor } = asking
   const { of, thread } = threadWith(asking, input.threadId)
+  require(asking, of.repository, { contents: 'write', pull_requests: 'write' })
   const changed = await done(host.reviews.setResolved(of.repository, thread.id, actor, resolved))
   return {
     clientMutationId: input.clientMutationId ?? null,
@@ -65,6 +67,7 @@ interface DraftArguments {
 async function setDraft({ input }: DraftArguments, asking: Asking, draft: boolean) {
   const { host, viewer } = asking
   const found = pullRequestWith(asking, input.pullRequestId)
+  require(asking, found.repository, { contents: 'write', pull_requests: 'write' })
   const changed = await done(host.pulls.setDraft(found.repository, found.pull.number, viewer, draft))
   return {
     clientMutationId: input.clientMutationId ?? null,
@@ -126,7 +129,12 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
     isCrossRepository: false,
     mergeCommit: merged?.commit ? commit(asking, of, merged.commit) : null,
     mergeable: async () => mergeability((await figures()).mergeable),
-    mergeStateStatus: async () => mergeState(pull, (await figures()).mergeable),
+    mergeStateStatus: async () =>
+      mergeState(
+        pull,
+        (await figures()).mergeable,
+        rollupOf(reportsOf(host.store.current(), of.id, pull.headSha)),
+      ),
     commits: (args: PageArguments) => commitsOf(asking, of, pull, args),
     ...talkOf(asking, { repository: of, pull }, () => pullRequest(asking, of, pull)),
     id: nodeId('PullRequest', pull.id),
@@ -151,8 +159,9 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
 const mergeability = (mergeable: boolean | null): string =>
   mergeable === null ? 'UNKNOWN' : mergeable ? 'MERGEABLE' : 'CONFLICTING'
 
-function mergeState({ draft }: PullRequest, mergeable: boolean | null): string {
+function mergeState({ draft }: PullRequest, mergeable: boolean | null, checks: Rollup | null): string {
   if (mergeable === null) return 'UNKNOWN'
   if (!mergeable) return 'DIRTY'
-  return draft ? 'DRAFT' : 'CLEAN'
+  if (draft) return 'DRAFT'
+  return checks === null || checks === 'SUCCESS' ? 'CLEAN' : 'UNSTABLE'
 }

@@ -4,6 +4,8 @@ import type { Router } from '@koa/router'
 import { graphql, type GraphQLFormattedError } from 'graphql'
 import { z } from 'zod'
 import { originOf } from '../http/baseUrl.ts'
+import { callerOf } from '../http/authenticate.ts'
+import { isGranted } from '../http/requires.ts'
 import { Refusal } from '../httpError.ts'
 import type { Host } from '../services.ts'
 import { actorOf } from '../rest/repositories.ts'
@@ -23,10 +25,17 @@ export function graphqlRoute(router: Router, host: Host): void {
 
 async function answer(ctx: Context, host: Host): Promise<void> {
   const actor = actorOf(ctx, host)
+  const caller = callerOf(ctx, host)
   const asked = Request.safeParse(ctx.request.body)
   if (!asked.success) throw new Refusal(400, 'A query attribute must be specified and must be a string.')
   const { query, variables, operationName } = asked.data
-  const contextValue: Asking = { host, actor, viewer: actor.account, origin: originOf(ctx, host.url) }
+  const contextValue: Asking = {
+    host,
+    actor,
+    viewer: actor.account,
+    origin: originOf(ctx, host.url),
+    isGranted: (repository, wanted) => isGranted(caller, repository, host, [wanted]),
+  }
   const { data, errors } = await graphql({
     schema,
     rootValue: root,

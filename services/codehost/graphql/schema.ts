@@ -133,9 +133,60 @@ type PullRequestReviewThreadConnection {
   totalCount: Int!
 }
 
+enum StatusState { ERROR EXPECTED FAILURE PENDING SUCCESS }
+enum CheckStatusState { COMPLETED IN_PROGRESS PENDING QUEUED REQUESTED WAITING }
+enum CheckConclusionState { ACTION_REQUIRED CANCELLED FAILURE NEUTRAL SKIPPED STALE STARTUP_FAILURE SUCCESS TIMED_OUT }
+
+type App implements Node {
+  databaseId: Int
+  id: ID!
+  name: String!
+  slug: String!
+}
+type CheckSuite implements Node {
+  app: App
+  databaseId: Int
+  id: ID!
+}
+type CheckRun implements Node {
+  checkSuite: CheckSuite!
+  completedAt: DateTime
+  conclusion: CheckConclusionState
+  databaseId: Int
+  detailsUrl: URI
+  id: ID!
+  name: String!
+  startedAt: DateTime
+  status: CheckStatusState!
+  summary: String
+  text: String
+  title: String
+  url: URI!
+}
+type StatusContext implements Node {
+  context: String!
+  createdAt: DateTime!
+  description: String
+  id: ID!
+  state: StatusState!
+  targetUrl: URI
+}
+union StatusCheckRollupContext = CheckRun | StatusContext
+type StatusCheckRollupContextConnection {
+  nodes: [StatusCheckRollupContext]
+  pageInfo: PageInfo!
+  totalCount: Int!
+}
+type StatusCheckRollup implements Node {
+  contexts(after: String, before: String, first: Int, last: Int): StatusCheckRollupContextConnection!
+  id: ID!
+  state: StatusState!
+}
+
 type Commit implements Node {
   id: ID!
   oid: GitObjectID!
+  statusCheckRollup: StatusCheckRollup
 }
 type PullRequestCommit implements Node {
   commit: Commit!

@@ -9,11 +9,13 @@ import { pageRoutes, showRefusal } from '../pages/routes.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import { graphqlRoute } from '../graphql/route.ts'
 import { pullRoutes } from '../rest/pulls.ts'
+import { checkRoutes } from '../rest/checks.ts'
 import { issueCommentRoutes } from '../rest/issueComments.ts'
 import { reviewCommentRoutes } from '../rest/reviewComments.ts'
 import { reviewRoutes } from '../rest/reviews.ts'
 import { repositoryRoutes } from '../rest/repositories.ts'
 import { installationRoutes } from '../rest/installations.ts'
+import { jobLogRoute, jobRoutes, statusRoutes } from '../rest/statuses.ts'
 import { userRoutes } from '../rest/user.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 import { conditional } from './conditional.ts'
@@ -40,7 +42,13 @@ export function createApp(host: Host, listensOn: string): Koa {
     }
   })
   app.use(readBody())
-  for (const router of [apiRoutes(host), graphqlRoutes(host), oauthRoutes(host), pageRoutes(host)])
+  for (const router of [
+    apiRoutes(host),
+    graphqlRoutes(host),
+    logRoutes(host),
+    oauthRoutes(host),
+    pageRoutes(host),
+  ])
     app.use(router.routes())
   return app
 }
@@ -56,6 +64,9 @@ function apiRoutes(host: Host): Router {
   pullRoutes(router, host)
   reviewRoutes(router, host)
   issueCommentRoutes(router, host)
+  checkRoutes(router, host)
+  statusRoutes(router, host)
+  jobRoutes(router, host)
   applicationRoutes(router, host)
   webhookRoutes(router, host)
   return router
@@ -64,6 +75,12 @@ function apiRoutes(host: Host): Router {
 function graphqlRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api' })
   graphqlRoute(router, host)
+  return router
+}
+
+function logRoutes(host: Host): Router {
+  const router = new Router()
+  jobLogRoute(router, host)
   return router
 }
 

@@ -346,6 +346,7 @@ export function commitAnswer(repository: FullRepository, commit: Commit) {
       committer: commit.committer,
       message: commit.message,
       comment_count: 0,
+      verification: { verified: false, reason: 'unsigned', signature: null, payload: null },
       tree: { sha: commit.tree, url: `${repository.url}/git/trees/${commit.tree}` },
     },
     author: null,

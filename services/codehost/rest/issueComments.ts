@@ -2,6 +2,7 @@
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { mostCharacters } from '../reviews/records.ts'
+import { requires } from '../http/requires.ts'
 import type { Host } from '../services.ts'
 import { bodyAs, answerPage, numberIn } from './requests.ts'
 import { aboutAsked, actorOf } from './repositories.ts'
@@ -33,18 +34,20 @@ const below = '/repos/:owner/:repo/issues/:number/comments'
 const alone = '/repos/:owner/:repo/issues/comments'
 
 export function issueCommentRoutes(router: Router, host: Host): void {
-  router.get(alone, (ctx) => {
+  const reads = requires(host, { issues: 'read' }, { pull_requests: 'read' })
+  const writes = requires(host, { issues: 'write' }, { pull_requests: 'write' })
+  router.get(alone, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
     const found = wantedComments(host.comments.of(about.repository), CommentQuery.parse(ctx.query))
     answerPage(ctx, about.origin, found, (one) => issueCommentAnswer(about, one))
   })
 
-  router.get(`${alone}/:id`, (ctx) => {
+  router.get(`${alone}/:id`, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
     ctx.body = issueCommentAnswer(about, host.comments.get(about.repository, numberIn(ctx, 'id')))
   })
 
-  router.patch(`${alone}/:id`, async (ctx) => {
+  router.patch(`${alone}/:id`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const about = aboutAsked(ctx, host)
     const { body } = bodyAs(ctx, Text, 'IssueComment')
@@ -52,14 +55,14 @@ export function issueCommentRoutes(router: Router, host: Host): void {
     ctx.body = issueCommentAnswer(about, comment)
   })
 
-  router.delete(`${alone}/:id`, async (ctx) => {
+  router.delete(`${alone}/:id`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const { repository } = aboutAsked(ctx, host)
     await host.comments.remove(repository, numberIn(ctx, 'id'), by)
     ctx.status = 204
   })
 
-  router.get(below, (ctx) => {
+  router.get(below, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
     const number = numberIn(ctx, 'number')
     host.pulls.get(about.repository, number)
@@ -68,7 +71,7 @@ export function issueCommentRoutes(router: Router, host: Host): void {
     answerPage(ctx, about.origin, found, (one) => issueCommentAnswer(about, one))
   })
 
-  router.post(below, async (ctx) => {
+  router.post(below, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const about = aboutAsked(ctx, host)
     const { body } = bodyAs(ctx, Text, 'IssueComment')

@@ -6,7 +6,7 @@ import { mayWrite, ownerOf, type Account, type Owner } from '../accounts.ts'
 import type { Actor } from '../actors.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
-import { readable, signedIn, tokenHolder } from '../http/authenticate.ts'
+import { callerOf, readable, signedIn, tokenHolder } from '../http/authenticate.ts'
 import { requires } from '../http/requires.ts'
 import { repositoryName } from '../repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
@@ -112,7 +112,11 @@ export function aboutAsked(ctx: Context & { params: Record<string, string> }, ho
 }
 
 /** Who does something by the API, and the App whose token it is done with. Throws Refusal 401. */
-export const actorOf = (ctx: Context, host: Host): Actor => ({ account: signedIn(ctx, host), viaApp: 1 })
+export function actorOf(ctx: Context, host: Host): Actor {
+  const caller = callerOf(ctx, host)
+  if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
+  return { account: caller.account, viaApp: caller.app.id }
+}
 
 /** A repository as the REST API tells it to `viewer`. */
 export function repositoryAnswer(

@@ -1,9 +1,11 @@
 /** What GitHub's REST API says of reviews and comments, in the shape of its OpenAPI description. */
 import { accountOf } from '../accounts.ts'
+import { actionsAppId } from '../checks/records.ts'
 import { associationOf } from '../actors.ts'
 import type { Place } from '../reviews/lines.ts'
 import type { IssueComment, Review, ReviewComment } from '../reviews/records.ts'
 import type { PullRequest, Repository, State } from '../state.ts'
+import { appAnswer } from './appAnswers.ts'
 import { nodeId, simpleUser, time, type FullRepository } from './answers.ts'
 
 /** What answers about one repository are made from. */
@@ -96,7 +98,7 @@ export function issueCommentAnswer(about: About, comment: IssueComment) {
     author_association: associationOf(state, repository, comment.author),
     body: comment.body,
     reactions: noReactions(url),
-    performed_via_github_app: appAnswer(about, comment.viaApp),
+    performed_via_github_app: viaAppAnswer(about, comment.viaApp),
   }
 }
 
@@ -113,24 +115,29 @@ const noReactions = (url: string) => ({
   eyes: 0,
 })
 
-const ghost = { type: 'Organization', id: 1, login: 'ghost' } as const
+/** GitHub's own App for checks, on every host. */
+const actionsApp = {
+  id: actionsAppId,
+  slug: 'github-actions',
+  name: 'GitHub Actions',
+  description: 'Reports checks on this code host',
+  permissions: { checks: 'write', metadata: 'read' },
+} as const
 
-/** `nullable-integration`: the App that something was done with; what is left of one that is gone. */
-export function appAnswer({ origin }: About, id: number | null) {
-  if (id === null) return null
+/** `nullable-integration`: the App that something was done with; `null` where it was none, or is gone. */
+export function viaAppAnswer({ origin, state }: About, id: number | null) {
+  const app = state.apps.find((one) => one.id === id)
+  if (app) return appAnswer(origin, app)
+  if (id !== actionsAppId) return null
   const at = '2024-01-01T00:00:00Z'
   return {
-    id,
-    slug: 'flightdeck',
+    ...actionsApp,
     node_id: nodeId('App', id),
-    owner: simpleUser(origin, ghost),
-    name: 'Flightdeck',
-    description: null,
+    owner: simpleUser(origin, { type: 'Organization', id: 9919, login: 'github' }),
     external_url: origin,
-    html_url: `${origin}/apps/flightdeck`,
+    html_url: `${origin}/apps/${actionsApp.slug}`,
     created_at: at,
     updated_at: at,
-    permissions: { metadata: 'read' },
     events: [],
   }
 }

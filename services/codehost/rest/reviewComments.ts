@@ -3,6 +3,7 @@ import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { mostCharacters, type ReviewComment } from '../reviews/records.ts'
+import { requires } from '../http/requires.ts'
 import type { Host } from '../services.ts'
 import type { NewComment } from '../reviews/reviews.ts'
 import { bodyAs, answerPage, numberIn, targetIn } from './requests.ts'
@@ -45,19 +46,21 @@ const below = '/repos/:owner/:repo/pulls/:number/comments'
 const alone = '/repos/:owner/:repo/pulls/comments'
 
 export function reviewCommentRoutes(router: Router, host: Host): void {
-  router.get(alone, async (ctx) => {
+  const reads = requires(host, { pull_requests: 'read' })
+  const writes = requires(host, { pull_requests: 'write' })
+  router.get(alone, reads, async (ctx) => {
     const about = aboutAsked(ctx, host)
     const query = CommentQuery.parse(ctx.query)
     await answerComments(ctx, host, about, wantedComments(host.reviews.comments(about.repository), query))
   })
 
-  router.get(`${alone}/:id`, async (ctx) => {
+  router.get(`${alone}/:id`, reads, async (ctx) => {
     const about = aboutAsked(ctx, host)
     const comment = host.reviews.comment(about.repository, numberIn(ctx, 'id'))
     ctx.body = await answered(host, about, comment)
   })
 
-  router.patch(`${alone}/:id`, async (ctx) => {
+  router.patch(`${alone}/:id`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const about = aboutAsked(ctx, host)
     const { body } = bodyAs(ctx, Text, 'PullRequestReviewComment')
@@ -65,14 +68,14 @@ export function reviewCommentRoutes(router: Router, host: Host): void {
     ctx.body = await answered(host, about, await host.reviews.editComment(about.repository, id, by, body))
   })
 
-  router.delete(`${alone}/:id`, async (ctx) => {
+  router.delete(`${alone}/:id`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const { repository } = aboutAsked(ctx, host)
     await host.reviews.deleteComment(repository, numberIn(ctx, 'id'), by)
     ctx.status = 204
   })
 
-  router.get(below, async (ctx) => {
+  router.get(below, reads, async (ctx) => {
     const about = aboutAsked(ctx, host)
     const { number } = host.pulls.get(about.repository, numberIn(ctx, 'number'))
     const query = CommentQuery.parse(ctx.query)
@@ -80,12 +83,12 @@ export function reviewCommentRoutes(router: Router, host: Host): void {
     await answerComments(ctx, host, about, found)
   })
 
-  router.post(below, async (ctx) => {
+  router.post(below, writes, async (ctx) => {
     ctx.body = await commentOnLines(ctx, host)
     ctx.status = 201
   })
 
-  router.post(`${below}/:id/replies`, async (ctx) => {
+  router.post(`${below}/:id/replies`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const about = aboutAsked(ctx, host)
     const { body } = bodyAs(ctx, Text, 'PullRequestReviewComment')

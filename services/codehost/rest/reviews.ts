@@ -2,6 +2,7 @@
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { mostCharacters } from '../reviews/records.ts'
+import { requires } from '../http/requires.ts'
 import type { Host } from '../services.ts'
 import { bodyAs, answerPage, numberIn, targetIn } from './requests.ts'
 import { aboutAsked, actorOf } from './repositories.ts'
@@ -23,14 +24,16 @@ const Dismissal = z.object({ message: Text, event: z.literal('DISMISS').optional
 const reviewsPath = '/repos/:owner/:repo/pulls/:number/reviews'
 
 export function reviewRoutes(router: Router, host: Host): void {
-  router.get(reviewsPath, (ctx) => {
+  const reads = requires(host, { pull_requests: 'read' })
+  const writes = requires(host, { pull_requests: 'write' })
+  router.get(reviewsPath, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
     const { number } = host.pulls.get(about.repository, numberIn(ctx, 'number'))
     const found = host.reviews.of(about.repository, number)
     answerPage(ctx, about.origin, found, (one) => reviewAnswer(about, one))
   })
 
-  router.post(reviewsPath, async (ctx) => {
+  router.post(reviewsPath, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const { repository } = aboutAsked(ctx, host)
     const { body, commit_id: commitId, comments, event } = bodyAs(ctx, NewReview, 'PullRequestReview')
@@ -43,13 +46,13 @@ export function reviewRoutes(router: Router, host: Host): void {
     ctx.body = reviewAnswer(aboutAsked(ctx, host), review)
   })
 
-  router.get(`${reviewsPath}/:id`, (ctx) => {
+  router.get(`${reviewsPath}/:id`, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
     const { number, id } = targetIn(ctx)
     ctx.body = reviewAnswer(about, host.reviews.get(about.repository, number, id))
   })
 
-  router.put(`${reviewsPath}/:id`, async (ctx) => {
+  router.put(`${reviewsPath}/:id`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const { repository } = aboutAsked(ctx, host)
     const { body } = bodyAs(ctx, ReviewEdit, 'PullRequestReview')
@@ -57,7 +60,7 @@ export function reviewRoutes(router: Router, host: Host): void {
     ctx.body = reviewAnswer(aboutAsked(ctx, host), review)
   })
 
-  router.put(`${reviewsPath}/:id/dismissals`, async (ctx) => {
+  router.put(`${reviewsPath}/:id/dismissals`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const { repository } = aboutAsked(ctx, host)
     const { message } = bodyAs(ctx, Dismissal, 'PullRequestReview')
@@ -65,7 +68,7 @@ export function reviewRoutes(router: Router, host: Host): void {
     ctx.body = reviewAnswer(aboutAsked(ctx, host), review)
   })
 
-  router.get(`${reviewsPath}/:id/comments`, async (ctx) => {
+  router.get(`${reviewsPath}/:id/comments`, reads, async (ctx) => {
     const about = aboutAsked(ctx, host)
     const { number, id } = targetIn(ctx)
     const review = host.reviews.get(about.repository, number, id)

@@ -1,6 +1,7 @@
 /** What happens on the code host that webhooks tell. */
 import type { Account, Owner } from '../accounts.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../reviews/records.ts'
+import type { CheckRun, CommitStatus } from '../checks/records.ts'
 import type { PullRequest, Repository } from '../state.ts'
 
 /** What happened to a pull request. */
@@ -57,6 +58,27 @@ export type HostEvent =
       readonly repository: Repository
       readonly comment: IssueComment
       readonly before?: IssueComment
+      readonly sender: Account
+    }
+  | {
+      readonly kind: 'check_run'
+      readonly action: 'created' | 'completed'
+      readonly repository: Repository
+      readonly run: CheckRun
+      readonly sender: Account
+    }
+  | {
+      readonly kind: 'check_suite'
+      readonly action: 'completed'
+      readonly repository: Repository
+      /** The latest of the suite. */
+      readonly runs: readonly CheckRun[]
+      readonly sender: Account
+    }
+  | {
+      readonly kind: 'status'
+      readonly repository: Repository
+      readonly status: CommitStatus
       readonly sender: Account
     }
 

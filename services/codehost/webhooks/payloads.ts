@@ -17,6 +17,7 @@ import type { Repositories } from '../repositories.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { HostEvent } from './events.ts'
+import { isReport, reportOf } from './reports.ts'
 import { talkOf, type Talk } from './talk.ts'
 
 /** What payloads are made from. */
@@ -44,6 +45,16 @@ export async function payloadOf(
   }
   if (event.kind === 'push')
     return { action: null, payload: { ...(await pushed(host, repository, event)), ...around } }
+  if (isReport(event)) {
+    const about = {
+      origin: host.url,
+      state: host.store.current(),
+      repository: event.repository,
+      answer: repository,
+    }
+    const { action, payload } = await reportOf(host, about, event)
+    return { action, payload: { ...payload, ...around } }
+  }
   if (event.kind !== 'pull_request') return told(host, repository, event, around)
   const { action, pull } = event
   const shown = await pullRequestOf(host, event.repository, repository, pull)

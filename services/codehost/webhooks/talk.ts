@@ -13,7 +13,16 @@ import type { Reviews } from '../reviews/reviews.ts'
 import type { HostEvent } from './events.ts'
 
 /** What is said of pull requests and issues. */
-export type Talk = Exclude<HostEvent, { kind: 'push' | 'pull_request' }>
+export type Talk = Extract<
+  HostEvent,
+  {
+    kind:
+      | 'pull_request_review'
+      | 'pull_request_review_comment'
+      | 'pull_request_review_thread'
+      | 'issue_comment'
+  }
+>
 
 interface Placing {
   readonly reviews: Pick<Reviews, 'place' | 'comments'>
