@@ -331,6 +331,9 @@ export function fullPullRequest(
   }
 }
 
+/** Signatures are not looked at here. */
+const unverified = { verified: false, reason: 'unsigned' } as const
+
 /** `commit`. */
 export function commitAnswer(repository: FullRepository, commit: Commit) {
   const url = `${repository.url}/commits/${commit.sha}`
@@ -346,7 +349,7 @@ export function commitAnswer(repository: FullRepository, commit: Commit) {
       committer: commit.committer,
       message: commit.message,
       comment_count: 0,
-      verification: { verified: false, reason: 'unsigned', signature: null, payload: null },
+      verification: { ...unverified, signature: null, payload: null, verified_at: null },
       tree: { sha: commit.tree, url: `${repository.url}/git/trees/${commit.tree}` },
     },
     author: null,
