@@ -32,7 +32,7 @@ export function canInstall() {
 }
 
 /**
- * Installs packages of the system, one by one, so that one that cannot be had does not keep the others away.
+ * Installs packages of the system: all at once, and where that fails one by one, so that one that cannot be had does not keep the others away.
  * @param {readonly string[]} packages
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} where
  * @returns {Promise<string[]>} the packages that could not be installed
@@ -46,11 +46,11 @@ export async function installForSystem(packages, { cwd, env }) {
       limit,
       output: 'keep',
     })
+  /** @param {readonly string[]} names */
+  const isInstalled = async (names) => (await apt('install', '-y', '--no-install-recommends', ...names)).ok
   await apt('update')
+  if (await isInstalled(packages)) return []
   const failed = []
-  for (const name of packages) {
-    const { ok } = await apt('install', '-y', '--no-install-recommends', name)
-    if (!ok) failed.push(name)
-  }
+  for (const name of packages) if (!(await isInstalled([name]))) failed.push(name)
   return failed
 }

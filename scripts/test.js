@@ -22,7 +22,12 @@ const env = { ...testEnvironment(process.env, files), TMPDIR: temporary }
 const minute = 60_000
 
 /** Programs that tests use, and the Debian packages that bring them. */
-const programs = { git: 'git', chromium: 'chromium', 'nats-server': 'nats-server', bwrap: 'bubblewrap' }
+const programs = {
+  git: 'git',
+  'chromium-headless-shell': 'chromium-headless-shell',
+  'nats-server': 'nats-server',
+  bwrap: 'bubblewrap',
+}
 
 const unitAndContracts = ['unit-domain', 'unit', 'contracts']
 /** They run in a browser's place, or run git, sandboxes, agents' programs and engines' servers: long, and the same on every Node. */
@@ -82,23 +87,38 @@ const total = sum(results)
 console.log(`\n${[...times, ...closingLines(total, textOf(files.notes) ?? '')].join('\n')}`)
 process.exitCode = total.failed.length === 0 ? 0 : 1
 
-/** Packages of npm and of the system. npm and apt get their settings and certificates of the shell's environment, and no key. */
+/** Packages of npm and of the system, both at once. They get their settings and certificates of the shell's environment, and no key. */
 async function prepare() {
-  const lacking = Object.entries(programs).filter(([program]) => !findProgram(program, process.env))
-  const names = lacking.map(([, name]) => name)
-  if (names.length > 0 && canInstall()) {
-    console.log(`Installing ${names.join(', ')}…`)
-    const failed = await installForSystem(names, { cwd: root, env: process.env })
-    if (failed.length > 0)
-      console.log(`Could not be installed: ${failed.join(', ')}. What needs them is skipped or fails.`)
-  } else if (names.length > 0) {
-    console.log(`Missing here: ${names.join(', ')}. Install them; what needs them is skipped or fails.`)
+  const ofSystem = systemPackages()
+  if (packagesAreCurrent(root)) {
+    await ofSystem
+    return oneCheck('prepare', true)
   }
-  if (packagesAreCurrent(root)) return oneCheck('prepare', true)
   console.log('Installing packages…')
-  const fault = await installPackages(root, process.env)
+  const [fault] = await Promise.all([installPackages(root, process.env), ofSystem])
   if (fault) console.log(fault)
   return oneCheck('prepare', !fault)
+}
+
+/** What cannot be had is said; what needs it is skipped or fails. */
+async function systemPackages() {
+  const lacking = Object.entries(programs).filter(([program]) => !findProgram(program, process.env))
+  const names = lacking.map(([, name]) => name)
+  if (names.length === 0) return
+  if (!canInstall()) {
+    console.log(`Missing here: ${names.join(', ')}. Install them; what needs them is skipped or fails.`)
+    return
+  }
+  console.log(`Installing ${names.join(', ')}…`)
+  const where = { cwd: root, env: process.env }
+  const failed = await installForSystem(names, where)
+  // Not every system has the engine of the browser apart.
+  if (failed.includes('chromium-headless-shell')) {
+    failed.splice(failed.indexOf('chromium-headless-shell'), 1)
+    if (!findProgram('chromium', process.env)) failed.push(...(await installForSystem(['chromium'], where)))
+  }
+  if (failed.length > 0)
+    console.log(`Could not be installed: ${failed.join(', ')}. What needs them is skipped or fails.`)
 }
 
 function buildBesideBoundaries() {

@@ -73,7 +73,7 @@ export function openBareChromium(scene: Scene): BareChromium {
 /** Starts the browser and calls methods of the DevTools protocol over a pipe, of the browser or of an attached page. */
 function openProtocol({ folder, atEnd }: Scene) {
   const own = ['--headless', '--remote-debugging-pipe', `--user-data-dir=${join(folder, 'bare')}`]
-  const child = spawn(chromiumPath(), [...chromiumArguments, ...own, 'about:blank'], {
+  const child = spawn(chromiumPath('person'), [...chromiumArguments, ...own, 'about:blank'], {
     // It reads what it is asked from its descriptor 3, and answers on 4.
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     env: cleanEnvironment(folder),

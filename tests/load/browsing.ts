@@ -6,7 +6,7 @@ import type { Scene } from './row.ts'
 const actionMs = 30_000
 
 export async function openBrowser(scene: Scene): Promise<Browser> {
-  const browser = await openChromium(scene.folder)
+  const browser = await openChromium(scene.folder, 'person')
   scene.atEnd(() => browser.close())
   return browser
 }
