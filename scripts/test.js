@@ -103,7 +103,11 @@ async function prepare() {
 /** What cannot be had is said; what needs it is skipped or fails. */
 async function systemPackages() {
   const lacking = Object.entries(programs).filter(([program]) => !findProgram(program, process.env))
-  const names = lacking.map(([, name]) => name)
+  const hasBrowser = findProgram('chromium', process.env) !== undefined
+  // Where it cannot be installed, the whole browser does as well.
+  const names = lacking
+    .map(([, name]) => name)
+    .filter((name) => canInstall() || !hasBrowser || name !== 'chromium-headless-shell')
   if (names.length === 0) return
   if (!canInstall()) {
     console.log(`Missing here: ${names.join(', ')}. Install them; what needs them is skipped or fails.`)
@@ -115,7 +119,7 @@ async function systemPackages() {
   // Not every system has the engine of the browser apart.
   if (failed.includes('chromium-headless-shell')) {
     failed.splice(failed.indexOf('chromium-headless-shell'), 1)
-    if (!findProgram('chromium', process.env)) failed.push(...(await installForSystem(['chromium'], where)))
+    if (!hasBrowser) failed.push(...(await installForSystem(['chromium'], where)))
   }
   if (failed.length > 0)
     console.log(`Could not be installed: ${failed.join(', ')}. What needs them is skipped or fails.`)
