@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import { drain, listen } from '#platform/http/listen.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { createGit, type Environment, type Git } from './git/run.ts'
+import { openWorkflowGuard } from './git/workflowGuard.ts'
 import type { Host } from './services.ts'
 import { createApp } from './http/app.ts'
 import { isLoopback, openRepositories } from './repositories.ts'
@@ -18,6 +19,10 @@ import { createComments } from './reviews/comments.ts'
 import { createReviews } from './reviews/reviews.ts'
 import { notFound } from './httpError.ts'
 import { makeSamples } from './samples.ts'
+import { createInstallations } from './apps/installations.ts'
+import { createRegistrations } from './apps/registrations.ts'
+import type { TokenShape } from './apps/tokens.ts'
+import { createLimits, type Limits, type RateLimits } from './http/limits.ts'
 import { openConfiguredApp, type AppCredentials, type ConfiguredApp } from './apps/apps.ts'
 import { applyPatch, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
@@ -41,6 +46,12 @@ export interface CodeHostOptions {
   readonly seeds: readonly Seed[]
   /** The operator's environment: of it git gets PATH, and to clone a seed what reaches other hosts (HOME, ssh agent, proxies). */
   readonly environment: Environment
+  /** Requests an hour of each token's holder; `null`: none, as on GitHub Enterprise Server. By default far away. */
+  readonly rateLimits?: RateLimits | null
+  /** The shape of installations' tokens, unless a request names the other; by default short. */
+  readonly tokenShape?: TokenShape
+  /** Whether an App may have its hook on this machine, for tests: GitHub refuses that. */
+  readonly takesLoopbackHooks?: boolean
   /** Where Flightdeck is told by webhooks what happens; by default nowhere. */
   readonly hook?: Hook
   readonly clock?: Clock
@@ -53,6 +64,7 @@ export interface RunningCodeHost {
   readonly url: string
   readonly port: number
   readonly webhooks: Webhooks
+  readonly limits: Limits
   /** Flightdeck's App, where one is registered. */
   readonly app: AppCredentials | null
   /** Reports checks as the App `github-actions` would, with logs of any length. */
@@ -97,6 +109,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
       url: host.url,
       port,
       webhooks: host.webhooks,
+      limits: host.limits,
       app,
       reportCheck: (owner, name, report) => reportAsActions(host, owner, name, report),
       stop: async () => {
@@ -123,7 +136,17 @@ async function openHost(
   const comments = createComments({ store, clock, tell: webhooks.tell })
   const checks = createChecks({ store, clock, tell: webhooks.tell, logs: openLogs(dataDir, clock) })
   const url = urlOf(options.host, port)
-  const host: Host = { url, store, git, repositories, pulls, reviews, comments, checks, webhooks, clock, log }
+  const installations = createInstallations({ store, clock, tell: webhooks.tellApp })
+  const manifests = createRegistrations({ store, clock })
+  const limits = createLimits(options.rateLimits === undefined ? generousLimits : options.rateLimits, {
+    store,
+    clock,
+  })
+  const { tokenShape = 'short', takesLoopbackHooks = false } = options
+  const talking = { pulls, reviews, comments, checks, webhooks }
+  const workflowGuard = await openWorkflowGuard(dataDir)
+  const apps = { installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }
+  const host: Host = { url, store, git, repositories, clock, log, ...talking, ...apps }
   if (options.seeds.length > 0) {
     await applyPatch(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
@@ -136,6 +159,9 @@ async function openHost(
   for (const repository of withOpenPulls) await repositories.settle(repository)
   return host
 }
+
+/** More than a day of tests asks for in an hour. */
+const generousLimits: RateLimits = { core: 100_000, graphql: 100_000 }
 
 const clockOf = ({ clock }: CodeHostOptions): Clock => clock ?? { now: () => new Date() }
 

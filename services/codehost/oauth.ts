@@ -268,14 +268,16 @@ async function endGrants(ctx: Context, host: Host, which: 'this one' | 'all of t
   if (!body.success) {
     throw invalid({ resource: 'OauthAccess', field: 'access_token', code: 'missing_field' })
   }
-  await host.store.update((state) => {
+  const person = await host.store.update((state) => {
     const grant = grantOfAccess(state, body.data.access_token)
     if (grant?.clientId !== app.clientId) throw notFound()
     const { login, clientId } = grant
     const all = state.grants.filter((one) => one.login === login && one.clientId === clientId)
     const ended = which === 'this one' ? [grant] : all
-    return [withoutGrants(state, (one) => ended.includes(one)), undefined]
+    return [withoutGrants(state, (one) => ended.includes(one)), personOf(login)]
   })
+  if (which === 'all of the person' && person)
+    host.webhooks.tellApp({ kind: 'github_app_authorization', action: 'revoked', app, sender: person })
   ctx.status = 204
 }
 

@@ -1,6 +1,11 @@
 /** What the routes of the code host work with. */
 import type { Clock } from '#platform/ports/clock.ts'
+import type { Installations } from './apps/installations.ts'
+import type { Registrations } from './apps/registrations.ts'
+import type { TokenShape } from './apps/tokens.ts'
 import type { Git } from './git/run.ts'
+import type { WorkflowGuard } from './git/workflowGuard.ts'
+import type { Limits } from './http/limits.ts'
 import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
 import type { Checks } from './checks/checks.ts'
@@ -19,6 +24,14 @@ export interface Host {
   readonly reviews: Reviews
   readonly comments: Comments
   readonly checks: Checks
+  readonly installations: Installations
+  readonly manifests: Registrations
+  readonly limits: Limits
+  /** The shape of installations' tokens, unless a request names the other. */
+  readonly tokenShape: TokenShape
+  /** Whether Apps may be told at an address of this machine, which GitHub refuses. */
+  readonly takesLoopbackHooks: boolean
+  readonly workflowGuard: WorkflowGuard
   readonly webhooks: Webhooks
   readonly clock: Clock
   /** Takes one line without a secret in it. */

@@ -36,8 +36,8 @@ const App = z.object({
   homepage: z.string(),
   clientId: z.string(),
   clientSecretHash: z.string(),
-  /** PEM; the private half is with the App only. */
-  publicKey: z.string(),
+  /** PEM; the private half is with the App only. `null` until it fetched that. */
+  publicKey: z.string().nullable(),
   hook: AppHook.nullable(),
   permissions: Permissions,
   events: z.array(z.string()).readonly(),

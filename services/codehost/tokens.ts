@@ -14,8 +14,8 @@ const sessionsPerAccount = 20
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** A random token with GitHub's prefix: `ghu_` for access, `ghr_` for refresh. */
-export function newToken(prefix: 'ghu_' | 'ghr_' | 'session_'): string {
+/** A random token with GitHub's prefix: `ghu_` for a person's access, `ghr_` to refresh it, `ghs_` for an installation's. */
+export function newToken(prefix: 'ghu_' | 'ghr_' | 'ghs_' | 'session_'): string {
   const length = prefix === 'ghr_' ? 76 : 36
   // 248 = 4 * 62: bytes above would make the first letters likelier.
   const letters = [...randomBytes(length * 2)].filter((byte) => byte < 248).slice(0, length)

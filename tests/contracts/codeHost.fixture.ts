@@ -57,6 +57,7 @@ export interface LocalCodeHost {
   readonly webhooks: RunningCodeHost['webhooks']
   readonly app: RunningCodeHost['app']
   readonly reportCheck: RunningCodeHost['reportCheck']
+  readonly limits: RunningCodeHost['limits']
   stop(): Promise<void>
 }
 
@@ -86,8 +87,8 @@ export async function startLocal(
     app: async () => registered,
     ...(clock ? { clock } : {}),
   })
-  const { url, webhooks, app, reportCheck, stop } = running
-  return { url, api, codeHost, log, webhooks, app, reportCheck, stop }
+  const { url, webhooks, app, limits, reportCheck, stop } = running
+  return { url, api, codeHost, log, webhooks, app, limits, reportCheck, stop }
 }
 
 /** PKCE's two halves. */

@@ -4,10 +4,11 @@ import type { Context } from 'koa'
 import { mayRead, mayWrite } from '../accounts.ts'
 import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
-import { tokenHolder } from '../http/authenticate.ts'
+import { callerOf, type Caller } from '../http/authenticate.ts'
+import { isGranted } from '../http/requires.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state.ts'
-import type { Environment, GitProcess } from './run.ts'
+import type { Environment, GitOptions, GitProcess } from './run.ts'
 
 /** `/owner/name.git/info/refs` and the two services; the ending `.git` may be missing, as on GitHub. */
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
@@ -57,28 +58,39 @@ function gitRequest(ctx: Context): GitRequest | undefined {
 interface Allowed {
   readonly repository: Repository
   readonly viewer: Account | undefined
+  /** Whether a push may change workflows. */
+  readonly mayChangeWorkflows: boolean
 }
 
 /** Asks for a token before it says whether a repository is there; then 404 for what is another's, 403 for a push to it. */
 function authorized(ctx: Context, host: Host, request: GitRequest): Allowed {
-  const viewer = gitViewer(ctx, host)
+  const caller = gitCaller(ctx, host)
+  const viewer = caller.kind === 'nobody' ? undefined : caller.account
   const repository = host.repositories.find(request.owner, request.name)
   const writes = request.service === 'git-receive-pack'
   const readable = repository !== undefined && mayRead(viewer, repository)
   if (!viewer && (writes || !readable)) throw challenge(ctx, 'Authentication required')
   if (!repository || !readable) throw notFound()
+  if (!isGranted(caller, repository, host, [{ contents: writes ? 'write' : 'read' }]))
+    throw new Refusal(403, 'Write access to repository not granted.')
   if (writes && !mayWrite(viewer, repository.owner)) {
     const name = `${repository.owner}/${repository.name}.git`
     throw new Refusal(403, `Permission to ${name} denied to ${viewer?.login ?? 'you'}.`)
   }
-  return { repository, viewer }
+  return {
+    repository,
+    viewer,
+    mayChangeWorkflows: isGranted(caller, repository, host, [{ workflows: 'write' }]),
+  }
 }
 
-function gitViewer(ctx: Context, host: Host): Account | undefined {
+function gitCaller(ctx: Context, host: Host): Caller {
   try {
-    return tokenHolder(ctx, host)
+    return callerOf(ctx, host)
   } catch (error) {
-    throw error instanceof Refusal ? challenge(ctx, 'Invalid username or token.') : error
+    throw error instanceof Refusal && error.status === 401
+      ? challenge(ctx, 'Invalid username or token.')
+      : error
   }
 }
 
@@ -91,12 +103,15 @@ async function serve(
   ctx: Context,
   host: Host,
   request: GitRequest,
-  { repository, viewer }: Allowed,
+  { repository, viewer, mayChangeWorkflows }: Allowed,
   done: () => void,
 ): Promise<void> {
   const writes = request.path === 'git-receive-pack'
   if (writes) await host.repositories.notice(repository)
-  const child = startBackend(host, cgiEnvironment(ctx, host, request, { repository, viewer }), done)
+  const child = startBackend(host, done, {
+    env: cgiEnvironment(ctx, host, request, { repository, viewer }),
+    settings: mayChangeWorkflows ? [] : host.workflowGuard.settings,
+  })
   ctx.res.once('close', child.kill)
   // Whether or not anybody waits for the answer: refs may have moved.
   const settled = child.ended
@@ -115,9 +130,13 @@ async function serve(
   ctx.body = Readable.from(answer(rest, settled), { objectMode: false })
 }
 
-function startBackend(host: Host, env: Environment, done: () => void): GitProcess {
+function startBackend(
+  host: Host,
+  done: () => void,
+  options: Pick<GitOptions, 'env' | 'settings'>,
+): GitProcess {
   try {
-    return host.git.start(['http-backend'], { timeLimit, env })
+    return host.git.start(['http-backend'], { timeLimit, ...options })
   } catch (fault) {
     done()
     throw fault
@@ -141,7 +160,7 @@ function cgiEnvironment(
   ctx: Context,
   host: Host,
   request: GitRequest,
-  { repository, viewer }: Allowed,
+  { repository, viewer }: Pick<Allowed, 'repository' | 'viewer'>,
 ): Environment {
   const protocol = ctx.get('Git-Protocol')
   return {

@@ -19,6 +19,8 @@ export interface GitOptions {
   /** Bytes of standard output that are kept; more ends the process and sets `truncated`. 8 MiB unless told. */
   readonly maxBytes?: number
   readonly env?: Environment
+  /** Settings of git, after those of all its runs. */
+  readonly settings?: readonly (readonly [string, string])[]
   /** `operator`: with the person's own git configuration, keys and proxies, to reach what they can reach. */
   readonly as?: 'host' | 'operator'
 }
@@ -45,7 +47,10 @@ export interface Git {
   /** Standard output without its last line break. Throws GitFault on a non-zero exit as well. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
   /** Throws GitFault when git is missing. */
-  start(args: readonly string[], options?: Pick<GitOptions, 'timeLimit' | 'env' | 'as'>): GitProcess
+  start(
+    args: readonly string[],
+    options?: Pick<GitOptions, 'timeLimit' | 'env' | 'settings' | 'as'>,
+  ): GitProcess
   /** Kills what still runs and waits for it. */
   stop(): Promise<void>
 }
@@ -135,14 +140,15 @@ const usualTimeLimit = 20_000
 const graceMs = 2_000
 
 function environmentFor(environment: Environment, options: GitOptions): Record<string, string> {
+  const all = [...settings, ...(options.settings ?? [])]
   const env: Record<string, string> = {
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
-    GIT_CONFIG_COUNT: String(settings.length),
+    GIT_CONFIG_COUNT: String(all.length),
   }
-  for (const [index, [key, value]] of settings.entries()) {
+  for (const [index, [key, value]] of all.entries()) {
     env[`GIT_CONFIG_KEY_${index}`] = key
     env[`GIT_CONFIG_VALUE_${index}`] = value
   }

@@ -14,7 +14,8 @@ import { issueCommentRoutes } from '../rest/issueComments.ts'
 import { reviewCommentRoutes } from '../rest/reviewComments.ts'
 import { reviewRoutes } from '../rest/reviews.ts'
 import { repositoryRoutes } from '../rest/repositories.ts'
-import { installationRoutes } from '../rest/installations.ts'
+import { appRoutes } from '../rest/apps.ts'
+import { installationRoutes, installationTokenRoutes } from '../rest/installations.ts'
 import { jobLogRoute, jobRoutes, statusRoutes } from '../rest/statuses.ts'
 import { userRoutes } from '../rest/user.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
@@ -41,6 +42,7 @@ export function createApp(host: Host, listensOn: string): Koa {
       refuse(ctx, error instanceof Refusal ? error : unexpected(host, ctx, error))
     }
   })
+  app.use(host.limits.middleware)
   app.use(readBody())
   for (const router of [
     apiRoutes(host),
@@ -58,6 +60,9 @@ function apiRoutes(host: Host): Router {
   router.use(conditional)
   userRoutes(router, host)
   installationRoutes(router, host)
+  installationTokenRoutes(router, host)
+  appRoutes(router, host)
+  router.get('/rate_limit', host.limits.answer)
   repositoryRoutes(router, host)
   // Before those of one pull request: `comments` is no number.
   reviewCommentRoutes(router, host)

@@ -33,6 +33,7 @@ export async function asApp(ctx: Context, host: Pick<Host, 'store' | 'clock'>): 
   const issuer = String(iss)
   const app = host.store.current().apps.find((one) => one.clientId === issuer || String(one.id) === issuer)
   if (!app) throw new Refusal(404, 'Integration not found')
+  if (app.publicKey === null) throw undecodable()
   try {
     await jwtVerify(token, createPublicKey(app.publicKey), {
       algorithms: ['RS256'],

@@ -1,14 +1,19 @@
 /** Who asks: by a token in the Authorization header, or by the session of a browser. */
 import type { Context } from 'koa'
+import type { Clock } from '#platform/ports/clock.ts'
 import { botOf, mayRead, personOf, sameName } from '../accounts.ts'
 import type { Account, Reach } from '../accounts.ts'
 import { isOn } from '../apps/coverage.ts'
-import type { Host } from '../services.ts'
+import type { Repositories } from '../repositories.ts'
+import type { Store } from '../store.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { App, Installation, Permissions, Repository, State } from '../state.ts'
 import { grantByAccess, installationTokenOf, newToken, sessionLogin, withSession } from '../tokens.ts'
 
-type Here = Pick<Host, 'store' | 'clock'>
+interface Here {
+  readonly store: Store
+  readonly clock: Clock
+}
 
 /** Name and password of an Authorization header of the Basic scheme. */
 export function basicCredentials(ctx: Context): { name: string; password: string } | undefined {
@@ -70,7 +75,8 @@ function ofInstallationToken(state: State, text: string, now: Date): Caller | un
   const token = installationTokenOf(state, text, now)
   const installation = state.installations.find(({ id }) => id === token?.installationId)
   const app = state.apps.find(({ id }) => id === installation?.appId)
-  if (!token || !installation || !app || installation.suspended !== null) return undefined
+  if (!token || !installation || !app) return undefined
+  if (installation.suspended !== null) throw new Refusal(403, 'This installation has been suspended')
   const { permissions, repositoryIds } = token
   const reach: Reach = {
     writesUnder: (login) => sameName(installation.account, login),
@@ -102,7 +108,7 @@ export function signedInPerson(ctx: Context, host: Here): Account {
 
 /** The repository, if this person may know that it is there. Throws Refusal 404. */
 export function readable(
-  host: Pick<Host, 'repositories'>,
+  host: { readonly repositories: Repositories },
   viewer: Account | undefined,
   owner: string | undefined,
   name: string | undefined,

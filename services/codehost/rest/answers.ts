@@ -69,6 +69,27 @@ export function privateUser(origin: string, account: Account, own: readonly Repo
   }
 }
 
+/** `public-user`: a person, an organisation or a bot, as everybody may see them. */
+export function publicUser(origin: string, owner: Owner, publicRepos: number) {
+  return {
+    ...simpleUser(origin, owner),
+    user_view_type: 'public',
+    name: owner.name,
+    company: null,
+    blog: '',
+    location: null,
+    email: null,
+    hireable: null,
+    bio: null,
+    public_repos: publicRepos,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    created_at: joined,
+    updated_at: joined,
+  }
+}
+
 /** `organization-simple`. */
 export function organizationSimple(origin: string, organization: Organization) {
   const url = `${apiOf(origin)}/orgs/${organization.login}`

@@ -4,11 +4,12 @@ import type { Context } from 'koa'
 import { mayRead, ownerOf } from '../accounts.ts'
 import { originOf } from '../http/baseUrl.ts'
 import { isOn } from '../apps/coverage.ts'
-import { callerOf } from '../http/authenticate.ts'
+import { callerOf, tokenOf } from '../http/authenticate.ts'
 import { notAccessible } from '../http/requires.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { Host } from '../services.ts'
 import type { App, Installation } from '../state.ts'
+import { tokenHash } from '../tokens.ts'
 import { installationAnswer, installationsFor } from './appAnswers.ts'
 import { repositoryAnswer } from './repositories.ts'
 import { answerCounted } from './requests.ts'
@@ -33,6 +34,38 @@ export function installationRoutes(router: Router, host: Host): void {
     const found = state.repositories.filter((one) => isOn(installation, one) && mayRead(account, one))
     answerCounted(ctx, origin, ['repositories', found], (one) => repositoryAnswer(host, origin, one, account))
   })
+}
+
+/** `/installation`: what an installation's own token reaches. */
+export function installationTokenRoutes(router: Router, host: Host): void {
+  router.get('/installation/repositories', (ctx) => {
+    const { account } = installationCaller(ctx, host)
+    const origin = originOf(ctx, host.url)
+    const found = host.store.current().repositories.filter((one) => account.reach?.covers(one))
+    answerCounted(ctx, origin, ['repositories', found], (one) => repositoryAnswer(host, origin, one, account))
+  })
+
+  router.delete('/installation/token', async (ctx) => {
+    installationCaller(ctx, host)
+    const hash = tokenHash(tokenOf(ctx) ?? '')
+    await host.store.update((state) => [
+      { ...state, installationTokens: state.installationTokens.filter((one) => one.hash !== hash) },
+      undefined,
+    ])
+    ctx.status = 204
+  })
+}
+
+/** Throws Refusal 401 and 403 for any other token. */
+function installationCaller(ctx: Context, host: Host) {
+  const caller = callerOf(ctx, host)
+  if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
+  if (caller.kind === 'person')
+    throw new Refusal(
+      403,
+      'You must authenticate with an installation access token in order to list repositories for an installation.',
+    )
+  return caller
 }
 
 /** The person who asks, and the App that their token is of. Throws Refusal 401 and 403. */

@@ -1,15 +1,16 @@
 /** `/user`: who the token belongs to, and what they reach. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import { mayRead, mayWrite, organizationsOf, sameName } from '../accounts.ts'
+import { accountOf, mayRead, mayWrite, organizationOf, organizationsOf, sameName } from '../accounts.ts'
 import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
-import { signedInPerson } from '../http/authenticate.ts'
+import { appBySlug } from '../apps/apps.ts'
+import { signedInPerson, tokenHolder } from '../http/authenticate.ts'
 import { requires } from '../http/requires.ts'
 import { notFound } from '../httpError.ts'
 import type { Repository } from '../state.ts'
-import { organizationSimple, orgMembership, privateUser, teamMembership } from './answers.ts'
+import { organizationSimple, orgMembership, privateUser, publicUser, teamMembership } from './answers.ts'
 import { answerPage } from './requests.ts'
 import { createRepository, repositoryAnswer } from './repositories.ts'
 
@@ -26,6 +27,17 @@ export function userRoutes(router: Router, host: Host): void {
     const account = signedInPerson(ctx, host)
     const own = host.store.current().repositories.filter((one) => sameName(one.owner, account.login))
     ctx.body = privateUser(originOf(ctx, host.url), account, own)
+  })
+
+  router.get('/users/:login', (ctx) => {
+    tokenHolder(ctx, host)
+    const login = ctx.params['login'] ?? ''
+    const bot = /\[bot\]$/i.test(login)
+    const isThere = !bot || appBySlug(host.store.current(), login.slice(0, -'[bot]'.length)) !== undefined
+    const account = isThere ? (accountOf(login) ?? organizationOf(login)) : undefined
+    if (!account) throw notFound()
+    const own = host.store.current().repositories.filter((one) => sameName(one.owner, account.login))
+    ctx.body = publicUser(originOf(ctx, host.url), account, own.filter((one) => !one.isPrivate).length)
   })
 
   router.get('/user/repos', (ctx) => {

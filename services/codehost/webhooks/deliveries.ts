@@ -5,6 +5,8 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency, serialize } from '#platform/async/queue.ts'
 import type { Clock } from '#platform/ports/clock.ts'
+import type { AppEvent } from '../apps/events.ts'
+import { appPayloadOf } from './appPayloads.ts'
 import type { HostEvent } from './events.ts'
 import { payloadOf, type Telling } from './payloads.ts'
 import { isOn } from '../apps/coverage.ts'
@@ -38,6 +40,8 @@ export interface Delivery {
 export interface Webhooks {
   /** Tells the Apps that are installed where it happened; returns at once. */
   tell(event: HostEvent): void
+  /** Tells an App what happened to itself; returns at once. */
+  tellApp(event: AppEvent): void
   /** Asks the hook of each App whether it is there. */
   ping(): void
   /** The latest deliveries, of one App or of all, newest first. */
@@ -102,19 +106,19 @@ export function openWebhooks({
     tell: (event) => {
       if (host().store.current().apps.some(hookOf)) track(sender, make(event))
     },
-    ping: () => {
-      for (const app of host().store.current().apps) {
-        const hook = hookOf(app)
-        if (!hook) continue
-        const body = JSON.stringify({
-          zen: 'Keep it logically awesome.',
-          hook_id: app.id,
-          hook: { type: 'App', id: app.id, app_id: app.id },
-        })
-        const nowhere = { action: null, installationId: null, repositoryId: null }
-        deliver(sender, { appId: app.id, hook, event: 'ping', ...nowhere, body })
-      }
+    tellApp: (event) => {
+      const about = aboutApp(host(), event)
+      if (!about) return
+      track(
+        sender,
+        inOrder(async () => deliver(sender, about)),
+      )
     },
+    ping: () =>
+      host()
+        .store.current()
+        .apps.flatMap(pingOf)
+        .forEach((about) => deliver(sender, about)),
     list: (appId) => sender.kept.filter((one) => appId === undefined || one.appId === appId).toReversed(),
     redeliver: (id) => {
       const known = sender.kept.find((one) => one.id === id)
@@ -138,15 +142,42 @@ export function openWebhooks({
   }
 }
 
+type Fresh = Omit<Delivery, 'id' | 'guid' | 'isRedelivery' | 'at' | 'outcome'>
+
+/** What happened to an App, as things are now: who is told of an end finds nothing later. */
+function aboutApp({ url, store }: Telling, event: AppEvent): Fresh | undefined {
+  const hook = hookOf(event.app)
+  if (!hook) return undefined
+  return {
+    appId: event.app.id,
+    hook,
+    event: event.kind,
+    action: event.action,
+    installationId: 'installation' in event ? event.installation.id : null,
+    repositoryId: null,
+    body: JSON.stringify(appPayloadOf(url, store.current(), event)),
+  }
+}
+
+function pingOf(app: App): readonly Fresh[] {
+  const hook = hookOf(app)
+  if (!hook) return []
+  const body = JSON.stringify({
+    zen: 'Keep it logically awesome.',
+    hook_id: app.id,
+    hook: { type: 'App', id: app.id, app_id: app.id },
+  })
+  return [
+    { appId: app.id, hook, event: 'ping', action: null, installationId: null, repositoryId: null, body },
+  ]
+}
+
 function nextId(sender: Sender): number {
   sender.nextId += 1
   return sender.nextId - 1
 }
 
-function deliver(
-  sender: Sender,
-  about: Omit<Delivery, 'id' | 'guid' | 'isRedelivery' | 'at' | 'outcome'>,
-): void {
+function deliver(sender: Sender, about: Fresh): void {
   const at = sender.clock.now().toISOString()
   const fresh = { id: nextId(sender), guid: randomUUID(), isRedelivery: false, outcome: null }
   queue(sender, { ...about, ...fresh, at })

@@ -1,0 +1,80 @@
+/**
+ * Refuses what a push would do to `.github/workflows`, for Apps without the right to: branch by branch, in GitHub's words. It is a
+ * `proc-receive` hook, for only that one may say its own reason to git.
+ */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Settings under which a push is looked at, once the hook is in place. */
+export interface WorkflowGuard {
+  readonly settings: readonly (readonly [string, string])[]
+}
+
+/** The hook speaks git's pkt-lines: https://git-scm.com/docs/githooks#proc-receive. What it lets pass, git does itself. */
+const hook = `
+'use strict'
+const { execFileSync } = require('node:child_process')
+const { readSync, writeSync } = require('node:fs')
+const zero = /^0+$/
+function read(length) {
+  const buffer = Buffer.alloc(length)
+  for (let got = 0; got < length; ) {
+    let more = 0
+    try { more = readSync(0, buffer, got, length - got) } catch (error) { if (error.code !== 'EAGAIN') throw error; continue }
+    if (more === 0) process.exit(1)
+    got += more
+  }
+  return buffer
+}
+function line() {
+  const length = parseInt(read(4).toString('latin1'), 16)
+  return length < 4 ? undefined : read(length - 4).toString('utf8').replace(/\\n$/, '')
+}
+function lines() {
+  const all = []
+  for (let one = line(); one !== undefined; one = line()) all.push(one)
+  return all
+}
+function write(text) {
+  const body = Buffer.from(text + '\\n')
+  writeSync(1, (body.length + 4).toString(16).padStart(4, '0'))
+  writeSync(1, body)
+}
+const flush = () => writeSync(1, '0000')
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 24 }).split('\\n').find((one) => one !== '')
+function touched(before, after) {
+  if (zero.test(after)) return undefined
+  const paths = ['--', '.github/workflows']
+  return zero.test(before)
+    ? git('log', '--format=', '--name-only', after, '--not', '--all', ...paths)
+    : git('diff', '--name-only', '--diff-filter=d', before, after, ...paths)
+}
+lines()
+write('version=1')
+flush()
+for (const command of lines()) {
+  const [before, after, ...rest] = command.split(' ')
+  const ref = rest.join(' ')
+  const file = touched(before, after)
+  if (file === undefined) {
+    write('ok ' + ref)
+    write('option fall-through')
+  } else {
+    write('ng ' + ref + ' refusing to allow a GitHub App to create or update workflow \`' + file + '\` without \`workflows\` permission')
+  }
+}
+flush()
+`
+
+/** Puts the hook into the data folder. */
+export async function openWorkflowGuard(dataDir: string): Promise<WorkflowGuard> {
+  const folder = join(dataDir, 'hooks')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeFile(join(folder, 'proc-receive'), `#!${process.execPath}${hook}`, { mode: 0o700 })
+  return {
+    settings: [
+      ['core.hooksPath', folder],
+      ['receive.procReceiveRefs', 'refs'],
+    ],
+  }
+}
