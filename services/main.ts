@@ -195,8 +195,8 @@ function ownAddress({ host, port }: Config): string {
 /** Follows pull requests at the code host, in one process. */
 async function startFollowing({ following: { everyMs } }: Config, engines: Engines): Promise<Running> {
   const { startFollower, timesFor } = await import('./command/follow/follower.ts')
-  const { ownersToken } = await import('./command/follow/access.ts')
-  const following = { ...engines, tokenFor: ownersToken(engines.access) }
+  const { readAccess } = await import('./command/follow/access.ts')
+  const following = { ...engines, tokenFor: readAccess(engines) }
   return engines.leases.hold('follower', () => startFollower(following, timesFor(everyMs)))
 }
 

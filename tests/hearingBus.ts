@@ -18,8 +18,9 @@ export function hearingBus(): HearingBus {
     projected: new Set(),
     runner: new Set(),
     presence: new Set(),
+    installations: new Set(),
   }
-  const said: Said = { appended: [], words: [], projected: [], runner: [], presence: [] }
+  const said: Said = { appended: [], words: [], projected: [], runner: [], presence: [], installations: [] }
   return {
     isAway: false,
     said: (topic) => said[topic],

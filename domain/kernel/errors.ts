@@ -10,6 +10,19 @@ export const faults = {
   },
   onboarding_incomplete: { status: 403, sentence: 'Complete onboarding first.' },
   github_not_connected: { status: 403, sentence: 'Connect your GitHub account in Settings first.' },
+  no_push_access: {
+    status: 403,
+    sentence:
+      'Your GitHub account may not push to this repository. Ask somebody who owns it for write access.',
+  },
+  no_repository_access: {
+    status: 403,
+    sentence: 'GitHub no longer shows this repository to your account.',
+  },
+  workflows_not_granted: {
+    status: 403,
+    sentence: "Flightdeck's App on GitHub may not change workflow files in this repository.",
+  },
   password_sign_in_off: {
     status: 403,
     sentence: 'Signing in with a password is turned off on this server. Sign in with GitHub.',

@@ -10,6 +10,9 @@ import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openSqliteJobs } from '#platform/jobs/sqlite.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
+import { githubApps } from '#platform/codehost/githubApps.ts'
+import { requestsTo } from '#platform/codehost/request.ts'
+import { installations, type Installations } from '#platform/credentials/installations.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { documents, served, type Documents } from '#platform/reads/documents.ts'
@@ -24,7 +27,7 @@ import { holdDataFolder, requireFreeDisk } from '#platform/config/dataFolder.ts'
 import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostApp, type HostApp } from '#platform/credentials/hostApp.ts'
-import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
+import type { AppRegistration, CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
 import { liveWords, type LiveWords } from '#platform/eventlog/liveWords.ts'
 import { imageAddresses, type ImageAddresses } from '#platform/images/addresses.ts'
@@ -82,8 +85,10 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly blobs: SealedBlobs
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
-  /** Which App we are at the code host. */
+  /** Which App we are at the code host, what the host knows of it, and where it is installed. */
   readonly hostApp: HostApp
+  readonly codeHostApps: CodeHostApps
+  readonly installations: Installations
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
@@ -349,14 +354,20 @@ async function onPorts(
   const ids: Ids = { uuid: () => randomUUID() }
   const localCodeHost = config.codeHost.kind === 'local' ? localCredentials(config, vault) : null
   const app = hostApp({
-    configured: configuredApp(config, localCodeHost),
+    configured: config.codeHost.kind === 'github' ? config.codeHost.app : null,
+    fallback: localCodeHost && localApp(localCodeHost),
     codeHostName: codeHostName(config),
     vault,
     bus,
     clock,
     leases: ports.leases,
   })
-  const codeHost = githubCodeHost({ ...codeHostAddresses(config, config.codeHost), app: app.current })
+  const { serverUrl, apiUrl } = codeHostAddresses(config, config.codeHost)
+  // The local code host has no limits to keep to.
+  const requests = requestsTo({ apiUrl, paced: config.codeHost.kind === 'github' })
+  const codeHost = githubCodeHost({ serverUrl, requests, app: app.current })
+  const codeHostApps = githubApps({ serverUrl, requests, app: app.current })
+  const installed = installations({ apps: codeHostApps, bus, clock })
   const telemetry = await openTelemetry(config, logger)
   const { emit, metrics } = telemetry
   const log = observedLog(eventLog({ eventStore, vault, bus, clock }), emit)
@@ -385,6 +396,8 @@ async function onPorts(
     words: liveWords({ bus, vault, logger }),
     imageAddresses: imageAddresses({ vault, clock }),
     hostApp: app,
+    codeHostApps,
+    installations: installed,
     access,
     accessControl: openAccessControl(entering, { documents: docs, access, codeHost, vault, clock, logger }),
     projectSecrets: projectSecrets({ vault }),
@@ -399,6 +412,7 @@ async function onPorts(
     ]),
     async close() {
       follow.close()
+      installed.close()
       app.close()
       await close()
       await telemetry.close()
@@ -425,18 +439,9 @@ function localCredentials({ following }: Config, vault: Vault): NonNullable<Engi
   }
 }
 
-function configuredApp({ codeHost }: Config, local: Engines['localCodeHost']): AppRegistration | null {
-  if (codeHost.kind === 'github') return codeHost.app
-  return (
-    local && {
-      ...local,
-      appId: null,
-      slug: 'flightdeck',
-      name: 'Flightdeck',
-      htmlUrl: null,
-      privateKey: null,
-    }
-  )
+/** That App until the local code host, which makes its key, says more. */
+function localApp(local: NonNullable<Engines['localCodeHost']>): AppRegistration {
+  return { ...local, appId: null, slug: 'flightdeck', name: 'Flightdeck', htmlUrl: null, privateKey: null }
 }
 
 function codeHostAddresses(config: Config, codeHost: CodeHostConfig) {

@@ -7,6 +7,7 @@ import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Installations } from '#platform/credentials/installations.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -46,6 +47,7 @@ export interface RunnerEngines {
   readonly logIdentity: LogIdentity
   readonly access: HostAccess
   readonly accessControl: AccessControl
+  readonly installations: Installations
   readonly projectSecrets: ProjectSecrets
   readonly codeHost: CodeHost
   readonly ids: Ids
@@ -73,7 +75,7 @@ export type AvailableSandbox = Sandbox | { readonly missing: string }
 /** Makes, keeps and publishes workspaces. */
 export interface WorkspaceDeps extends Pick<
   RunnerEngines,
-  'documents' | 'accessControl' | 'access' | 'codeHost' | 'logger' | 'rpc' | 'logIdentity'
+  'documents' | 'accessControl' | 'access' | 'installations' | 'codeHost' | 'logger' | 'rpc' | 'logIdentity'
 > {
   /** Where people reach the product; `null` where this process does not know. */
   readonly publicAddress: string | null

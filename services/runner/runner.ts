@@ -174,7 +174,17 @@ function recordingDeps(
 
 function workspaceDeps(
   config: Config,
-  { commands, documents, accessControl, access, codeHost, logger, rpc, logIdentity }: RunnerEngines,
+  {
+    documents,
+    accessControl,
+    access,
+    installations,
+    codeHost,
+    logger,
+    rpc,
+    logIdentity,
+    commands,
+  }: RunnerEngines,
   {
     root,
     git,
@@ -190,6 +200,7 @@ function workspaceDeps(
     documents,
     accessControl,
     access,
+    installations,
     codeHost,
     logger,
     rpc,

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { devNull, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { githubCodeHost } from '#platform/codehost/github.ts'
+import { requestsTo } from '#platform/codehost/request.ts'
 import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
 import {
@@ -83,7 +84,7 @@ export async function startLocal(
   const clock = options.clock
   const codeHost = githubCodeHost({
     serverUrl: running.url,
-    apiUrl: api,
+    requests: requestsTo({ apiUrl: api, paced: false }),
     app: async () => registered,
     ...(clock ? { clock } : {}),
   })

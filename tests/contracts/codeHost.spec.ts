@@ -2,6 +2,8 @@ import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
+import { alwaysSent, neededPermissions, wantedEvents } from '#platform/codehost/appPermissions.ts'
+import { faultOf, requestsTo } from '#platform/codehost/request.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { codeHostContract } from './codeHost.contract.ts'
 import { clientSecret, redirectUri, registered, startLocal, temporaryFolder } from './codeHost.fixture.ts'
@@ -46,7 +48,14 @@ describe('the adapter, where the host fails', () => {
     )
     const address = server.address()
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
-    return { asked, codeHost: githubCodeHost({ serverUrl: url, apiUrl: url, app: async () => registered }) }
+    return {
+      asked,
+      codeHost: githubCodeHost({
+        serverUrl: url,
+        requests: requestsTo({ apiUrl: url, paced: false }),
+        app: async () => registered,
+      }),
+    }
   }
 
   const at = { owner: 'ada', name: 'engine' }
@@ -133,8 +142,14 @@ describe('the adapter, where the host fails', () => {
   })
 
   test.each([
-    [403, { 'x-ratelimit-remaining': '0' }, 'rate_limited', /^Your account has reached GitHub's rate limit/],
-    [429, {}, 'rate_limited', /^Your account has reached GitHub's rate limit/],
+    [
+      403,
+      { 'x-ratelimit-remaining': '0' },
+      'rate_limited',
+      /^GitHub's rate limit is used up\. Try again later\.$/,
+    ],
+    [429, {}, 'rate_limited', /^GitHub's rate limit is used up\. Try again later\.$/],
+    [403, { 'retry-after': '90' }, 'rate_limited', /^GitHub asks us to wait until \d\d:\d\d UTC\.$/],
     [403, {}, 'forbidden', /^GitHub does not allow this: The reason\.$/],
     [401, {}, 'unauthorized', /^GitHub no longer accepts your sign-in\. Connect .* again in Settings\.$/],
     [404, {}, 'not_found', /^GitHub can't find this, or your account has no access to it\.$/],
@@ -177,10 +192,56 @@ describe('the adapter, where the host fails', () => {
   })
 })
 
+describe('the permissions of the App', () => {
+  const missing = (accepted: string | undefined, message = 'Resource not accessible by integration') =>
+    faultOf(
+      Object.assign(new Error(message), {
+        status: 403,
+        response: {
+          data: { message },
+          headers: accepted === undefined ? {} : { 'x-accepted-github-permissions': accepted },
+        },
+      }),
+    )
+
+  test('that a refusal names are told by name; of several ways the first', () => {
+    expect(missing('pull_requests=write,contents=read; administration=write')).toMatchObject({
+      kind: 'forbidden',
+      missing: [
+        ['pull_requests', 'write'],
+        ['contents', 'read'],
+      ],
+      message: expect.stringMatching(
+        /^Flightdeck's App .* \(pull_requests: write, contents: read\)\. Settings/,
+      ),
+    })
+  })
+
+  test.each([
+    [undefined, 'Resource not accessible by integration'],
+    ['', 'Resource not accessible by integration'],
+    ['<b>=write', 'Resource not accessible by integration'],
+    ['contents=write', 'Must have admin rights to Repository'],
+  ])('are not named where the refusal is about something else: %s, %s', (accepted, message) => {
+    expect(missing(accepted, message)).toMatchObject({
+      kind: 'forbidden',
+      missing: [],
+      message: `GitHub does not allow this: ${message}.`,
+    })
+  })
+})
+
+test('events that we ask for are covered by a permission that we ask for, and none comes anyway', () => {
+  for (const [event, [permission]] of Object.entries(wantedEvents)) {
+    expect(neededPermissions).toHaveProperty(permission)
+    expect(alwaysSent).not.toContain(event)
+  }
+})
+
 describe('the adapter, and loopback names', () => {
   const onLoopback = githubCodeHost({
     serverUrl: 'http://localhost:8081',
-    apiUrl: 'http://127.0.0.1:8081/api/v3',
+    requests: requestsTo({ apiUrl: 'http://127.0.0.1:8081/api/v3', paced: false }),
     app: async () => registered,
   })
   const request = { state: 's', redirectUri, codeChallenge: 'c' }
@@ -204,7 +265,7 @@ describe('the adapter, and loopback names', () => {
   test('GitHub itself is never taken for this machine', async () => {
     const github = githubCodeHost({
       serverUrl: 'https://github.com',
-      apiUrl: 'https://api.github.com',
+      requests: requestsTo({ apiUrl: 'https://api.github.com', paced: false }),
       app: async () => ({ ...registered, slug: 'our-app' }),
     })
     const origin = 'http://127.0.0.1:8080'

@@ -239,7 +239,7 @@ async function follow(
       ...engines,
       codeHost,
       projected: reads,
-      tokenFor: ({ ownerId }) => ({ holder: ownerId, token: async () => `token of ${ownerId}` }),
+      tokenFor: async ({ ownerId }) => ({ holder: ownerId, token: async () => `token of ${ownerId}` }),
     },
     times,
   )

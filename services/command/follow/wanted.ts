@@ -94,7 +94,7 @@ async function wantedOf(
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])
-  return found.flatMap((pull) => {
+  const wanted = found.map(async (pull): Promise<readonly Wanted[]> => {
     const task = tasks.get(pull.id)
     const project = task && projects.get(task.projectId)
     if (!task) return []
@@ -102,10 +102,15 @@ async function wantedOf(
     const key: PullRequestKey | undefined =
       pull.nodeId !== null ? { nodeId: pull.nodeId } : name && { repository: name, number: pull.number }
     if (key === undefined) return []
-    const access = tokenFor({ ownerId: task.owner, repositoryId: pull.repositoryId })
+    const access = await tokenFor({
+      ownerId: task.owner,
+      repositoryId: pull.repositoryId ?? (project?.githubRepoId || null),
+      repositoryOwner: project?.githubOwner ?? null,
+    })
     const repository = pull.repositoryId ?? task.projectId
     return [{ taskId: pull.id, number: pull.number, key, access, repository }]
   })
+  return (await Promise.all(wanted)).flat()
 }
 
 /** A task that was only just created may not be in the read models. */

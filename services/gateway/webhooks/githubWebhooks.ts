@@ -8,6 +8,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { z } from 'zod'
 import { webhookPath } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import type { Bus } from '#platform/ports/bus.ts'
 import { rate } from '../http/limits.ts'
 import { hintOf } from './hint.ts'
 import { deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
@@ -26,7 +27,10 @@ const Guid = z.uuid()
 const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 
 /** Whoever changes the secret gives the old one as well, until the code host has the new one. Without any, there is no such address. */
-export function githubWebhooks(secrets: () => Promise<readonly string[]>, deps: RecordingDeps): Middleware {
+export function githubWebhooks(
+  secrets: () => Promise<readonly string[]>,
+  deps: RecordingDeps & { readonly bus: Pick<Bus, 'publish'> },
+): Middleware {
   const verifiersOf = verifiersBySecret()
   const record = deliveryRecorder(deps)
   const allowed = rate(aMinute)
@@ -52,11 +56,15 @@ export function githubWebhooks(secrets: () => Promise<readonly string[]>, deps: 
     }
     const hint = hintOf(guid.data.toLowerCase(), name.data, parsed(body))
     if (hint !== null) await record(hint)
+    if (hint !== null && ofInstallations.has(hint.data.event))
+      deps.bus.publish('installations', { changed: true })
     context.status = 202
     context.body = { received: true }
     return undefined
   }
 }
+
+const ofInstallations: ReadonlySet<string> = new Set(['installation', 'installation_repositories'])
 
 /** A verifier for each secret, made once. */
 function verifiersBySecret(): (secrets: readonly string[]) => readonly Webhooks[] {

@@ -14,6 +14,7 @@ export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
     projected: new Set(),
     runner: new Set(),
     presence: new Set(),
+    installations: new Set(),
   }
   let waiting: (() => void)[] = []
   let lost = 0

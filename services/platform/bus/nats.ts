@@ -29,6 +29,7 @@ const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
     jobs: z.array(z.string()),
   }),
   presence: z.object({ userIds: z.array(z.string()), taskIds: z.array(z.string()) }),
+  installations: z.object({ changed: z.literal(true) }),
 }
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
@@ -66,6 +67,7 @@ export function natsBus(options: { nats: Nats; namespace?: string; onFault: Repo
       projected: new Set(),
       runner: new Set(),
       presence: new Set(),
+      installations: new Set(),
     },
     subscriptions: new Map(),
     isClosed: false,

@@ -21,6 +21,7 @@ export const Repository = z.object({
   default_branch: z.string(),
   language: z.string().nullish(),
   created_at: z.string().nullish(),
+  permissions: z.object({ push: z.boolean() }).nullish().catch(undefined),
 })
 
 export const Organization = z.object({ login: z.string(), avatar_url: z.string() })
@@ -61,4 +62,75 @@ export const Refusal = z.object({
     .array(z.union([z.string(), z.object({ message: z.string().optional(), field: z.string().optional() })]))
     .optional()
     .catch(undefined),
+})
+
+const Level = z.enum(['read', 'write', 'admin'])
+/** What is neither of the three levels is no permission that we know. */
+const Permissions = z.record(z.string(), z.unknown()).transform((all) =>
+  Object.fromEntries(
+    Object.entries(all).flatMap(([name, level]) => {
+      const known = Level.safeParse(level)
+      return known.success ? [[name, known.data] as const] : []
+    }),
+  ),
+)
+
+/** A person, an organisation, or an enterprise, which has a slug in place of a login. */
+const Owner = z.object({
+  id: z.number(),
+  login: z.string().optional(),
+  slug: z.string().optional(),
+  type: z.string().optional(),
+  avatar_url: z.string().default(''),
+})
+export type Owner = z.infer<typeof Owner>
+
+export const Installation = z.object({
+  id: z.number(),
+  account: Owner,
+  permissions: Permissions,
+  repository_selection: z.enum(['all', 'selected']),
+  suspended_at: z.string().nullish(),
+  html_url: z.string(),
+})
+export type Installation = z.infer<typeof Installation>
+export const InstallationsOfPerson = z.object({ installations: z.array(Installation) })
+
+export const App = z.object({
+  slug: z.string(),
+  name: z.string(),
+  html_url: z.string(),
+  owner: Owner,
+  permissions: Permissions,
+  events: z.array(z.string()),
+})
+
+export const InstallationRequest = z.object({ account: Owner, requester: Owner })
+
+export const ConvertedManifest = z.object({
+  id: z.number(),
+  slug: z.string(),
+  name: z.string(),
+  html_url: z.string(),
+  client_id: z.string().min(1),
+  client_secret: z.string().min(1),
+  webhook_secret: z.string().nullish(),
+  pem: z.string().min(1),
+})
+
+export const Delivery = z.object({
+  id: z.number(),
+  guid: z.string(),
+  delivered_at: z.string(),
+  redelivery: z.boolean(),
+  status: z.string(),
+  status_code: z.number(),
+  event: z.string(),
+  action: z.string().nullish(),
+})
+
+export const RateLimits = z.object({
+  resources: z.object({
+    core: z.object({ limit: z.number(), remaining: z.number(), reset: z.number() }),
+  }),
 })

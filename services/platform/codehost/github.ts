@@ -23,13 +23,14 @@ import {
   TokenAnswer,
 } from './answers.ts'
 import { readPullRequests } from './graphql.ts'
-import { ask, octokitFor, postForm } from './request.ts'
+import { pages } from './pages.ts'
+import { ask, postForm, type Requests } from './request.ts'
 
 export interface GitHubOptions {
   /** Where pages and git are: `https://github.com`. */
   readonly serverUrl: string
-  /** Where the REST API is: `https://api.github.com`, or `<server>/api/v3`. */
-  readonly apiUrl: string
+  /** How its REST API is asked. */
+  readonly requests: Requests
   /** The App as it is registered when it is needed. */
   readonly app: CurrentApp
   /** Where browsers that came by `origin` find the server, when that is not `serverUrl`. Loopback names need no telling. */
@@ -37,29 +38,22 @@ export interface GitHubOptions {
   readonly clock?: Clock
 }
 
-const perPage = 100
-/** 1,000 repositories or branches: more is not asked for. */
-const mostPages = 10
-
 interface Host {
   readonly options: GitHubOptions
   readonly serverUrl: string
-  readonly apiUrl: string
   readonly clock: Pick<Clock, 'now'>
-  octokit(accessToken: string): ReturnType<typeof octokitFor>
+  octokit(accessToken: string): ReturnType<Requests['octokit']>
   /** Throws `setup_required`. */
   app(): Promise<AppRegistration>
 }
 
 export function githubCodeHost(options: GitHubOptions): CodeHost {
   const serverUrl = trimmed(options.serverUrl)
-  const apiUrl = trimmed(options.apiUrl)
   const host: Host = {
     options,
     serverUrl,
-    apiUrl,
     clock: options.clock ?? { now: () => new Date() },
-    octokit: (accessToken) => octokitFor(apiUrl, accessToken),
+    octokit: options.requests.octokit,
     app: async () => {
       const app = await options.app()
       if (!app) throw new Fault('setup_required')
@@ -76,13 +70,15 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       const page = onServer(htmlUrl ?? `${serverUrl}/apps/${slug}`, serverUrl)
       return { install: `${page}/installations/new`, manage: page }
     },
+    nameHolder: options.requests.named,
+    allowance: options.requests.allowance,
     parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
   }
 }
 
 /** OAuth: https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app */
 function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode' | 'refresh' | 'revoke'> {
-  const { options, serverUrl, apiUrl, clock } = host
+  const { options, serverUrl, clock } = host
   const credentials = async () => {
     const { clientId, clientSecret } = await host.app()
     return { client_id: clientId, client_secret: clientSecret }
@@ -114,7 +110,7 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
       const { clientId, clientSecret } = await host.app()
       const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
       const ended = ask(z.unknown(), () =>
-        octokitFor(apiUrl, undefined).rest.apps.deleteAuthorization({
+        options.requests.octokit(undefined).rest.apps.deleteAuthorization({
           client_id: clientId,
           access_token: accessToken,
           headers: { authorization: `basic ${basic}` },
@@ -304,20 +300,6 @@ async function unlessHidden<Answer>(asked: Promise<Answer>): Promise<Answer | un
   }
 }
 
-/** Reads page after page until one is not full, or ten were read: `cut` then. */
-async function pages<Item>(
-  schema: z.ZodType<Item>,
-  list: (page: { page: number; per_page: number }) => Promise<{ readonly data: unknown }>,
-): Promise<{ readonly items: readonly Item[]; readonly cut: boolean }> {
-  const items: Item[] = []
-  for (let page = 1; page <= mostPages; page += 1) {
-    const found = await ask(z.array(schema), () => list({ page, per_page: perPage }))
-    items.push(...found)
-    if (found.length < perPage) return { items, cut: false }
-  }
-  return { items, cut: true }
-}
-
 function tokensFrom(answer: unknown, clock: Clock): HostTokens {
   const read = TokenAnswer.safeParse(answer)
   if (!read.success) {
@@ -356,6 +338,7 @@ const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository =
   defaultBranch: answer.default_branch,
   language: answer.language ?? null,
   createdAt: answer.created_at ?? null,
+  mayPush: answer.permissions?.push ?? null,
 })
 
 const pullRequestFrom = (answer: PullRequest, serverUrl: string): HostPullRequest => ({

@@ -11,7 +11,7 @@ import {
   type PullRequestReading,
 } from '#platform/ports/codeHost.ts'
 import { checkedName } from './address.ts'
-import { faultOf, misunderstood, retryAfterMs, sentences } from './request.ts'
+import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
 const fields = `fragment shown on PullRequest {
   id
@@ -154,8 +154,9 @@ async function askGraphql(
     const isEmpty = data === null || data === undefined
     const whole = kinds.find((kind) => kind === 'rate_limited') ?? (isEmpty ? kinds[0] : undefined)
     if (whole === undefined) return { data, errors }
+    if (whole === 'rate_limited') throw limited(retryAfterMs(headers), error)
     const message = whole === 'invalid' || whole === 'forbidden' ? errors[0]?.message : undefined
-    throw new CodeHostFault(whole, message ?? sentences[whole], error, retryAfterMs(headers))
+    throw new CodeHostFault(whole, message ?? sentences[whole], error)
   }
 }
 

@@ -1,8 +1,13 @@
 /** One request to the code host: a time limit on each, one more try for what only reads, faults in the port's words. */
+import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
+import type { Octokit as Core } from '@octokit/core'
+import { retry } from '@octokit/plugin-retry'
+import { throttling } from '@octokit/plugin-throttling'
 import { z } from 'zod'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { Refusal } from './answers.ts'
+import { acceptedPermissions, missingSentence } from './appPermissions.ts'
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
@@ -17,26 +22,121 @@ const silent = {
   error: () => undefined,
 }
 
-/** Octokit for one person's token, or for none. */
-export function octokitFor(apiUrl: string, accessToken: string | undefined): Octokit {
-  const octokit = new Octokit({
-    baseUrl: apiUrl,
-    userAgent: 'flightdeck',
-    log: silent,
-    request: { fetch: limitedFetch },
-    ...(accessToken === undefined ? {} : { auth: accessToken }),
-  })
-  octokit.hook.wrap('request', async (request, options) => {
-    try {
-      return await request(options)
-    } catch (error) {
-      if (options.method !== 'GET' || !isPassing(error)) throw error
-      await pause(pauseBeforeRetryMs)
-      return request(options)
-    }
-  })
-  return octokit
+/** How requests of one adapter are made. */
+export interface Requests {
+  /** Octokit for a token, or for none. */
+  octokit(accessToken: string | undefined): Octokit
+  /** Says whose a token is: what one holder spends counts together, and waits in one line. */
+  named(accessToken: string, holder: string): void
+  /** What is left of the holder's limit, as the host last said. */
+  allowance(accessToken: string): Allowance | undefined
 }
+
+/** What one of its limits leaves to a holder. */
+export interface Allowance {
+  readonly limit: number
+  readonly remaining: number
+  /** When it begins anew, in ms since the epoch. */
+  readonly resetsAt: number
+}
+
+export interface RequestsOptions {
+  readonly apiUrl: string
+  /** Whether writes are spaced as the host asks: a second apart, and three where they notify people. */
+  readonly paced: boolean
+  /** Called for each request that the host answered, each try of it. */
+  readonly onSpent?: (spent: {
+    readonly holder: string
+    readonly method: string
+    readonly path: string
+  }) => void
+}
+
+/** More than there are people and installations at work at once; of more than that the oldest is forgotten. */
+const mostHolders = 2_000
+
+export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Requests {
+  const holders = bounded<string>(mostHolders)
+  const left = bounded<Allowance>(mostHolders)
+  const holderOf = (token: string | undefined) =>
+    token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
+  return {
+    octokit: (accessToken) => {
+      const holder = holderOf(accessToken)
+      const noted = async (url: string, init: RequestInit) => {
+        const response = await limitedFetch(url, init)
+        onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
+        const allowance = allowanceIn(response.headers)
+        if (allowance) left.set(holder, allowance)
+        return response
+      }
+      return new LimitedOctokit({
+        baseUrl: apiUrl,
+        userAgent: 'flightdeck',
+        log: silent,
+        request: { fetch: noted },
+        retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
+        // Each holder has a line of its own; nobody waits in it for a limit to end, but is told how long that takes.
+        throttle: {
+          enabled: paced,
+          id: `${apiUrl} ${holder}`,
+          onRateLimit: () => false,
+          onSecondaryRateLimit: () => false,
+        },
+        ...(accessToken === undefined ? {} : { auth: accessToken }),
+      })
+    },
+    named: (accessToken, holder) => holders.set(keyOf(accessToken), holder),
+    allowance: (accessToken) => left.get(holderOf(accessToken)),
+  }
+}
+
+/** Tokens are kept nowhere but where they are used. */
+const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url').slice(0, 22)
+
+function bounded<Value>(most: number) {
+  const values = new Map<string, Value>()
+  return {
+    get: (key: string) => values.get(key),
+    set(key: string, value: Value) {
+      values.delete(key)
+      values.set(key, value)
+      const [oldest] = values.keys()
+      if (values.size > most && oldest !== undefined) values.delete(oldest)
+    },
+  }
+}
+
+function allowanceIn(headers: Headers): Allowance | undefined {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+  )
+  // A search has a small limit of its own, which says nothing of the rest.
+  if (headers.get('x-ratelimit-resource') === 'search') return undefined
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined
+  return [limit, remaining, reset].every((value) => Number.isFinite(value))
+    ? { limit, remaining, resetsAt: reset * 1_000 }
+    : undefined
+}
+
+const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
+
+/**
+ * Only what reads is tried again, and never after a time limit: two waits are too long. The plugin would repeat writes as well. It comes
+ * first, so that the plugin's own hooks see what it says.
+ */
+function readsOnly(octokit: Core): object {
+  octokit.hook.before('request', (asked) => {
+    if (asked.method !== 'GET') asked.request = { ...asked.request, retries: 0 }
+  })
+  octokit.hook.error('request', (error, asked) => {
+    if (isTimeout(error)) asked.request = { ...asked.request, retries: 0 }
+    throw error
+  })
+  return {}
+}
+
+const LimitedOctokit = Octokit.plugin(readsOnly, retry, throttling)
 
 /** With a time limit of its own for each try. Not in a hook: where a token is used, octokit drops what a hook changes. */
 function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<Response> {
@@ -83,14 +183,6 @@ const HttpError = z.object({
   response: z.object({ headers: z.record(z.string(), z.unknown()).catch({}), data: z.unknown() }).optional(),
 })
 
-/** Worth another try: the network failed, or the host for its own reasons. Not when the time was up: two waits are too long. */
-function isPassing(error: unknown): boolean {
-  const read = HttpError.safeParse(error)
-  if (!read.success) return false
-  if (read.data.response) return read.data.status >= 500
-  return !isTimeout(error)
-}
-
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error &&
   (['TimeoutError', 'AbortError'].includes(error.name) ||
@@ -114,7 +206,7 @@ const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', senten
 export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in Settings.',
   not_found: "GitHub can't find this, or your account has no access to it.",
-  rate_limited: "Your account has reached GitHub's rate limit. Try again later.",
+  rate_limited: "GitHub's rate limit is used up. Try again later.",
   unavailable: "GitHub can't be reached. Try again later.",
   forbidden: 'GitHub does not allow this.',
   invalid: 'GitHub refused the request.',
@@ -122,10 +214,36 @@ export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
 
 function refused(status: number, headers: Headers, data: unknown): CodeHostFault {
   const kind = kindOf(status, headers)
-  if (kind !== 'invalid' && kind !== 'forbidden')
-    return new CodeHostFault(kind, sentences[kind], undefined, retryAfterMs(Object.fromEntries(headers)))
   const said = sentenceOf(data) ?? `It answered with status ${status}`
-  return new CodeHostFault(kind, kind === 'invalid' ? said : `GitHub does not allow this: ${said}.`)
+  switch (kind) {
+    case 'invalid':
+      return new CodeHostFault(kind, said)
+    case 'forbidden':
+      return forbidden(said, headers)
+    case 'rate_limited':
+      return limited(retryAfterMs(Object.fromEntries(headers)))
+    case 'unauthorized':
+    case 'not_found':
+    case 'unavailable':
+      return new CodeHostFault(kind, sentences[kind])
+  }
+}
+
+/** The limit is used up, or requests come too fast; where the host says until when, a person is told. */
+export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
+  if (waitMs === undefined) return new CodeHostFault('rate_limited', sentences.rate_limited, cause)
+  // The next full minute: nobody is asked to come too early.
+  const until = new Date(Math.ceil((now + waitMs) / 60_000) * 60_000).toISOString().slice(11, 16)
+  return new CodeHostFault('rate_limited', `GitHub asks us to wait until ${until} UTC.`, cause, waitMs)
+}
+
+function forbidden(said: string, headers: Headers): CodeHostFault {
+  const missing = acceptedPermissions(headers.get('x-accepted-github-permissions'))
+  // People's tokens are bound by the App's rights, too.
+  if (!/not accessible by (integration|personal access token)/i.test(said) || missing.length === 0)
+    return new CodeHostFault('forbidden', `GitHub does not allow this: ${said}.`)
+  const fault = new CodeHostFault('forbidden', missingSentence(missing))
+  return Object.assign(fault, { missing })
 }
 
 function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
@@ -163,8 +281,3 @@ function sentenceOf(data: unknown): string | undefined {
   const message = read.data.message.replace(/[.:]+$/, '')
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
-
-const pause = (ms: number): Promise<void> =>
-  new Promise((done) => {
-    setTimeout(done, ms)
-  })

@@ -2,6 +2,7 @@
  * Which GitHub App the product is: the one of the configuration, else the one that `/setup` put into the vault. Processes learn of a new
  * one from the log, or within seconds.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -14,12 +15,16 @@ export interface HostApp {
   readonly current: CurrentApp
   /** Keeps a new registration, in one write. `false` where there is one already: that one stays. */
   keep(app: AppRegistration): Promise<boolean>
+  /** Keeps a registration in place of another: that of a code host of our own, which says at each start what it is. */
+  replace(app: AppRegistration): Promise<void>
   close(): void
 }
 
 export interface HostAppDeps {
   /** The App of the configuration, which counts before any other; `null`: none. */
   readonly configured: AppRegistration | null
+  /** What is true until something is kept; `null`: there is no App then. */
+  readonly fallback?: AppRegistration | null
   /** Names the code host: an App of one is nobody at another. */
   readonly codeHostName: string
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
@@ -43,8 +48,22 @@ const scope = 'code-host-app'
 /** How long what was read counts, in ms: an App does not change, one may come at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
-export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {
-  if (configured !== null) return { current: async () => configured, keep: async () => false, close() {} }
+export function hostApp({
+  configured,
+  fallback = null,
+  codeHostName,
+  vault,
+  bus,
+  clock,
+  leases,
+}: HostAppDeps): HostApp {
+  if (configured !== null)
+    return {
+      current: async () => configured,
+      keep: async () => false,
+      replace: async () => undefined,
+      close() {},
+    }
   let known: { readonly app: AppRegistration | undefined; readonly until: number } | undefined
   const unsubscribe = bus.subscribe('appended', ({ type }) => {
     if (type === 'CodeHostAppRegistered') known = undefined
@@ -55,13 +74,22 @@ export function hostApp({ configured, codeHostName, vault, bus, clock, leases }:
     known = { app, until: clock.now().getTime() + (app ? counts.found : counts.missing) }
     return app
   }
+  async function put(app: AppRegistration): Promise<void> {
+    await vault.putSecret(scope, codeHostName, JSON.stringify(app))
+    known = undefined
+  }
   return {
-    current: async () => (known && clock.now().getTime() < known.until ? known.app : read()),
+    current: async () => {
+      const isFresh = known !== undefined && clock.now().getTime() < known.until
+      return (isFresh ? known?.app : await read()) ?? fallback ?? undefined
+    },
+    replace: async (app) => {
+      if (!isDeepStrictEqual(await read(), app)) await put(app)
+    },
     keep: (app) =>
       alone(leases, `code host app of ${codeHostName}`, async () => {
         if ((await read()) !== undefined) return false
-        await vault.putSecret(scope, codeHostName, JSON.stringify(app))
-        known = undefined
+        await put(app)
         return true
       }),
     close: unsubscribe,

@@ -61,8 +61,13 @@ function faultOf(thrown: unknown): Fault {
 }
 
 /** The answer to what the code host refused, with the input at fault where one is. */
-export const faultOfHost = ({ kind, message }: CodeHostFault, field?: string): Fault =>
-  new Fault(codeOfHost[kind], message, field)
+export const faultOfHost = ({ kind, message, retryAfterMs }: CodeHostFault, field?: string): Fault =>
+  new Fault(
+    codeOfHost[kind],
+    message,
+    field,
+    retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) },
+  )
 
 const codeOfHost: Record<CodeHostFault['kind'], FaultCode> = {
   unauthorized: 'github_not_connected',

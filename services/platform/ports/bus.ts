@@ -32,6 +32,8 @@ export interface BusMessages {
   }
   /** Who is looking, from each gateway every 10 seconds: people with a page open, and the tasks that are open in one. */
   readonly presence: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] }
+  /** The code host told of a change of installations of the App, or of what they may. */
+  readonly installations: { readonly changed: true }
 }
 export type Topic = keyof BusMessages
 

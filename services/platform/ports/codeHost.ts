@@ -3,6 +3,7 @@
  * Held by `tests/contracts/codeHost.spec.ts`.
  */
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
+import type { PermissionLevel } from './codeHostApp.ts'
 
 /** The account behind a user token. */
 export interface HostAccount {
@@ -28,6 +29,8 @@ export interface HostRepository {
   readonly language: string | null
   /** ISO 8601; `null` where the host does not say. */
   readonly createdAt: string | null
+  /** Whether the holder of the token may push; `null` where the host does not say. */
+  readonly mayPush: boolean | null
 }
 
 export interface HostOrganization {
@@ -71,6 +74,8 @@ export class CodeHostFault extends Error {
   readonly retryAfterMs: number | undefined
   /** The host's own code for it, as `bad_refresh_token`, where it gives one. */
   readonly hostCode: string | undefined
+  /** The permissions that the App lacks, where the host says so of a `forbidden`. */
+  readonly missing: readonly (readonly [name: string, level: PermissionLevel])[] = []
   constructor(
     kind: CodeHostFault['kind'],
     message: string,
@@ -170,6 +175,12 @@ export interface CodeHost {
   ): Promise<HostPullRequest>
   /** `owner` and `name` of a repository's page on this host, or `undefined` when the address is not one. Loopback names count as one host. */
   parseRepositoryUrl(url: string): RepositoryName | undefined
+  /** Says whose a token is: what one holder spends counts together, and waits in one line. */
+  nameHolder(accessToken: string, holder: string): void
+  /** What the host last said is left to the token's holder, of the limit that it last counted; `resetsAt` in ms since the epoch. */
+  allowance(
+    accessToken: string,
+  ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
   /** Where a person installs or manages the provider's app. Throws `setup_required`. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

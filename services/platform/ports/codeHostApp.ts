@@ -19,3 +19,97 @@ export interface AppRegistration {
 
 /** The registration now, asked for at each use; `undefined` while there is none. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>
+
+export type PermissionLevel = 'read' | 'write' | 'admin'
+/** By name, as `contents`. */
+export type AppPermissions = Readonly<Record<string, PermissionLevel>>
+
+/** Whose repositories an installation has. */
+export interface InstallationAccount {
+  readonly id: string
+  readonly login: string
+  readonly isOrganization: boolean
+  readonly avatarUrl: string
+}
+
+/** The App in one account. */
+export interface Installation {
+  readonly id: string
+  readonly account: InstallationAccount
+  /** What its owner granted, which may lag behind what the App asks for. */
+  readonly permissions: AppPermissions
+  /** All repositories of the account, or those that its owner chose. */
+  readonly repositories: 'all' | 'selected'
+  /** ISO 8601; `null`: it is not suspended. */
+  readonly suspendedAt: string | null
+  /** The page on which its owner changes it. */
+  readonly htmlUrl: string
+}
+
+/** What the App is at the host now. */
+export interface AppAtHost {
+  readonly slug: string
+  readonly name: string
+  readonly htmlUrl: string
+  readonly owner: { readonly login: string; readonly isOrganization: boolean }
+  readonly permissions: AppPermissions
+  readonly events: readonly string[]
+}
+
+/** Somebody asked an owner to install the App. */
+export interface InstallationRequest {
+  readonly account: string
+  readonly requester: string
+}
+
+/** A delivery of a webhook as the host remembers it. */
+export interface HostDelivery {
+  readonly id: string
+  readonly guid: string
+  readonly deliveredAt: string
+  readonly event: string
+  readonly action: string | null
+  readonly succeeded: boolean
+  readonly redelivery: boolean
+}
+
+/** What can be left of a limit; times in ISO 8601. */
+export interface RateLimit {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetsAt: string
+}
+
+/**
+ * What the code host knows of the App itself. Calls without a token sign with the App's key, and throw `setup_required` where there is no App
+ * or no key. All throw CodeHostFault. Held by `tests/contracts/codeHost.apps.spec.ts`.
+ */
+export interface CodeHostApps {
+  /** Where a form with a field `manifest` makes an App, for the browser that came by `origin`; `organization`: not for the person. */
+  newAppUrl(request: { origin: string; state: string; organization: string | null }): string
+  /** The App that a manifest led to. The code works once, within the hour. */
+  convertManifest(code: string): Promise<AppRegistration>
+  /** Whether the App has a key, so that the other calls can do something. */
+  hasKey(): Promise<boolean>
+  app(): Promise<AppAtHost>
+  /** Up to 1,000. */
+  installations(): Promise<readonly Installation[]>
+  installationRequests(): Promise<readonly InstallationRequest[]>
+  /**
+   * A token of the installation, no wider than asked; kept and shared until it runs out. `invalid` where a repository is not in the installation
+   * or a permission was not granted; `fresh` asks for a new one, after a change of what was granted.
+   */
+  installationToken(request: {
+    readonly installationId: string
+    /** `null`: all of the installation. */
+    readonly repositoryId: string | null
+    readonly permissions: AppPermissions
+    readonly fresh?: boolean
+  }): Promise<string>
+  /** The installations that the person of the token can see. */
+  installationsOf(accessToken: string): Promise<readonly Installation[]>
+  /** The latest deliveries, newest first, at most 50. */
+  deliveries(): Promise<readonly HostDelivery[]>
+  /** What is left to the holder of the token. Asking costs nothing. */
+  rateLimit(accessToken: string): Promise<RateLimit>
+}

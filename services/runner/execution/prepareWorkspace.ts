@@ -22,6 +22,7 @@ import {
 import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
+  mayOnlyRead,
   reachRepository,
   refreshReached,
   type RefreshedRepository,
@@ -49,6 +50,8 @@ interface PrepareRun {
   /** Opened as soon as the workspace's folders exist. */
   readonly early?: EarlySandbox | undefined
   readonly signal: AbortSignal
+  /** What the person must be allowed to do; `read` unless told. */
+  readonly needs?: 'read' | 'push'
 }
 
 export async function prepare(
@@ -70,25 +73,30 @@ export async function prepare(
       onProgress: (line: string) => void output?.write(`${line}\n`).catch(() => undefined),
     }),
   })
-  const prepared = await makeWhileRefreshing(deps, run, reached, refreshing)
+  const permitted = run.needs === 'push' ? refreshing.then(requirePush) : refreshing
+  const prepared = await makeWhileRefreshing(deps, run, reached, permitted)
   await reporting
   if (prepared.kind === 'failed') return prepared
   await reporter?.report(preparedEvent(prepared.workspace, executionId))
-  const { repository, access } = reached
+  const { repository, access, installed } = reached
   return {
     kind: 'ready',
     workspace: prepared.workspace,
     repository,
     access,
+    installed,
     isNew: prepared.madeOn !== null,
     settle: async () => undefined,
   }
 }
 
+const requirePush = (refreshed: RefreshedRepository): RefreshedRepository =>
+  refreshed.kind === 'ready' && refreshed.mayPush === false ? mayOnlyRead(refreshed.repository) : refreshed
+
 async function makeWhileRefreshing(
   deps: WorkspaceDeps,
   { task, user, early, signal }: PrepareRun,
-  { repository, access }: RepositoryAccess,
+  { repository, access }: Pick<RepositoryAccess, 'repository' | 'access'>,
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
   // Work that was begun on an empty repository goes on as it was.
@@ -125,6 +133,7 @@ async function withFirstBranch(
 ): Promise<RefreshedRepository> {
   const fresh = await refreshing
   if (fresh.kind === 'failed' || !(await isEmpty(deps, fresh.mirror, task))) return fresh
+  if (fresh.mayPush === false) return mayOnlyRead(fresh.repository)
   const { git, scratch } = deps
   const { url, authorization } = fresh.access
   const asked = { git, scratch, branch: task.branch, author: identityOf(user), url, authorization, signal }
@@ -223,7 +232,7 @@ export async function prepareWarmWorkspace(
 ): Promise<ReadyWorkspace | Failed> {
   const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
-  const { repository, access } = reached
+  const { repository, access, installed } = reached
   const settle = refreshBeside(deps, reached, stop)
   let workspace = found
   if (task.workspace !== 'ready') {
@@ -231,7 +240,7 @@ export async function prepareWarmWorkspace(
     workspace = await renameBranch(deps.git, deps.root, found, branchesOf(task).workingBranch)
     await reporter.report(preparedEvent(workspace, executionId))
   }
-  return { kind: 'ready', workspace, repository, access, isNew: false, settle }
+  return { kind: 'ready', workspace, repository, access, installed, isNew: false, settle }
 }
 
 /** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */

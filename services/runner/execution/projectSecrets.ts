@@ -32,10 +32,15 @@ export async function settingsOf(
 /** The server's own secrets: what git and the agents authenticate with. */
 export function ownSecrets(
   { installed }: Pick<AgentDeps, 'installed'>,
-  { accessToken, authorization }: { readonly accessToken: string; readonly authorization: string },
+  {
+    accessToken,
+    gitToken,
+    authorization,
+  }: { readonly accessToken: string; readonly gitToken: string; readonly authorization: string },
 ): readonly KnownSecret[] {
   return [
     { name: 'your access token of the code host', value: accessToken },
+    { name: 'the access token of git', value: gitToken },
     { name: 'what git proves itself with at the code host', value: authorization },
     // A sandbox that was given one of these may have kept it in its home, where a later command can print it.
     ...installed.secrets,

@@ -11,6 +11,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { chatView } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
+import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { identityOf, prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
@@ -57,7 +58,15 @@ const lostWork =
 
 export async function publishPullRequest(deps: Deps, publication: Publication): Promise<PullRequestOutcome> {
   const { state, task, user, signal } = publication
-  const ready = await prepare(deps, { task, user, executionId: '', reporter: null, output: null, signal })
+  const ready = await prepare(deps, {
+    task,
+    user,
+    executionId: '',
+    reporter: null,
+    output: null,
+    signal,
+    needs: 'push',
+  })
   if (ready.kind === 'failed') return ready
   const { workspace, repository, access } = ready
   if (ready.isNew && (await restoreSavedWork(deps, state, workspace)).kind !== 'restored') {
@@ -88,8 +97,9 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
 async function pushAndRecord(
   deps: Deps,
   { state, task, user, requested, signal, pushSignal }: Publication,
-  { workspace, access }: ReadyWorkspace,
+  ready: ReadyWorkspace,
 ): Promise<PublishResult> {
+  const { workspace, access } = ready
   const { sandbox } = deps
   const lastCommit = state.pullRequest?.headCommit ?? null
   const { secrets: ofProject } = await settingsOf(deps, task.projectId)
@@ -120,6 +130,7 @@ async function pushAndRecord(
     threads: deps.textThreads,
     url: access.url,
     authorization: access.authorization,
+    forWorkflows: (files) => forWorkflows(deps, ready, files),
     signal,
     pushSignal,
     applyPatch: (patch) => {
@@ -134,6 +145,27 @@ async function pushAndRecord(
   else if (pushed.kind === 'published' && published !== undefined && lastCommit !== pushed.headSha)
     await record(published)
   return pushed
+}
+
+/** What git authenticates with to change workflow files. A person's token is bound by the App's rights too, and told of by the host. */
+async function forWorkflows(
+  { codeHost, installations }: Pick<Deps, 'codeHost' | 'installations'>,
+  { repository, access, installed }: ReadyWorkspace,
+  files: readonly string[],
+): Promise<{ readonly authorization: string } | { readonly refused: string }> {
+  const found = await installations.tokenFor(installed, 'git with workflows')
+  if (found.kind === 'token') return codeHost.gitAccess(found.accessToken, repository)
+  const { installation } = found
+  if (found.why !== 'not_granted' || !installation) return { authorization: access.authorization }
+  return { refused: workflowsRefused(files, installation) }
+}
+
+const filesNamed = 5
+
+function workflowsRefused(files: readonly string[], { account, htmlUrl }: Installation): string {
+  const others = files.length - filesNamed
+  const named = files.slice(0, filesNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  return `This work changes ${named}, and Flightdeck's App may not change workflow files of ${account.login}. Nothing was pushed, and the work is kept. An owner can grant "Workflows" at ${htmlUrl}, or take these changes back, and ask again.`
 }
 
 type ExistingPullRequest = Awaited<ReturnType<Deps['codeHost']['findPullRequest']>>
@@ -241,6 +273,8 @@ function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullReq
       return { kind: 'failed', code: 'no_changes', reason: faults.no_changes.sentence }
     case 'moved':
       return { kind: 'failed', code: 'changes_moved', reason: pushed.message }
+    case 'no_workflows':
+      return { kind: 'failed', code: 'workflows_not_granted', reason: pushed.message }
     case 'branch_moved':
     case 'conflict':
     case 'refused':

@@ -15,7 +15,7 @@ const withinMs = 2_000
 
 export type HostsDeps = Pick<
   WorkspaceDeps,
-  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'
+  'documents' | 'accessControl' | 'access' | 'installations' | 'codeHost' | 'git' | 'root' | 'logger'
 >
 
 /** `home`: that of the runner's user. */

@@ -43,6 +43,13 @@ export interface PublishRequest {
   readonly branch?: string
   readonly url: string
   readonly authorization?: string | undefined
+  /**
+   * Asked before a push that changes workflow files, which takes a right of its own: what git authenticates with for that, or why it must not
+   * be tried. Without it the push is tried as any other.
+   */
+  readonly forWorkflows?: (
+    files: readonly string[],
+  ) => Promise<{ readonly authorization: string } | { readonly refused: string }>
   /** Of the push; 120 s when not given. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
@@ -71,6 +78,8 @@ export type PublishResult =
   /** What others pushed to the branch and the task's work are at odds in these files. Nothing was changed. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
+  /** It changes workflow files, which the App may not. What was committed stays. */
+  | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   /** The tree may not be published, by `mayPublish`. */
   | { readonly kind: 'moved'; readonly message: string }
@@ -95,7 +104,22 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   const known = await commitOf(git, workspace.privateGitDir, trackingRef(branch))
   if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
   if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish' }
-  return pushOnTop(request, branch, headSha, leftOut)
+  const files = request.forWorkflows ? await workflowFiles(request, known, headSha) : []
+  const permitted = files.length > 0 ? await request.forWorkflows?.(files) : undefined
+  if (permitted && 'refused' in permitted) return { kind: 'no_workflows', message: permitted.refused }
+  return pushOnTop({ ...request, ...permitted }, branch, headSha, leftOut)
+}
+
+/** The workflow files that differ from what the host has of the branch, or from where the task began. */
+async function workflowFiles(
+  { git, workspace }: PublishRequest,
+  known: string | null,
+  head: string,
+): Promise<readonly string[]> {
+  const gitDir = workspace.privateGitDir
+  const from = known ?? workspace.startCommit ?? (await emptyTree(git, gitDir))
+  const args = ['diff', '--name-only', '--no-renames', '-z', from, head, '--', '.github/workflows/']
+  return (await gitText(git, { gitDir, args })).split('\0').filter((path) => path !== '')
 }
 
 /** How often we rebase, since others may push again meanwhile. */
@@ -268,8 +292,18 @@ function answerIn(finished: Finished): { readonly verdict: string; readonly reas
 }
 
 /** Why a push with `--porcelain` did not go well. */
-export function pushRefusal(finished: Finished): Extract<PublishResult, { kind: 'refused' | 'unreachable' }> {
+export function pushRefusal(
+  finished: Finished,
+): Extract<PublishResult, { kind: 'refused' | 'no_workflows' | 'unreachable' }> {
+  const said = finished.stderr.toString('utf8')
   const answer = answerIn(finished)
+  if (/without `?workflows?`? (permission|scope)/i.test(`${answer?.reason ?? ''} ${said}`))
+    return { kind: 'no_workflows', message: noWorkflows }
+  if (answer && /protected branch|GH006|GH013|rule violations/i.test(`${answer.reason} ${said}`))
+    return {
+      kind: 'refused',
+      message: `The branch is protected on the code host, which rejected the push: ${answer.reason || lastWords(finished)}. The work is kept; its owner can change the rule, or the task can go on another branch.`,
+    }
   if (answer)
     return {
       kind: 'refused',
@@ -282,6 +316,9 @@ export function pushRefusal(finished: Finished): Extract<PublishResult, { kind: 
     }
   return { kind: 'unreachable', message: `The push did not reach the code host: ${lastWords(finished)}.` }
 }
+
+const noWorkflows =
+  "The branch has changes of workflow files that the code host does not have yet, and Flightdeck's App may not push those. The work is kept. Bring the branch up to date with its base, or let an owner grant the App the permission for workflows (Settings, GitHub)."
 
 /** The branch as the host has it now, which is noted; `null` where it has none. */
 async function fetchBranch(

@@ -1,0 +1,73 @@
+/** The permissions of a GitHub App: what we ask for and why, and what the host says is missing. */
+import type { AppPermissions, PermissionLevel } from '#platform/ports/codeHostApp.ts'
+
+/** What every App of ours asks for: the least that does the job. */
+export const neededPermissions = {
+  metadata: 'read',
+  contents: 'write',
+  pull_requests: 'write',
+  issues: 'write',
+  checks: 'read',
+  statuses: 'read',
+  actions: 'read',
+} as const satisfies AppPermissions
+
+/** What an administrator may add, each for one thing. */
+export const optionalPermissions = {
+  workflows: 'write',
+  members: 'read',
+} as const satisfies AppPermissions
+
+/** The events that we ask for, each with a permission of which one must be granted. GitHub refuses a manifest where none is. */
+export const wantedEvents = {
+  push: ['contents'],
+  pull_request: ['pull_requests'],
+  pull_request_review: ['pull_requests'],
+  pull_request_review_comment: ['pull_requests'],
+  pull_request_review_thread: ['pull_requests'],
+  issue_comment: ['issues'],
+  issues: ['issues'],
+  check_run: ['checks'],
+  check_suite: ['checks'],
+  status: ['statuses'],
+  repository: ['metadata'],
+} as const
+
+/** Events that GitHub sends to every App, and whose names in a manifest it refuses. */
+export const alwaysSent = [
+  'installation',
+  'installation_repositories',
+  'installation_target',
+  'github_app_authorization',
+] as const
+
+const levels: readonly PermissionLevel[] = ['read', 'write', 'admin']
+
+/** Those of `wanted` that `granted` has not, or not as far. */
+export function missingPermissions(
+  wanted: AppPermissions,
+  granted: AppPermissions,
+): readonly (readonly [name: string, level: PermissionLevel])[] {
+  return Object.entries(wanted).filter(([name, level]) => {
+    const has = granted[name] ?? (name === 'metadata' ? 'read' : undefined)
+    return has === undefined || levels.indexOf(has) < levels.indexOf(level)
+  })
+}
+
+/** What `X-Accepted-GitHub-Permissions` names, the first way of several: a comma is 'and', a semicolon 'or'. */
+export function acceptedPermissions(
+  header: string | null,
+): readonly (readonly [name: string, level: PermissionLevel])[] {
+  const [first = ''] = (header ?? '').split(';')
+  return first.split(',').flatMap((part) => {
+    const [name = '', level = ''] = part.trim().split('=')
+    const known = levels.find((one) => one === level)
+    return /^[a-z_]{1,64}$/.test(name) && known ? [[name, known] as const] : []
+  })
+}
+
+/** A sentence for people. */
+export function missingSentence(missing: readonly (readonly [string, PermissionLevel])[]): string {
+  const named = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
+  return `Flightdeck's App on GitHub has no permission for this (${named}). Settings, GitHub shows who can grant it and where.`
+}

@@ -1,0 +1,205 @@
+/** The App itself at the code host: made from a manifest, its installations, their tokens. */
+import { createAppAuth } from '@octokit/auth-app'
+import { z } from 'zod'
+import { Fault } from '#domain/kernel/errors.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type {
+  AppRegistration,
+  CodeHostApps,
+  CurrentApp,
+  HostDelivery,
+  Installation as HostInstallation,
+} from '#platform/ports/codeHostApp.ts'
+import { onServer, serverForBrowser, trimmed } from './address.ts'
+import * as answers from './answers.ts'
+import { pages } from './pages.ts'
+import { ask, faultOf, type Requests } from './request.ts'
+
+export interface GitHubAppsOptions {
+  readonly serverUrl: string
+  readonly app: CurrentApp
+  readonly requests: Requests
+}
+
+type Auth = ReturnType<typeof createAppAuth>
+
+/** One of these in a process: octokit shares requests for tokens that are under way by the installation's id alone, whatever the host. */
+export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
+  const serverUrl = trimmed(url)
+  const auth = authOfCurrent(requests)
+  const keyed = async () => {
+    const current = await app()
+    return current && auth(current)
+  }
+  async function signing(): Promise<Auth> {
+    const found = await keyed()
+    if (!(await app())) throw new Fault('setup_required')
+    if (!found) throw new Fault('setup_required', 'The private key of the GitHub App is not configured.')
+    return found
+  }
+  const asApp = async () => {
+    const { token } = await (await signing())({ type: 'app' })
+    requests.named(token, 'app')
+    return requests.octokit(token).rest.apps
+  }
+  const host = { serverUrl, asApp, hasKey: async () => (await keyed()) !== undefined }
+  return {
+    newAppUrl: ({ origin, state, organization }) => {
+      const of = organization === null ? '' : `/organizations/${encodeURIComponent(organization)}`
+      const query = new URLSearchParams({ state })
+      return `${serverForBrowser(serverUrl, origin)}${of}/settings/apps/new?${query.toString()}`
+    },
+    convertManifest: async (code) => {
+      const { apps } = requests.octokit(undefined).rest
+      return registrationFrom(await ask(answers.ConvertedManifest, () => apps.createFromManifest({ code })))
+    },
+    ...knownOfApp(host),
+    installationToken: async ({ installationId, repositoryId, permissions, fresh = false }) => {
+      const auth = await signing()
+      try {
+        const { token } = await auth({
+          type: 'installation',
+          installationId: Number(installationId),
+          ...(repositoryId === null ? {} : { repositoryIds: [Number(repositoryId)] }),
+          permissions,
+          refresh: fresh,
+        })
+        requests.named(token, `installation:${installationId}`)
+        return token
+      } catch (error) {
+        throw faultOf(error)
+      }
+    },
+    installationsOf: async (accessToken) => {
+      const { apps } = requests.octokit(accessToken).rest
+      const found = await pages(answers.Installation, async (page) => {
+        const { installations } = await ask(answers.InstallationsOfPerson, () =>
+          apps.listInstallationsForAuthenticatedUser(page),
+        )
+        return { data: installations }
+      })
+      return found.items.map((one) => installationFrom(one, serverUrl))
+    },
+    rateLimit: async (accessToken) => {
+      const { rateLimit } = requests.octokit(accessToken).rest
+      const { resources } = await ask(answers.RateLimits, () => rateLimit.get())
+      const { limit, remaining, reset } = resources.core
+      return { limit, remaining, resetsAt: new Date(reset * 1_000).toISOString() }
+    },
+  }
+}
+
+interface SigningHost {
+  readonly serverUrl: string
+  hasKey(): Promise<boolean>
+  /** Octokit that signs as the App. Throws `setup_required`. */
+  asApp(): Promise<ReturnType<Requests['octokit']>['rest']['apps']>
+}
+
+/** What the host tells the App of itself. */
+function knownOfApp({
+  serverUrl,
+  hasKey,
+  asApp,
+}: SigningHost): Pick<
+  CodeHostApps,
+  'hasKey' | 'app' | 'installations' | 'installationRequests' | 'deliveries'
+> {
+  return {
+    hasKey,
+    app: async () => {
+      const apps = await asApp()
+      const found = await ask(answers.App, () => apps.getAuthenticated())
+      const { slug, name, permissions, events } = found
+      return {
+        slug,
+        name,
+        permissions,
+        events,
+        htmlUrl: onServer(found.html_url, serverUrl),
+        owner: ownerOf(found.owner),
+      }
+    },
+    installations: async () => {
+      const apps = await asApp()
+      const found = await pages(answers.Installation, (page) => apps.listInstallations(page))
+      return found.items.map((one) => installationFrom(one, serverUrl))
+    },
+    installationRequests: async () => {
+      const apps = await asApp()
+      const found = await pages(answers.InstallationRequest, (page) =>
+        apps.listInstallationRequestsForAuthenticatedApp(page),
+      )
+      return found.items.map(({ account, requester }) => ({
+        account: ownerOf(account).login,
+        requester: ownerOf(requester).login,
+      }))
+    },
+    deliveries: async () => {
+      const apps = await asApp()
+      const found = await ask(z.array(answers.Delivery), () => apps.listWebhookDeliveries({ per_page: 50 }))
+      return found.map(deliveryFrom)
+    },
+  }
+}
+
+/** Signs as the App, and keeps its installations' tokens; made anew when the App is another one. `undefined` without a key. */
+function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | undefined {
+  let made: { readonly appId: string; readonly privateKey: string; readonly auth: Auth } | undefined
+  return ({ appId, privateKey }) => {
+    if (appId === null || privateKey === null) return undefined
+    if (made?.appId !== appId || made.privateKey !== privateKey) {
+      const { request } = requests.octokit(undefined)
+      made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
+    }
+    return made.auth
+  }
+}
+
+function registrationFrom(made: z.infer<typeof answers.ConvertedManifest>): AppRegistration {
+  return {
+    appId: String(made.id),
+    slug: made.slug,
+    name: made.name,
+    htmlUrl: made.html_url,
+    clientId: made.client_id,
+    clientSecret: made.client_secret,
+    privateKey: made.pem,
+    webhookSecret: made.webhook_secret ?? null,
+  }
+}
+
+function ownerOf({ login, slug, type }: answers.Owner): { login: string; isOrganization: boolean } {
+  const name = login ?? slug
+  if (name === undefined) throw new CodeHostFault('unavailable', 'GitHub named no owner of an App.')
+  return { login: name, isOrganization: type === 'Organization' }
+}
+
+function installationFrom(found: answers.Installation, serverUrl: string): HostInstallation {
+  const { account } = found
+  return {
+    id: String(found.id),
+    account: {
+      id: String(account.id),
+      ...ownerOf(account),
+      avatarUrl: onServer(account.avatar_url, serverUrl),
+    },
+    permissions: found.permissions,
+    repositories: found.repository_selection,
+    suspendedAt: found.suspended_at ?? null,
+    htmlUrl: onServer(found.html_url, serverUrl),
+  }
+}
+
+function deliveryFrom(found: z.infer<typeof answers.Delivery>): HostDelivery {
+  const { guid, event, redelivery } = found
+  return {
+    id: String(found.id),
+    guid,
+    deliveredAt: found.delivered_at,
+    event,
+    action: found.action ?? null,
+    succeeded: found.status_code >= 200 && found.status_code < 300,
+    redelivery,
+  }
+}

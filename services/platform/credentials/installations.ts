@@ -1,0 +1,134 @@
+/**
+ * Where the App is installed, and tokens of its installations: one repository, and no more rights than the work needs. What the host said
+ * counts for half a minute, or until it tells of a change.
+ */
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { AppPermissions, CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'
+
+/** A repository at the code host: its number is its identity, its owner's name says whose installation has it. */
+export interface InstalledRepository {
+  readonly id: string
+  readonly owner: string
+}
+
+/** What a token is for: git, git with workflow files, or reading a pull request with all that belongs to it. */
+export type RepositoryWork = 'git' | 'git with workflows' | 'reading'
+
+/** Why an installation gives no token; the person's own is used then, where that can do it. */
+export type NoToken = 'no_key' | 'not_installed' | 'suspended' | 'not_selected' | 'not_granted'
+
+export type RepositoryToken =
+  | { readonly kind: 'token'; readonly accessToken: string; readonly installation: Installation }
+  | { readonly kind: 'none'; readonly why: NoToken; readonly installation: Installation | undefined }
+
+export interface Installations {
+  /** All of them; empty without a key. */
+  list(): Promise<readonly Installation[]>
+  /** A token for work on the repository. Throws CodeHostFault where the host cannot be asked. */
+  tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken>
+  /** A token that reads all that the installation has, once it has been seen that the repository is among it. */
+  readingToken(repository: InstalledRepository): Promise<RepositoryToken>
+  /** What is known is asked for anew. */
+  forget(): void
+  close(): void
+}
+
+type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
+
+const countsMs = 30_000
+/** One that is missing may have been made since the list was read; a storm of questions is one. */
+const missingCountsMs = 2_000
+
+const needs = {
+  git: { contents: 'write' },
+  'git with workflows': { contents: 'write', workflows: 'write' },
+  reading: {},
+} as const satisfies Record<RepositoryWork, AppPermissions>
+
+/** Read where it was granted. */
+const readable = ['contents', 'pull_requests', 'issues', 'checks', 'statuses', 'actions'] as const
+
+export function installations({
+  apps,
+  bus,
+  clock,
+}: {
+  readonly apps: Apps
+  readonly bus: Pick<Bus, 'subscribe'>
+  readonly clock: Clock
+}): Installations {
+  let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
+  const forget = () => void (known = undefined)
+  const unsubscribe = bus.subscribe('installations', forget)
+
+  function list(atMostMs = countsMs): Promise<readonly Installation[]> {
+    const now = clock.now().getTime()
+    if (known && now - known.at < atMostMs) return known.found
+    const found = readAll()
+    const asked = { found, at: now }
+    known = asked
+    found.catch(() => known === asked && forget())
+    return found
+  }
+  const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
+
+  async function of(owner: string): Promise<Installation | undefined> {
+    const mine = ({ account }: Installation) => account.login.toLowerCase() === owner.toLowerCase()
+    return (await list()).find(mine) ?? (await list(missingCountsMs)).find(mine)
+  }
+
+  async function tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken> {
+    if (!(await apps.hasKey())) return { kind: 'none', why: 'no_key', installation: undefined }
+    const installation = await of(repository.owner)
+    const none = (why: NoToken): RepositoryToken => ({ kind: 'none', why, installation })
+    if (!installation) return none('not_installed')
+    if (installation.suspendedAt !== null) return none('suspended')
+    const permissions = work === 'reading' ? readsOf(installation) : needs[work]
+    if (!isGranted(permissions, installation.permissions)) return none('not_granted')
+    try {
+      const asked = { installationId: installation.id, repositoryId: repository.id, permissions }
+      return { kind: 'token', accessToken: await apps.installationToken(asked), installation }
+    } catch (fault) {
+      if (!(fault instanceof CodeHostFault)) throw fault
+      // What is known of the installation may be no longer true.
+      if (['forbidden', 'not_found', 'invalid'].includes(fault.kind)) forget()
+      if (fault.kind === 'not_found') return none('not_installed')
+      if (fault.kind === 'forbidden') return none('suspended')
+      if (fault.kind === 'invalid') return none('not_selected')
+      throw fault
+    }
+  }
+
+  return {
+    list: () => list(),
+    tokenFor,
+    async readingToken(repository) {
+      const narrow = await tokenFor(repository, 'reading')
+      if (narrow.kind === 'none') return narrow
+      const { installation } = narrow
+      const permissions = readsOf(installation)
+      const asked = { installationId: installation.id, repositoryId: null, permissions }
+      return { ...narrow, accessToken: await apps.installationToken(asked) }
+    },
+    forget,
+    close: unsubscribe,
+  }
+}
+
+function readsOf({ permissions }: Installation): AppPermissions {
+  const granted = readable.filter((name) => permissions[name] !== undefined)
+  return Object.fromEntries([
+    ['metadata', 'read'] as const,
+    ...granted.map((name) => [name, 'read'] as const),
+  ])
+}
+
+/** Each of the few that are asked for is `read`, which anything covers, or `write`, which `read` does not. */
+function isGranted(asked: AppPermissions, granted: AppPermissions): boolean {
+  return Object.entries(asked).every(
+    ([name, level]) =>
+      name === 'metadata' || (granted[name] !== undefined && (level === 'read' || granted[name] !== 'read')),
+  )
+}
