@@ -1,4 +1,4 @@
-/** Who there is on the local code host: two people and an organisation, without passwords, and the bots of its Apps. */
+/** Who there is on the local code host: three people and an organisation, without passwords, and the bots of its Apps. */
 import { createHash } from 'node:crypto'
 
 /** What a token of an App covers, of what its holder may. */
@@ -67,7 +67,16 @@ export const acme: Organization = {
   teams: [{ id: 3001, slug: 'core', name: 'Core', members: [ada.login] }],
 }
 
-export const accounts: readonly Account[] = [ada, grace]
+/** Somebody who has no right anywhere, and writes all the same. */
+export const mallory: Account = {
+  type: 'User',
+  id: 1003,
+  login: 'mallory',
+  name: 'Mallory Outsider',
+  email: 'mallory@example.com',
+}
+
+export const accounts: readonly Account[] = [ada, grace, mallory]
 export const organizations: readonly Organization[] = [acme]
 
 /** Logins compare without case, as GitHub's do. */
@@ -106,15 +115,53 @@ export function mayWrite(account: Account | undefined, ownerLogin: string): bool
   if (!account) return false
   if (account.reach && !account.reach.writesUnder(ownerLogin)) return false
   if (account.type === 'Bot') return account.reach !== undefined
-  if (sameName(account.login, ownerLogin)) return true
-  return organizationOf(ownerLogin)?.owners.includes(account.login) ?? false
+  return owns(account, ownerLogin)
 }
 
-/** Public repositories are for everybody, private ones for those who may write. */
-export function mayRead(
-  account: Account | undefined,
-  repository: { readonly id: number; readonly owner: string; readonly isPrivate: boolean },
-): boolean {
+const owns = ({ login }: Account, ownerLogin: string): boolean =>
+  sameName(login, ownerLogin) || (organizationOf(ownerLogin)?.owners.includes(login) ?? false)
+
+/** What of a repository says who may do what. */
+interface Guarded {
+  readonly id: number
+  readonly owner: string
+  readonly isPrivate: boolean
+  readonly collaborators: readonly { readonly login: string; readonly role: Role }[]
+}
+
+/** GitHub's roles, from the least to the most. */
+export const roleNames = ['read', 'triage', 'write', 'maintain', 'admin'] as const
+export type Role = (typeof roleNames)[number]
+
+/** What somebody may do in a repository by who they are, whatever token they use. */
+export function roleOf(account: Account, repository: Guarded): Role | 'none' {
+  if (account.type === 'Bot') {
+    if (mayWrite(account, repository.owner)) return 'write'
+  } else if (owns(account, repository.owner)) return 'admin'
+  const given = repository.collaborators.find(({ login }) => sameName(login, account.login))
+  return given?.role ?? (repository.isPrivate ? 'none' : 'read')
+}
+
+const hasRole = (account: Account, repository: Guarded, least: Role): boolean => {
+  const role = roleOf(account, repository)
+  return role !== 'none' && roleNames.indexOf(role) >= roleNames.indexOf(least)
+}
+
+/** Whether a token, if it is one of an App, covers the repository. */
+const isReached = ({ reach }: Account, repository: Guarded): boolean =>
+  reach === undefined || (reach.writesUnder(repository.owner) && reach.covers(repository))
+
+/** Who may push to a repository, and merge. */
+export const mayPush = (account: Account | undefined, repository: Guarded): boolean =>
+  account !== undefined && isReached(account, repository) && hasRole(account, repository, 'write')
+
+/** Who may label and close issues. */
+export const mayTriage = (account: Account, repository: Guarded): boolean =>
+  isReached(account, repository) && hasRole(account, repository, 'triage')
+
+/** Public repositories are for everybody, private ones for those who have a role in them. */
+export function mayRead(account: Account | undefined, repository: Guarded): boolean {
   if (!repository.isPrivate) return true
-  return mayWrite(account, repository.owner) && (account?.reach?.covers(repository) ?? true)
+  if (!account || !isReached(account, repository)) return false
+  return account.type === 'Bot' || roleOf(account, repository) !== 'none'
 }

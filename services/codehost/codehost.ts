@@ -14,6 +14,7 @@ import { createApp } from './http/app.ts'
 import { isLoopback, openRepositories } from './repositories.ts'
 import { createPullRequests } from './pullRequests.ts'
 import { actionsReporter, createChecks, type Checks } from './checks/checks.ts'
+import { createIssues } from './issues/issues.ts'
 import { openLogs } from './checks/logs.ts'
 import { createComments } from './reviews/comments.ts'
 import { createReviews } from './reviews/reviews.ts'
@@ -90,6 +91,8 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
   // A push may be long; a client that stalls goes.
   server.requestTimeout = 600_000
   server.maxConnections = 1_000
+  // Longer than clients keep an idle connection: they end it, and none is cut while a request is on its way.
+  server.keepAliveTimeout = 75_000
   const stop = () => stopServer(server, git)
   try {
     const dataDir = resolve(options.dataDir)
@@ -131,7 +134,8 @@ async function openHost(
   const clock = clockOf(options)
   const webhooks = openWebhooks({ clock, log, host: () => host })
   const repositories = await openRepositories({ dataDir, store, git, clock, tell: webhooks.tell })
-  const pulls = createPullRequests({ store, repositories, clock, tell: webhooks.tell })
+  const issues = createIssues({ store, clock, tell: webhooks.tell })
+  const pulls = createPullRequests({ store, repositories, issues, clock, tell: webhooks.tell })
   const reviews = createReviews({ store, repositories, pulls, clock, tell: webhooks.tell })
   const comments = createComments({ store, clock, tell: webhooks.tell })
   const checks = createChecks({ store, clock, tell: webhooks.tell, logs: openLogs(dataDir, clock) })
@@ -143,7 +147,7 @@ async function openHost(
     clock,
   })
   const { tokenShape = 'short', takesLoopbackHooks = false } = options
-  const talking = { pulls, reviews, comments, checks, webhooks }
+  const talking = { pulls, reviews, comments, checks, issues, webhooks }
   const workflowGuard = await openWorkflowGuard(dataDir)
   const apps = { installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }
   const host: Host = { url, store, git, repositories, clock, log, ...talking, ...apps }

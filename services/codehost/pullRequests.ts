@@ -1,10 +1,12 @@
 /** Pull requests between branches of one repository. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayWrite } from './accounts.ts'
+import { mayPush } from './accounts.ts'
 import type { Account } from './accounts.ts'
 import { notFound, Refusal, invalid } from './httpError.ts'
 import type { FieldFault } from './httpError.ts'
 import type { Repositories } from './repositories.ts'
+import type { Issues } from './issues/issues.ts'
+import { nextNumber } from './issues/numbers.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 import type { Store } from './store.ts'
 import type { HostEvent, PullRequestAction } from './webhooks/events.ts'
@@ -61,6 +63,7 @@ export interface PullRequests {
 interface Pulls {
   readonly store: Store
   readonly repositories: Repositories
+  readonly issues: Pick<Issues, 'closeMentioned'>
   readonly clock: Clock
   readonly tell: (event: HostEvent) => void
 }
@@ -84,7 +87,7 @@ function openPull(
   request: NewPullRequest,
 ): Promise<PullRequest> {
   return pulls.repositories.exclusively(repository, async () => {
-    if (!mayWrite(author, repository.owner)) {
+    if (!mayPush(author, repository)) {
       throw new Refusal(403, 'Only people who can push to the repository can open pull requests in it.')
     }
     const bare = pulls.repositories.bare(repository)
@@ -102,7 +105,7 @@ function openPull(
       if (openTwin(state, repository, head, request.base)) {
         throw invalid(pullRefused(`A pull request already exists for ${repository.owner}:${head}.`))
       }
-      const number = 1 + Math.max(0, ...numbersOf(state, repository))
+      const number = nextNumber(state, repository)
       const pull: PullRequest = {
         ...request,
         id: state.nextPullRequestId,
@@ -141,7 +144,7 @@ function editPull(
 ): Promise<PullRequest> {
   return pulls.repositories.exclusively(repository, async () => {
     const pull = getPull(pulls, repository, number)
-    if (!mayWrite(by, repository.owner) && pull.author !== by.login) {
+    if (!mayPush(by, repository) && pull.author !== by.login) {
       throw new Refusal(403, 'Must have admin rights to Repository.')
     }
     const branches = await pulls.repositories.bare(repository).branches()
@@ -193,7 +196,7 @@ function setDraft(
 ): Promise<PullRequest> {
   return pulls.repositories.exclusively(repository, async () => {
     const pull = getPull(pulls, repository, number)
-    if (!mayWrite(by, repository.owner)) throw new Refusal(403, 'Must have push access to the repository.')
+    if (!mayPush(by, repository)) throw new Refusal(403, 'Must have push access to the repository.')
     if (pull.closedAt !== null) throw new Refusal(422, 'Pull request is closed.')
     if (pull.draft === draft) return pull
     const updatedAt = pulls.clock.now().toISOString()
@@ -214,7 +217,7 @@ async function mergePull(
   await pulls.repositories.notice(repository)
   const commit = await pulls.repositories.exclusively(repository, async () => {
     const pull = getPull(pulls, repository, number)
-    if (!mayWrite(by, repository.owner)) throw new Refusal(403, 'Must have push access to the repository.')
+    if (!mayPush(by, repository)) throw new Refusal(403, 'Must have push access to the repository.')
     if (pull.closedAt !== null) throw new Refusal(405, 'Pull Request is not mergeable')
     if (pull.draft) throw new Refusal(405, 'Pull Request is still a draft')
     const bare = pulls.repositories.bare(repository)
@@ -247,6 +250,7 @@ async function mergePull(
       merged: { at: now, by: by.login, commit: sha },
     }))
     pulls.tell({ kind: 'pull_request', action: 'closed', repository, pull: done, sender: by })
+    await pulls.issues.closeMentioned(repository, done, { account: by, viaApp: null })
     return sha
   })
   await pulls.repositories.settle(repository, by)
@@ -311,9 +315,6 @@ const openTwin = (state: State, repository: Repository, head: string, base: stri
       pull.head === head &&
       pull.base === base,
   )
-
-const numbersOf = (state: State, repository: Repository): readonly number[] =>
-  state.pullRequests.filter((pull) => pull.repositoryId === repository.id).map((pull) => pull.number)
 
 function conflictSentence(pull: PullRequest, files: readonly string[]): string {
   if (files.length === 0) return `${pull.base} and ${pull.head} have no common history.`

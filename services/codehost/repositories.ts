@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '#platform/ports/clock.ts'
-import { ownerOf, sameName, type Account } from './accounts.ts'
+import { ownerOf, sameName, type Account, type Role } from './accounts.ts'
 import { openBare, type Bare } from './git/bare.ts'
 import type { Git } from './git/run.ts'
 import { follow, followed } from './syncPullRequests.ts'
@@ -44,6 +44,8 @@ export interface Repositories {
   settle(repository: Repository, by?: Account): Promise<readonly RefChange[]>
   /** Deletes a branch, and settles what follows. Throws Refusal 422 for one that is not there, and for the default one. */
   deleteBranch(repository: Repository, branch: string): Promise<void>
+  /** Gives somebody a role, or takes it with `null`. */
+  setCollaborator(repository: Repository, login: string, role: Role | null): Promise<void>
   /** Runs a job that reads refs and then writes them, beside no other of the same repository. */
   exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>
 }
@@ -98,6 +100,7 @@ export async function openRepositories(parts: {
     notice: (repository) => notice(held, repository),
     settle: (repository, by) => settle(held, repository, by),
     deleteBranch: (repository, branch) => deleteBranch(held, repository, branch),
+    setCollaborator: (repository, login, role) => setCollaborator(held, repository, login, role),
     exclusively: (repository, job) => held.exclusive(repository.id, job),
   }
 }
@@ -188,7 +191,7 @@ async function create(
     ])
     const now = held.clock.now().toISOString()
     const times = { createdAt: now, updatedAt: now, pushedAt: branches.size > 0 ? now : null }
-    const repository: Repository = { ...request, ...about, ...times, id }
+    const repository: Repository = { ...request, ...about, ...times, id, collaborators: [] }
     await rename(dir, join(held.root, folderOf(repository)))
     return await held.store
       .update((state) => {
@@ -215,6 +218,20 @@ async function deleteBranch(held: OpenRepositories, repository: Repository, bran
       throw new Refusal(409, 'Reference was modified. Review and try again.')
   })
   await settle(held, repository)
+}
+
+function setCollaborator(
+  { store, clock }: OpenRepositories,
+  { id }: Repository,
+  login: string,
+  role: Role | null,
+): Promise<void> {
+  return store.update((state) => {
+    const known = state.repositories.find((one) => one.id === id)
+    const others = known?.collaborators.filter((one) => !sameName(one.login, login)) ?? []
+    const collaborators = role === null ? others : [...others, { login, role }]
+    return [changed(state, id, { collaborators }, clock.now().toISOString()), undefined]
+  })
 }
 
 const nameTaken = () =>

@@ -9,6 +9,7 @@ import type { Limits } from './http/limits.ts'
 import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
 import type { Checks } from './checks/checks.ts'
+import type { Issues } from './issues/issues.ts'
 import type { Comments } from './reviews/comments.ts'
 import type { Reviews } from './reviews/reviews.ts'
 import type { Store } from './store.ts'
@@ -32,6 +33,7 @@ export interface Host {
   /** Whether Apps may be told at an address of this machine, which GitHub refuses. */
   readonly takesLoopbackHooks: boolean
   readonly workflowGuard: WorkflowGuard
+  readonly issues: Issues
   readonly webhooks: Webhooks
   readonly clock: Clock
   /** Takes one line without a secret in it. */

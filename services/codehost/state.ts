@@ -1,5 +1,7 @@
 /** What the local code host remembers, besides the repositories themselves. Times are ISO 8601; tokens only as SHA-256. */
 import { z } from 'zod'
+import { roleNames } from './accounts.ts'
+import { Issue, IssueEvent, Label, Reaction } from './issues/records.ts'
 import { CheckRun, CommitStatus } from './checks/records.ts'
 import { IssueComment, Review, ReviewComment, ReviewThread } from './reviews/records.ts'
 
@@ -102,6 +104,11 @@ const Repository = z.object({
   createdAt: Time,
   updatedAt: Time,
   pushedAt: Time.nullable(),
+  /** Whom the owner gave a role. */
+  collaborators: z
+    .array(z.object({ login: z.string(), role: z.enum(roleNames) }))
+    .readonly()
+    .default([]),
 })
 
 const PullRequest = z.object({
@@ -144,6 +151,10 @@ export const State = z.object({
   installations: z.array(Installation).readonly().default([]),
   installationTokens: z.array(InstallationToken).readonly().default([]),
   installationRequests: z.array(InstallationRequest).readonly().default([]),
+  issues: z.array(Issue).readonly().default([]),
+  labels: z.array(Label).readonly().default([]),
+  issueEvents: z.array(IssueEvent).readonly().default([]),
+  reactions: z.array(Reaction).readonly().default([]),
   checkRuns: z.array(CheckRun).readonly().default([]),
   statuses: z.array(CommitStatus).readonly().default([]),
 })
@@ -180,6 +191,10 @@ export const emptyState: State = {
   installations: [],
   installationTokens: [],
   installationRequests: [],
+  issues: [],
+  labels: [],
+  issueEvents: [],
+  reactions: [],
   checkRuns: [],
   statuses: [],
 }

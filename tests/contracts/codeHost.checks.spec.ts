@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { appToken } from './codeHost.apps.fixture.ts'
 import {
   commit,
   gitDone,
@@ -83,6 +84,15 @@ const annotation = {
   rawDetails: null,
 } as const
 
+const written = { path: 'src/b.ts', start_line: 1, end_line: 1, message: 'odd' }
+
+/** A token of what ada installed. */
+async function installationToken(): Promise<string> {
+  const token = await appToken(local)
+  const { json } = await ask('POST', '/app/installations/1001/access_tokens', { token, body: {} })
+  return z.looseObject({ token: z.string() }).parse(json).token
+}
+
 const report = (name: string, conclusion: 'failure' | 'success', more: object = {}) =>
   local.reportCheck('ada', 'engine', { name, conclusion, headSha: head, ...more })
 
@@ -163,6 +173,42 @@ describe('checks', () => {
     const body = { name: 'mine', head_sha: head, conclusion: 'success' }
     expect(await ask('POST', `${repo}/check-runs`, { token: ada, body })).toMatchObject({ status: 403 })
     expect(await ask('POST', `${repo}/check-runs`, { body })).toMatchObject({ status: 401 })
+    const token = await installationToken()
+    const made = await ask('POST', `${repo}/check-runs`, { token, body: { name: 'ours', head_sha: head } })
+    expect(made).toMatchObject({
+      status: 201,
+      json: { status: 'queued', conclusion: null, app: { slug: 'flightdeck' } },
+    })
+    const { id } = z.looseObject({ id: z.number() }).parse(made.json)
+    const output = {
+      title: 'Half',
+      summary: 'of it',
+      annotations: [{ ...written, annotation_level: 'warning' }],
+    }
+    const changed = await ask('PATCH', `${repo}/check-runs/${id}`, {
+      token,
+      body: { conclusion: 'neutral', output },
+    })
+    expect(changed).toMatchObject({
+      status: 200,
+      json: { status: 'completed', conclusion: 'neutral', output: { annotations_count: 1 } },
+    })
+    for (const [operation, { status, json }] of [
+      ['POST /repos/{owner}/{repo}/check-runs', made],
+      ['PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', changed],
+    ] as const) {
+      const validate = schemaOf(operation, status)
+      validate(json)
+      expect(validate.errors ?? []).toEqual([])
+    }
+    const [foreign] = Runs.parse(
+      (await ask('GET', `${repo}/commits/feature/check-runs?check_name=lint`)).json,
+    ).check_runs
+    const refused = await ask('PATCH', `${repo}/check-runs/${foreign?.id}`, {
+      token,
+      body: { conclusion: 'success' },
+    })
+    expect(refused.status).toBe(403)
   })
 })
 

@@ -304,6 +304,39 @@ test('checks, their suites and statuses are told', async () => {
   })
 })
 
+test('what becomes of issues is told, with the label and who set it', async () => {
+  await local.webhooks.settled()
+  received = []
+  const Made = z.object({ number: z.number() })
+  const { number } = Made.parse(
+    await ask('POST', '/repos/ada/engine/issues', { title: 'It is broken', body: 'Here.' }),
+  )
+  const issue = `/repos/ada/engine/issues/${number}`
+  await ask('POST', `${issue}/labels`, { labels: ['flightdeck'] })
+  await ask('PATCH', issue, { body: 'There.' })
+  await ask('DELETE', `${issue}/labels/flightdeck`)
+  await ask('PATCH', issue, { state: 'closed' })
+  await ask('PATCH', issue, { state: 'open' })
+  await ask('POST', `${issue}/comments`, { body: 'Still.' })
+  await local.webhooks.settled()
+  expect(received.map(({ event, payload }) => `${event} ${String(payload['action'])}`).sort()).toEqual([
+    'issue_comment created',
+    'issues closed',
+    'issues edited',
+    'issues labeled',
+    'issues opened',
+    'issues reopened',
+    'issues unlabeled',
+  ])
+  expectShapes()
+  const labelled = received.find(({ payload }) => payload['action'] === 'labeled')
+  expect(labelled?.payload).toMatchObject({
+    label: { name: 'flightdeck' },
+    issue: { number, body: 'Here.', labels: [{ name: 'flightdeck' }] },
+    sender: { login: 'ada' },
+  })
+})
+
 test('a conditional request is answered by 304 to the token that has the tag, and to no other', async () => {
   const grace = (await signIn(local.codeHost, 'grace')).accessToken
   const get = (token: string, tag?: string) =>

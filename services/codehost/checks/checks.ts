@@ -1,6 +1,6 @@
 /** Check runs and commit statuses: what programs report of a commit. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { botOf, mayWrite, type Account } from '../accounts.ts'
+import { botOf, mayPush, type Account } from '../accounts.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import type { Repository, State } from '../state.ts'
 import type { Store } from '../store.ts'
@@ -211,7 +211,7 @@ async function setStatus(
   by: Account,
   status: NewStatus,
 ): Promise<CommitStatus> {
-  if (!mayWrite(by, repository.owner)) throw notFound()
+  if (!mayPush(by, repository)) throw notFound()
   const made = await store.update((state) => {
     const here = state.statuses.filter((one) => one.repositoryId === repository.id && one.sha === sha)
     refuseMore(here.length)

@@ -1,7 +1,7 @@
 /** git over HTTP: `git http-backend` as a CGI program, streamed both ways, ended when the client goes. */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { mayRead, mayWrite } from '../accounts.ts'
+import { mayRead, mayPush } from '../accounts.ts'
 import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { callerOf, type Caller } from '../http/authenticate.ts'
@@ -73,7 +73,7 @@ function authorized(ctx: Context, host: Host, request: GitRequest): Allowed {
   if (!repository || !readable) throw notFound()
   if (!isGranted(caller, repository, host, [{ contents: writes ? 'write' : 'read' }]))
     throw new Refusal(403, 'Write access to repository not granted.')
-  if (writes && !mayWrite(viewer, repository.owner)) {
+  if (writes && !mayPush(viewer, repository)) {
     const name = `${repository.owner}/${repository.name}.git`
     throw new Refusal(403, `Permission to ${name} denied to ${viewer?.login ?? 'you'}.`)
   }

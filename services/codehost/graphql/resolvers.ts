@@ -2,12 +2,13 @@
 import { accountOf, mayRead } from '../accounts.ts'
 import { associationOf } from '../actors.ts'
 import { nodeId, time } from '../rest/answers.ts'
+import type { Issue } from '../issues/records.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { reportsOf, rollupOf, type Rollup } from '../checks/rollup.ts'
 import { account, accountNamed, done, failed, require, type Asking } from './asking.ts'
 import { commit, commitsOf } from './commit.ts'
 import type { PageArguments } from './connections.ts'
-import { reviewThread, talkOf } from './talk.ts'
+import { issueComment, reviewThread, talkOf } from './talk.ts'
 
 /** As many as GitHub takes in one list of ids. */
 const mostNodes = 100
@@ -82,8 +83,44 @@ function nodeOf(asking: Asking, id: string) {
     const { of, thread } = threadWith(asking, id)
     return reviewThread(asking, of, thread, () => pullRequest(asking, of.repository, of.pull))
   }
+  const said = saidWith(asking, id)
+  if (said) return said
   const found = pullRequestWith(asking, id)
   return pullRequest(asking, found.repository, found.pull)
+}
+
+/** The issue, or comment below one or a pull request, with this id. */
+function saidWith(asking: Asking, id: string): object | undefined {
+  const { host, viewer } = asking
+  const { issues, issueComments, repositories, pullRequests } = host.store.current()
+  const of = (repositoryId: number) =>
+    repositories.find((one) => one.id === repositoryId && mayRead(viewer, one))
+  const found = issues.find((one) => nodeId('Issue', one.id) === id)
+  if (found) return of(found.repositoryId) && issue(asking, found)
+  const comment = issueComments.find((one) => nodeId('IssueComment', one.id) === id)
+  const where = comment && of(comment.repositoryId)
+  if (!where) return undefined
+  const pull = pullRequests.find((one) => one.repositoryId === where.id && one.number === comment.number)
+  return issueComment(asking, { repository: where, ...(pull ? { pull } : {}) }, comment)
+}
+
+function issue({ origin, host }: Asking, one: Issue): object {
+  const of = host.store.current().repositories.find(({ id }) => id === one.repositoryId)
+  return {
+    __typename: 'Issue',
+    id: nodeId('Issue', one.id),
+    databaseId: one.id,
+    number: one.number,
+    title: one.title,
+    body: one.body ?? '',
+    author: accountNamed(one.author),
+    state: one.closed === null ? 'OPEN' : 'CLOSED',
+    createdAt: time(one.createdAt),
+    updatedAt: time(one.updatedAt),
+    lastEditedAt: one.editedAt === null ? null : time(one.editedAt),
+    includesCreatedEdit: one.editedAt !== null,
+    url: `${origin}/${of?.owner}/${of?.name}/issues/${one.number}`,
+  }
 }
 
 const isThread = ({ host }: Asking, id: string): boolean =>
@@ -105,6 +142,13 @@ function repository(asking: Asking, { id, owner, name }: Repository): object {
     databaseId: id,
     name,
     nameWithOwner: `${owner}/${name}`,
+    issue: ({ number }: { number: number }) => {
+      const found = asking.host.store
+        .current()
+        .issues.find((one) => one.repositoryId === id && one.number === number)
+      if (!found) throw failed('NOT_FOUND', `Could not resolve to an Issue with the number of ${number}.`)
+      return issue(asking, found)
+    },
     pullRequest: ({ number }: { number: number }) => {
       const of = asking.host.repositories.find(owner, name)
       const pull = of && asking.host.pulls.of(of).find((one) => one.number === number)

@@ -25,6 +25,22 @@ type Bot implements Actor & Node {
   login: String!
 }
 
+enum IssueState { CLOSED OPEN }
+type Issue implements Node {
+  author: Actor
+  body: String!
+  createdAt: DateTime!
+  databaseId: Int
+  id: ID!
+  includesCreatedEdit: Boolean!
+  lastEditedAt: DateTime
+  number: Int!
+  state: IssueState!
+  title: String!
+  updatedAt: DateTime!
+  url: URI!
+}
+
 enum PullRequestState { CLOSED MERGED OPEN }
 enum CommentAuthorAssociation { COLLABORATOR CONTRIBUTOR MEMBER NONE OWNER }
 enum DiffSide { LEFT RIGHT }
@@ -203,6 +219,7 @@ type Repository implements Node {
   id: ID!
   name: String!
   nameWithOwner: String!
+  issue(number: Int!): Issue
   pullRequest(number: Int!): PullRequest
 }
 

@@ -1,5 +1,5 @@
 /** Reviews, threads and comments of a pull request. */
-import { mayWrite, sameName } from '../accounts.ts'
+import { mayPush, sameName } from '../accounts.ts'
 import { associationOf } from '../actors.ts'
 import { nodeId, time } from '../rest/answers.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../reviews/records.ts'
@@ -43,7 +43,7 @@ export function talkOf(asking: Asking, of: Of, pullRequest: () => object): objec
 /** What every text has. */
 const said = (
   { host, origin }: Asking,
-  { repository, pull }: Of,
+  { repository, pull }: Pick<Of, 'repository'> & Partial<Of>,
   one: IssueComment | Review | ReviewComment,
   anchor: string,
 ) => ({
@@ -55,10 +55,15 @@ const said = (
   updatedAt: time(one.updatedAt),
   lastEditedAt: one.editedAt === null ? null : time(one.editedAt),
   includesCreatedEdit: one.editedAt !== null,
-  url: `${origin}/${repository.owner}/${repository.name}/pull/${pull.number}#${anchor}`,
+  url: `${origin}/${repository.owner}/${repository.name}/${pull ? 'pull' : 'issues'}/${one.number}#${anchor}`,
 })
 
-const issueComment = (asking: Asking, of: Of, one: IssueComment): object => ({
+/** A comment below a pull request, or without `pull` below an issue. */
+export const issueComment = (
+  asking: Asking,
+  of: Pick<Of, 'repository'> & Partial<Of>,
+  one: IssueComment,
+): object => ({
   __typename: 'IssueComment',
   ...said(asking, of, one, `issuecomment-${one.id}`),
   id: nodeId('IssueComment', one.id),
@@ -121,7 +126,7 @@ export async function reviewThread(
   if (!first) return null
   const place = await host.reviews.place(of.repository, first)
   const isResolved = thread.resolvedBy !== null
-  const mayResolve = mayWrite(viewer, of.repository.owner) || sameName(of.pull.author, viewer.login)
+  const mayResolve = mayPush(viewer, of.repository) || sameName(of.pull.author, viewer.login)
   return {
     __typename: 'PullRequestReviewThread',
     id: nodeId('PullRequestReviewThread', thread.id),

@@ -10,6 +10,8 @@ import { notFound, Refusal } from '../httpError.ts'
 import { graphqlRoute } from '../graphql/route.ts'
 import { pullRoutes } from '../rest/pulls.ts'
 import { checkRoutes } from '../rest/checks.ts'
+import { collaboratorRoutes } from '../rest/collaborators.ts'
+import { issueRoutes } from '../rest/issues.ts'
 import { issueCommentRoutes } from '../rest/issueComments.ts'
 import { reviewCommentRoutes } from '../rest/reviewComments.ts'
 import { reviewRoutes } from '../rest/reviews.ts'
@@ -69,6 +71,8 @@ function apiRoutes(host: Host): Router {
   pullRoutes(router, host)
   reviewRoutes(router, host)
   issueCommentRoutes(router, host)
+  issueRoutes(router, host)
+  collaboratorRoutes(router, host)
   checkRoutes(router, host)
   statusRoutes(router, host)
   jobRoutes(router, host)

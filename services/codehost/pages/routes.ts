@@ -5,7 +5,7 @@ import { z } from 'zod'
 import {
   accounts,
   mayRead,
-  mayWrite,
+  mayPush,
   organizationOf,
   organizationsOf,
   ownerOf,
@@ -219,7 +219,7 @@ function mergeOffer(
 /** A browser in which nobody signed in acts as the owner: there are no passwords here that it could not give as well. */
 function mergesAs(ctx: Context, host: Host, repository: Repository): Account | undefined {
   const viewer = browsingAs(ctx, host)
-  if (viewer) return mayWrite(viewer, repository.owner) ? viewer : undefined
+  if (viewer) return mayPush(viewer, repository) ? viewer : undefined
   return personOf(repository.owner) ?? personOf(organizationOf(repository.owner)?.owners[0] ?? '')
 }
 

@@ -2,11 +2,12 @@
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { mostCharacters } from '../reviews/records.ts'
+import { notFound } from '../httpError.ts'
 import { requires } from '../http/requires.ts'
 import type { Host } from '../services.ts'
 import { bodyAs, answerPage, numberIn } from './requests.ts'
 import { aboutAsked, actorOf } from './repositories.ts'
-import { issueCommentAnswer } from './reviewAnswers.ts'
+import { issueCommentAnswer, type About } from './reviewAnswers.ts'
 
 const Text = z.object({ body: z.string().min(1).max(mostCharacters) })
 
@@ -65,7 +66,7 @@ export function issueCommentRoutes(router: Router, host: Host): void {
   router.get(below, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
     const number = numberIn(ctx, 'number')
-    host.pulls.get(about.repository, number)
+    refuseUnknown(host, about, number)
     const query = CommentQuery.parse({ since: ctx.query['since'] })
     const found = wantedComments(host.comments.of(about.repository, number), query)
     answerPage(ctx, about.origin, found, (one) => issueCommentAnswer(about, one))
@@ -79,4 +80,12 @@ export function issueCommentRoutes(router: Router, host: Host): void {
     ctx.status = 201
     ctx.body = issueCommentAnswer(about, comment)
   })
+}
+
+/** Throws Refusal 404 for a number that neither an issue nor a pull request has. */
+function refuseUnknown(host: Host, { repository }: About, number: number): void {
+  const isThere = [...host.issues.of(repository), ...host.pulls.of(repository)].some(
+    (one) => one.number === number,
+  )
+  if (!isThere) throw notFound()
 }

@@ -2,7 +2,7 @@
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { mayWrite, ownerOf, type Account, type Owner } from '../accounts.ts'
+import { mayPush, ownerOf, type Account, type Owner } from '../accounts.ts'
 import type { Actor } from '../actors.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
@@ -55,8 +55,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
   router.delete('/repos/:owner/:repo/git/refs/*ref', requires(host, { contents: 'write' }), async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository } = asked(ctx, host)
-    if (!mayWrite(account, repository.owner))
-      throw new Refusal(403, 'Must have push access to the repository.')
+    if (!mayPush(account, repository)) throw new Refusal(403, 'Must have push access to the repository.')
     const [, branch] = /^heads\/(.+)$/s.exec(String(ctx.params['ref'])) ?? []
     if (branch === undefined) throw new Refusal(422, 'Reference does not exist')
     await host.repositories.deleteBranch(repository, branch)
@@ -131,7 +130,7 @@ export function repositoryAnswer(
   return fullRepository(origin, repository, {
     owner,
     openPulls,
-    mayPush: mayWrite(viewer, repository.owner) && (viewer?.reach?.covers(repository) ?? true),
+    mayPush: mayPush(viewer, repository),
   })
 }
 

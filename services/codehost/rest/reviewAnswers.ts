@@ -2,9 +2,10 @@
 import { accountOf } from '../accounts.ts'
 import { actionsAppId } from '../checks/records.ts'
 import { associationOf } from '../actors.ts'
+import type { Reaction } from '../issues/records.ts'
 import type { Place } from '../reviews/lines.ts'
 import type { IssueComment, Review, ReviewComment } from '../reviews/records.ts'
-import type { PullRequest, Repository, State } from '../state.ts'
+import type { Repository, State } from '../state.ts'
 import { appAnswer } from './appAnswers.ts'
 import { nodeId, simpleUser, time, type FullRepository } from './answers.ts'
 
@@ -75,7 +76,7 @@ export function reviewCommentAnswer(about: About, comment: ReviewComment, place:
     original_line: comment.line,
     side: comment.side,
     subject_type: 'line',
-    reactions: noReactions(url),
+    reactions: reactionsOf(about, url, { subject: 'review_comment', subjectId: comment.id }),
   }
 }
 
@@ -97,23 +98,35 @@ export function issueCommentAnswer(about: About, comment: IssueComment) {
     updated_at: time(comment.updatedAt),
     author_association: associationOf(state, repository, comment.author),
     body: comment.body,
-    reactions: noReactions(url),
+    reactions: reactionsOf(about, url, { subject: 'issue_comment', subjectId: comment.id }),
     performed_via_github_app: viaAppAnswer(about, comment.viaApp),
   }
 }
 
-const noReactions = (url: string) => ({
-  url: `${url}/reactions`,
-  total_count: 0,
-  '+1': 0,
-  '-1': 0,
-  laugh: 0,
-  hooray: 0,
-  confused: 0,
-  heart: 0,
-  rocket: 0,
-  eyes: 0,
-})
+/** `reaction-rollup`: how often each sign was put below a text. */
+export function reactionsOf(
+  { state, repository }: About,
+  url: string,
+  of: Pick<Reaction, 'subject' | 'subjectId'> | undefined,
+) {
+  const here = state.reactions.filter(
+    (one) =>
+      one.repositoryId === repository.id && one.subject === of?.subject && one.subjectId === of.subjectId,
+  )
+  const count = (kind: Reaction['content']) => here.filter(({ content }) => content === kind).length
+  return {
+    url: `${url}/reactions`,
+    total_count: here.length,
+    '+1': count('+1'),
+    '-1': count('-1'),
+    laugh: count('laugh'),
+    hooray: count('hooray'),
+    confused: count('confused'),
+    heart: count('heart'),
+    rocket: count('rocket'),
+    eyes: count('eyes'),
+  }
+}
 
 /** GitHub's own App for checks, on every host. */
 const actionsApp = {
@@ -139,54 +152,5 @@ export function viaAppAnswer({ origin, state }: About, id: number | null) {
     created_at: at,
     updated_at: at,
     events: [],
-  }
-}
-
-/** A pull request as the issue that it is too: `issue`, in what tells of comments. */
-export function pullAsIssue(about: About, pull: PullRequest) {
-  const { state, repository, answer } = about
-  const url = `${answer.url}/issues/${pull.number}`
-  const page = `${answer.html_url}/pull/${pull.number}`
-  const own = `${answer.url}/pulls/${pull.number}`
-  const comments = state.issueComments.filter(
-    (one) => one.repositoryId === repository.id && one.number === pull.number,
-  )
-  return {
-    url,
-    repository_url: answer.url,
-    labels_url: `${url}/labels{/name}`,
-    comments_url: `${url}/comments`,
-    events_url: `${url}/events`,
-    timeline_url: `${url}/timeline`,
-    html_url: page,
-    id: pull.id,
-    node_id: nodeId('PullRequest', pull.id),
-    number: pull.number,
-    title: pull.title,
-    user: userOf(about, pull.author),
-    labels: [],
-    state: pull.closedAt === null ? 'open' : 'closed',
-    state_reason: null,
-    locked: false,
-    active_lock_reason: null,
-    assignee: null,
-    assignees: [],
-    milestone: null,
-    comments: comments.length,
-    created_at: time(pull.createdAt),
-    updated_at: time(pull.updatedAt),
-    closed_at: pull.closedAt === null ? null : time(pull.closedAt),
-    author_association: associationOf(state, repository, pull.author),
-    draft: pull.draft,
-    pull_request: {
-      url: own,
-      html_url: page,
-      diff_url: `${page}.diff`,
-      patch_url: `${page}.patch`,
-      merged_at: pull.merged ? time(pull.merged.at) : null,
-    },
-    body: pull.body,
-    reactions: noReactions(url),
-    performed_via_github_app: null,
   }
 }

@@ -1,7 +1,7 @@
 /** `/user`: who the token belongs to, and what they reach. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import { accountOf, mayRead, mayWrite, organizationOf, organizationsOf, sameName } from '../accounts.ts'
+import { accountOf, mayRead, mayPush, organizationOf, organizationsOf, sameName } from '../accounts.ts'
 import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
@@ -85,9 +85,13 @@ export function userRoutes(router: Router, host: Host): void {
   })
 }
 
+/** Who merely reads what everybody reads. */
+const isStranger = (account: Account, one: Repository): boolean =>
+  !mayPush(account, one) && !one.collaborators.some(({ login }) => sameName(login, account.login))
+
 /** The person's own repositories and those of their organisations. */
 const reachable = (host: Host, account: Account): Repository[] =>
-  host.store.current().repositories.filter((one) => mayWrite(account, one.owner) && mayRead(account, one))
+  host.store.current().repositories.filter((one) => mayRead(account, one) && !isStranger(account, one))
 
 function wanted(query: RepositoryQuery, account: Account, repository: Repository): boolean {
   const own = sameName(repository.owner, account.login)

@@ -1,8 +1,9 @@
 /** Comments below pull requests and issues: they have one list and one kind of address, as on GitHub. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayWrite, sameName } from '../accounts.ts'
+import { mayPush, sameName } from '../accounts.ts'
 import type { Actor } from '../actors.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
+import { touchedNumber } from '../issues/numbers.ts'
 import type { Repository, State } from '../state.ts'
 import type { Store } from '../store.ts'
 import type { HostEvent } from '../webhooks/events.ts'
@@ -49,7 +50,7 @@ function commentOf(state: State, repository: Repository, id: number): IssueComme
 }
 
 function refuseStranger(repository: Repository, { account }: Actor, author: string): void {
-  const mayEdit = sameName(author, account.login) || mayWrite(account, repository.owner)
+  const mayEdit = sameName(author, account.login) || mayPush(account, repository)
   if (!mayEdit) throw new Refusal(403, 'Must have admin rights to Repository.')
 }
 
@@ -85,21 +86,17 @@ async function add(
       nextTextId: state.nextTextId + 1,
       issueComments: [...state.issueComments, made],
     }
-    return [touchedNumber(next, repository, number, now), made]
+    return [touched(next, repository, number, now), made]
   })
   tell({ kind: 'issue_comment', action: 'created', repository, comment, sender: by.account })
   return comment
 }
 
-/** The state with a later `updatedAt` of what has this number. Throws Refusal 404 when nothing has. */
-function touchedNumber(state: State, repository: Repository, number: number, now: string): State {
-  const isIt = (one: { repositoryId: number; number: number }) =>
-    one.repositoryId === repository.id && one.number === number
-  if (!state.pullRequests.some(isIt)) throw notFound()
-  return {
-    ...state,
-    pullRequests: state.pullRequests.map((one) => (isIt(one) ? { ...one, updatedAt: now } : one)),
-  }
+/** Throws Refusal 404 when nothing has this number. */
+function touched(state: State, repository: Repository, number: number, now: string): State {
+  const next = touchedNumber(state, repository, number, now)
+  if (!next) throw notFound()
+  return next
 }
 
 async function edit(
@@ -115,7 +112,7 @@ async function edit(
     const now = clock.now().toISOString()
     const after = { ...commentOf(state, repository, id), body, updatedAt: now, editedAt: now }
     const issueComments = state.issueComments.map((one) => (one.id === id ? after : one))
-    return [touchedNumber({ ...state, issueComments }, repository, after.number, now), after]
+    return [touched({ ...state, issueComments }, repository, after.number, now), after]
   })
   tell({ kind: 'issue_comment', action: 'edited', repository, comment, before, sender: by.account })
   return comment

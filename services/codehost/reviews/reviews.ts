@@ -1,15 +1,24 @@
 /** Reviews of pull requests, the threads of comments on their lines, and who resolved them. */
-import type { Clock } from '#platform/ports/clock.ts'
-import { mayWrite, sameName } from '../accounts.ts'
+import { sameName } from '../accounts.ts'
 import type { Actor } from '../actors.ts'
-import { invalid, notFound, Refusal } from '../httpError.ts'
-import type { PullRequests } from '../pullRequests.ts'
-import type { Repositories } from '../repositories.ts'
+import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository, State } from '../state.ts'
-import type { Store } from '../store.ts'
-import type { HostEvent } from '../webhooks/events.ts'
 import { createLines, type Place } from './lines.ts'
-import { mostTexts, type Review, type ReviewComment, type ReviewThread } from './records.ts'
+import type { Review, ReviewComment, ReviewThread } from './records.ts'
+import {
+  commentOf,
+  mayWriteAs,
+  newText,
+  refuseMore,
+  refuseStranger,
+  tellReview,
+  threadBase,
+  touched,
+  unprocessable,
+  type Parts,
+  type Target,
+} from './texts.ts'
+import { deleteComment, editComment, reply, setResolved } from './threads.ts'
 
 /** A comment on lines of the diff, as it is asked for. */
 export interface NewComment {
@@ -54,20 +63,6 @@ export interface Reviews {
   setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
   /** Where a comment stands in its pull request as it is now. */
   place(repository: Repository, comment: ReviewComment): Promise<Place>
-}
-
-/** One review, or one comment, of a pull request. */
-export interface Target {
-  readonly number: number
-  readonly id: number
-}
-
-interface Parts {
-  readonly store: Store
-  readonly repositories: Repositories
-  readonly pulls: PullRequests
-  readonly clock: Clock
-  readonly tell: (event: HostEvent) => void
 }
 
 export function createReviews(parts: Parts): Reviews {
@@ -177,54 +172,6 @@ function refuseEmpty(pull: PullRequest, by: Actor, { event, body, comments }: Ne
     throw unprocessable('Body can not be blank')
 }
 
-const unprocessable = (message: string): Refusal =>
-  invalid({ resource: 'PullRequestReview', code: 'custom', message })
-
-function refuseMore(state: State, repository: Repository, number: number, more: number): void {
-  const isHere = (one: { repositoryId: number; number: number }) =>
-    one.repositoryId === repository.id && one.number === number
-  const most = Math.max(
-    state.reviews.filter(isHere).length + 1,
-    state.reviewComments.filter(isHere).length + more,
-  )
-  if (most > mostTexts)
-    throw unprocessable(`This pull request has ${mostTexts} of them, the most there may be.`)
-}
-
-const newText = (repository: Repository, number: number, by: Actor, now: string) => ({
-  repositoryId: repository.id,
-  number,
-  author: by.account.login,
-  viaApp: by.viaApp,
-  createdAt: now,
-  updatedAt: now,
-  editedAt: null,
-})
-
-const threadBase = (repository: Repository, number: number) => ({
-  repositoryId: repository.id,
-  number,
-  resolvedBy: null,
-})
-
-/** What is said of a pull request changes when it was last updated. */
-export const touched = (state: State, pull: Pick<PullRequest, 'id'>, now: string): State => ({
-  ...state,
-  pullRequests: state.pullRequests.map((one) => (one.id === pull.id ? { ...one, updatedAt: now } : one)),
-})
-
-function tellReview(
-  { tell, pulls }: Parts,
-  repository: Repository,
-  by: Actor,
-  { review, comments }: { readonly review: Review; readonly comments: readonly ReviewComment[] },
-): void {
-  const about = { repository, pull: pulls.get(repository, review.number), sender: by.account }
-  tell({ ...about, kind: 'pull_request_review', action: 'submitted', review })
-  for (const comment of comments)
-    tell({ ...about, kind: 'pull_request_review_comment', action: 'created', comment })
-}
-
 function reviewOf(state: State, repository: Repository, { number, id }: Target): Review {
   const found = state.reviews.find(
     (one) => one.repositoryId === repository.id && one.number === number && one.id === id,
@@ -232,20 +179,6 @@ function reviewOf(state: State, repository: Repository, { number, id }: Target):
   if (!found) throw notFound()
   return found
 }
-
-function commentOf(state: State, repository: Repository, id: number): ReviewComment {
-  const found = state.reviewComments.find((one) => one.repositoryId === repository.id && one.id === id)
-  if (!found) throw notFound()
-  return found
-}
-
-/** Their author, and who may push. */
-function refuseStranger(repository: Repository, by: Actor, author: string): void {
-  if (!sameName(author, by.account.login) && !mayWriteAs(by, repository))
-    throw new Refusal(403, 'Must have push access to the repository.')
-}
-
-const mayWriteAs = ({ account }: Actor, { owner }: Repository): boolean => mayWrite(account, owner)
 
 async function editReview(
   parts: Parts,
@@ -295,126 +228,3 @@ const changeReview = (
     const reviews = state.reviews.map((one) => (one.id === after.id ? after : one))
     return [touched({ ...state, reviews }, pulls.get(repository, target.number), now), after]
   })
-
-async function reply(
-  parts: Parts,
-  repository: Repository,
-  { number, id }: Target,
-  by: Actor,
-  body: string,
-): Promise<ReviewComment> {
-  const pull = parts.pulls.get(repository, number)
-  const now = parts.clock.now().toISOString()
-  const { review, comment } = await parts.store.update((state) => {
-    const to = commentOf(state, repository, id)
-    if (to.number !== number) throw notFound()
-    refuseMore(state, repository, number, 1)
-    const said = newText(repository, number, by, now)
-    const made: Review = {
-      ...said,
-      id: state.nextTextId,
-      body: '',
-      state: 'COMMENTED',
-      commitId: pull.headSha,
-    }
-    // GitHub names the first comment of the thread, whichever was answered.
-    const inReplyTo = to.inReplyTo ?? to.id
-    const added: ReviewComment = {
-      ...to,
-      ...said,
-      id: state.nextTextId + 1,
-      body,
-      reviewId: made.id,
-      inReplyTo,
-    }
-    return [
-      touched(
-        {
-          ...state,
-          nextTextId: state.nextTextId + 2,
-          reviews: [...state.reviews, made],
-          reviewComments: [...state.reviewComments, added],
-        },
-        pull,
-        now,
-      ),
-      { review: made, comment: added },
-    ]
-  })
-  tellReview(parts, repository, by, { review, comments: [comment] })
-  return comment
-}
-
-async function editComment(
-  { store, pulls, clock, tell }: Parts,
-  repository: Repository,
-  id: number,
-  by: Actor,
-  body: string,
-): Promise<ReviewComment> {
-  const before = commentOf(store.current(), repository, id)
-  refuseStranger(repository, by, before.author)
-  const pull = pulls.get(repository, before.number)
-  const comment = await store.update((state) => {
-    const now = clock.now().toISOString()
-    const after = { ...commentOf(state, repository, id), body, updatedAt: now, editedAt: now }
-    const reviewComments = state.reviewComments.map((one) => (one.id === id ? after : one))
-    return [touched({ ...state, reviewComments }, pull, now), after]
-  })
-  const about = { repository, pull, comment, before, sender: by.account }
-  tell({ ...about, kind: 'pull_request_review_comment', action: 'edited' })
-  return comment
-}
-
-async function deleteComment(
-  { store, pulls, clock, tell }: Parts,
-  repository: Repository,
-  id: number,
-  by: Actor,
-): Promise<void> {
-  const comment = commentOf(store.current(), repository, id)
-  refuseStranger(repository, by, comment.author)
-  const pull = pulls.get(repository, comment.number)
-  await store.update((state) => {
-    commentOf(state, repository, id)
-    const reviewComments = state.reviewComments.filter((one) => one.id !== id)
-    const lives = new Set(reviewComments.map(({ threadId }) => threadId))
-    const reviewThreads = state.reviewThreads.filter((one) => lives.has(one.id))
-    return [touched({ ...state, reviewComments, reviewThreads }, pull, clock.now().toISOString()), undefined]
-  })
-  tell({
-    kind: 'pull_request_review_comment',
-    action: 'deleted',
-    repository,
-    pull,
-    comment,
-    sender: by.account,
-  })
-}
-
-async function setResolved(
-  { store, pulls, tell }: Parts,
-  repository: Repository,
-  threadId: number,
-  by: Actor,
-  resolved: boolean,
-): Promise<ReviewThread> {
-  const threadOf = (state: State) => {
-    const found = state.reviewThreads.find((one) => one.repositoryId === repository.id && one.id === threadId)
-    if (!found) throw notFound()
-    return found
-  }
-  const before = threadOf(store.current())
-  const pull = pulls.get(repository, before.number)
-  if (!mayWriteAs(by, repository) && !sameName(pull.author, by.account.login))
-    throw new Refusal(403, `${by.account.login} does not have the correct permissions to execute this.`)
-  if ((before.resolvedBy !== null) === resolved) return before
-  const thread = await store.update((state) => {
-    const after = { ...threadOf(state), resolvedBy: resolved ? by.account.login : null }
-    const reviewThreads = state.reviewThreads.map((one) => (one.id === threadId ? after : one))
-    return [{ ...state, reviewThreads }, after]
-  })
-  const action = resolved ? 'resolved' : 'unresolved'
-  tell({ kind: 'pull_request_review_thread', action, repository, pull, thread, sender: by.account })
-  return thread
-}

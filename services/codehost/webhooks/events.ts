@@ -1,6 +1,7 @@
 /** What happens on the code host that webhooks tell. */
 import type { Account, Owner } from '../accounts.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../reviews/records.ts'
+import type { Issue } from '../issues/records.ts'
 import type { CheckRun, CommitStatus } from '../checks/records.ts'
 import type { PullRequest, Repository } from '../state.ts'
 
@@ -58,6 +59,15 @@ export type HostEvent =
       readonly repository: Repository
       readonly comment: IssueComment
       readonly before?: IssueComment
+      readonly sender: Account
+    }
+  | {
+      readonly kind: 'issues'
+      readonly action: 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened'
+      readonly repository: Repository
+      readonly issue: Issue
+      readonly label?: string
+      readonly before?: Issue
       readonly sender: Account
     }
   | {

@@ -1,13 +1,8 @@
 /** What webhooks carry of reviews and comments, in the shapes of `@octokit/webhooks-examples`. */
 import { accountOf } from '../accounts.ts'
+import { issueAnswer, labelsOf, pullAsIssue } from '../rest/issueAnswers.ts'
 import { nodeId, simplePullRequest } from '../rest/answers.ts'
-import {
-  issueCommentAnswer,
-  pullAsIssue,
-  reviewAnswer,
-  reviewCommentAnswer,
-  type About,
-} from '../rest/reviewAnswers.ts'
+import { issueCommentAnswer, reviewAnswer, reviewCommentAnswer, type About } from '../rest/reviewAnswers.ts'
 import type { ReviewComment } from '../reviews/records.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { HostEvent } from './events.ts'
@@ -21,6 +16,7 @@ export type Talk = Extract<
       | 'pull_request_review_comment'
       | 'pull_request_review_thread'
       | 'issue_comment'
+      | 'issues'
   }
 >
 
@@ -42,14 +38,12 @@ export async function talkOf(
 }
 
 async function said(host: Placing, about: About, event: Talk): Promise<object> {
+  if (event.kind === 'issues') return issueTold(about, event)
   if (event.kind === 'issue_comment') {
     const { comment, before } = event
-    const pull = about.state.pullRequests.find(
-      ({ repositoryId, number }) => repositoryId === about.repository.id && number === comment.number,
-    )
     return {
       ...changed(before?.body, comment.body),
-      issue: pull && pullAsIssue(about, pull),
+      issue: numbered(about, comment.number),
       comment: issueCommentAnswer(about, comment),
     }
   }
@@ -77,6 +71,31 @@ async function said(host: Placing, about: About, event: Talk): Promise<object> {
       }
     }
   }
+}
+
+/** The issue or pull request with this number, as an issue. */
+function numbered(about: About, wanted: number): unknown {
+  const isIt = (one: { repositoryId: number; number: number }) =>
+    one.repositoryId === about.repository.id && one.number === wanted
+  const pull = about.state.pullRequests.find(isIt)
+  if (pull) return pullAsIssue(about, pull)
+  const issue = about.state.issues.find(isIt)
+  return issue && issueAnswer(about, issue)
+}
+
+/** What became of an issue, and with which label. */
+function issueTold(about: About, { issue, label, before }: Extract<Talk, { kind: 'issues' }>): object {
+  const changes =
+    before === undefined
+      ? {}
+      : {
+          changes: {
+            ...(before.title === issue.title ? {} : { title: { from: before.title } }),
+            ...(before.body === issue.body ? {} : { body: { from: before.body ?? '' } }),
+          },
+        }
+  const [labelled] = label === undefined ? [] : labelsOf(about, [label])
+  return { issue: issueAnswer(about, issue), ...(labelled ? { label: labelled } : {}), ...changes }
 }
 
 const changed = (before: string | undefined, after: string): object =>

@@ -1,0 +1,269 @@
+/** Issues and their labels. Everybody who reads the repository may open one; labels are for those who triage. */
+import type { Clock } from '#platform/ports/clock.ts'
+import { mayTriage, sameName } from '../accounts.ts'
+import type { Actor } from '../actors.ts'
+import { invalid, notFound, Refusal } from '../httpError.ts'
+import type { PullRequest, Repository, State } from '../state.ts'
+import type { Store } from '../store.ts'
+import type { HostEvent } from '../webhooks/events.ts'
+import { closedBy, nextNumber } from './numbers.ts'
+import { mostIssues, mostLabels, type Issue, type IssueEvent, type Label } from './records.ts'
+
+export interface NewIssue {
+  readonly title: string
+  readonly body: string | null
+  readonly labels: readonly string[]
+}
+
+export interface IssueEdit {
+  readonly title?: string | undefined
+  readonly body?: string | null | undefined
+  readonly state?: 'open' | 'closed' | undefined
+  readonly reason?: 'completed' | 'not_planned' | undefined
+  readonly labels?: readonly string[] | undefined
+}
+
+export interface Issues {
+  of(repository: Repository): readonly Issue[]
+  /** Throws Refusal 404. */
+  get(repository: Repository, number: number): Issue
+  labels(repository: Repository): readonly Label[]
+  events(repository: Repository, number: number): readonly IssueEvent[]
+  /** Opens an issue; labels count only from who may triage, as on GitHub. */
+  open(repository: Repository, by: Actor, request: NewIssue): Promise<Issue>
+  /** Throws Refusal 403 and 404. */
+  edit(repository: Repository, number: number, by: Actor, edit: IssueEdit): Promise<Issue>
+  addLabels(repository: Repository, number: number, by: Actor, names: readonly string[]): Promise<Issue>
+  /** Throws Refusal 404 where it does not have the label. */
+  removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<Issue>
+  createLabel(
+    repository: Repository,
+    by: Actor,
+    label: Pick<Label, 'name' | 'color' | 'description'>,
+  ): Promise<Label>
+  /** Closes what a pull request says it closes, after it was merged into the default branch. */
+  closeMentioned(repository: Repository, pull: PullRequest, by: Actor): Promise<void>
+}
+
+interface Parts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
+}
+
+export function createIssues(parts: Parts): Issues {
+  const state = () => parts.store.current()
+  return {
+    of: (repository) => state().issues.filter(({ repositoryId }) => repositoryId === repository.id),
+    get: (repository, number) => issueOf(state(), repository, number),
+    labels: (repository) => state().labels.filter(({ repositoryId }) => repositoryId === repository.id),
+    events: (repository, number) =>
+      state().issueEvents.filter((one) => one.repositoryId === repository.id && one.number === number),
+    open: (repository, by, request) => open(parts, repository, by, request),
+    edit: (repository, number, by, edit) => editIssue(parts, repository, number, by, edit),
+    addLabels: (repository, number, by, names) =>
+      changeLabels(parts, repository, number, by, (labels) => [...labels, ...names]),
+    removeLabel: (repository, number, by, name) =>
+      changeLabels(parts, repository, number, by, (labels) => {
+        if (!labels.some((one) => sameName(one, name))) throw new Refusal(404, 'Label does not exist')
+        return labels.filter((one) => !sameName(one, name))
+      }),
+    createLabel: (repository, by, label) => createLabel(parts, repository, by, label),
+    closeMentioned: async (repository, pull, by) => {
+      if (pull.base !== repository.defaultBranch) return
+      for (const number of closedBy(`${pull.title}\n${pull.body ?? ''}`)) {
+        const found = state().issues.find(
+          (one) => one.repositoryId === repository.id && one.number === number && one.closed === null,
+        )
+        if (found) await change(parts, repository, number, by, { state: 'closed' })
+      }
+    },
+  }
+}
+
+function issueOf(state: State, repository: Repository, number: number): Issue {
+  const found = state.issues.find((one) => one.repositoryId === repository.id && one.number === number)
+  if (!found) throw notFound()
+  return found
+}
+
+async function open(parts: Parts, repository: Repository, by: Actor, request: NewIssue): Promise<Issue> {
+  const now = parts.clock.now().toISOString()
+  const issue = await parts.store.update((before) => {
+    const labels = mayTriage(by.account, repository) ? distinct(request.labels) : []
+    const state = withLabels(before, repository, labels)
+    if (state.issues.filter(({ repositoryId }) => repositoryId === repository.id).length >= mostIssues)
+      throw invalid({
+        resource: 'Issue',
+        code: 'custom',
+        message: `There are ${mostIssues} issues, the most there may be.`,
+      })
+    const made: Issue = {
+      id: state.nextTextId,
+      repositoryId: repository.id,
+      number: nextNumber(state, repository),
+      title: request.title,
+      body: request.body,
+      author: by.account.login,
+      viaApp: by.viaApp,
+      labels: namesAsKnown(state, repository, labels),
+      createdAt: now,
+      updatedAt: now,
+      editedAt: null,
+      closed: null,
+    }
+    const next = { ...state, nextTextId: state.nextTextId + 1, issues: [...state.issues, made] }
+    return [
+      noted(
+        next,
+        made,
+        by,
+        made.labels.map((label) => ({ kind: 'labeled', label })),
+        now,
+      ),
+      made,
+    ]
+  })
+  const about = { kind: 'issues', repository, issue, sender: by.account } as const
+  parts.tell({ ...about, action: 'opened' })
+  for (const label of issue.labels) parts.tell({ ...about, action: 'labeled', label })
+  return issue
+}
+
+function editIssue(
+  parts: Parts,
+  repository: Repository,
+  number: number,
+  by: Actor,
+  edit: IssueEdit,
+): Promise<Issue> {
+  const before = issueOf(parts.store.current(), repository, number)
+  const mayEdit = mayTriage(by.account, repository) || sameName(before.author, by.account.login)
+  if (!mayEdit) throw new Refusal(403, 'Must have admin rights to Repository.')
+  const labels = mayTriage(by.account, repository) ? edit.labels : undefined
+  return change(parts, repository, number, by, { ...edit, labels })
+}
+
+function changeLabels(
+  parts: Parts,
+  repository: Repository,
+  number: number,
+  by: Actor,
+  next: (labels: readonly string[]) => readonly string[],
+): Promise<Issue> {
+  const before = issueOf(parts.store.current(), repository, number)
+  if (!mayTriage(by.account, repository)) throw new Refusal(403, 'Must have admin rights to Repository.')
+  return change(parts, repository, number, by, { labels: next(before.labels) })
+}
+
+type Happened = Pick<IssueEvent, 'kind' | 'label'>
+
+async function change(
+  parts: Parts,
+  repository: Repository,
+  number: number,
+  by: Actor,
+  edit: IssueEdit,
+): Promise<Issue> {
+  const now = parts.clock.now().toISOString()
+  const { before, after, happened } = await parts.store.update((known) => {
+    const was = issueOf(known, repository, number)
+    const state = withLabels(known, repository, edit.labels ?? [])
+    const labels = edit.labels === undefined ? was.labels : namesAsKnown(state, repository, edit.labels)
+    const title = edit.title ?? was.title
+    const body = edit.body === undefined ? was.body : edit.body
+    const isEdited = title !== was.title || body !== was.body
+    const is: Issue = {
+      ...was,
+      title,
+      body,
+      labels,
+      closed: closedAfter(was, edit, by.account.login, now),
+      editedAt: isEdited ? now : was.editedAt,
+      updatedAt: now,
+    }
+    const events = happenedBetween(was, is)
+    const issues = state.issues.map((one) => (one.id === is.id ? is : one))
+    return [noted({ ...state, issues }, is, by, events, now), { before: was, after: is, happened: events }]
+  })
+  const about = { kind: 'issues', repository, issue: after, sender: by.account } as const
+  if (before.title !== after.title || before.body !== after.body)
+    parts.tell({ ...about, action: 'edited', before })
+  for (const { kind, label } of happened)
+    parts.tell({ ...about, action: kind, ...(label === null ? {} : { label }) })
+  return after
+}
+
+function closedAfter(was: Issue, edit: IssueEdit, by: string, now: string): Issue['closed'] {
+  if (edit.state === undefined) return was.closed
+  if (edit.state === 'open') return null
+  return was.closed ?? { at: now, by, reason: edit.reason ?? 'completed' }
+}
+
+function happenedBetween(was: Issue, is: Issue): readonly Happened[] {
+  const added = is.labels.filter((label) => !was.labels.includes(label))
+  const removed = was.labels.filter((label) => !is.labels.includes(label))
+  const isChanged = (was.closed === null) !== (is.closed === null)
+  return [
+    ...added.map((label) => ({ kind: 'labeled', label }) as const),
+    ...removed.map((label) => ({ kind: 'unlabeled', label }) as const),
+    ...(isChanged ? [{ kind: is.closed === null ? 'reopened' : 'closed', label: null } as const] : []),
+  ]
+}
+
+/** The state with what happened to an issue written down. */
+function noted(state: State, issue: Issue, by: Actor, happened: readonly Happened[], now: string): State {
+  const events = happened.map((one, index): IssueEvent => ({
+    ...one,
+    id: state.nextTextId + index,
+    repositoryId: issue.repositoryId,
+    number: issue.number,
+    actor: by.account.login,
+    createdAt: now,
+  }))
+  return {
+    ...state,
+    nextTextId: state.nextTextId + events.length,
+    issueEvents: [...state.issueEvents, ...events],
+  }
+}
+
+const distinct = (names: readonly string[]): readonly string[] =>
+  names.filter((name, index) => names.findIndex((one) => sameName(one, name)) === index)
+
+/** Labels that are not there yet are made, as on GitHub. */
+function withLabels(state: State, repository: Repository, names: readonly string[]): State {
+  if (names.length > mostLabels) throw invalid({ resource: 'Issue', field: 'labels', code: 'invalid' })
+  const missing = distinct(names).filter((name) => !labelOf(state, repository, name))
+  const made = missing.map((name, index): Label => ({
+    id: state.nextTextId + index,
+    repositoryId: repository.id,
+    name,
+    color: 'ededed',
+    description: null,
+  }))
+  if (made.length === 0) return state
+  return { ...state, nextTextId: state.nextTextId + made.length, labels: [...state.labels, ...made] }
+}
+
+const labelOf = (state: State, repository: Repository, name: string): Label | undefined =>
+  state.labels.find((one) => one.repositoryId === repository.id && sameName(one.name, name))
+
+/** Names in the letters of their labels, each once. */
+const namesAsKnown = (state: State, repository: Repository, names: readonly string[]): readonly string[] =>
+  distinct(names).map((name) => labelOf(state, repository, name)?.name ?? name)
+
+async function createLabel(
+  { store }: Parts,
+  repository: Repository,
+  by: Actor,
+  label: Pick<Label, 'name' | 'color' | 'description'>,
+): Promise<Label> {
+  if (!mayTriage(by.account, repository)) throw notFound()
+  return store.update((state) => {
+    if (labelOf(state, repository, label.name))
+      throw invalid({ resource: 'Label', field: 'name', code: 'already_exists' })
+    const made: Label = { ...label, id: state.nextTextId, repositoryId: repository.id }
+    return [{ ...state, nextTextId: state.nextTextId + 1, labels: [...state.labels, made] }, made]
+  })
+}

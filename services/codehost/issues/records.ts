@@ -1,0 +1,64 @@
+/** Issues and labels, as the state keeps them. Numbers are shared with pull requests. */
+import { z } from 'zod'
+
+const Time = z.iso.datetime()
+
+export const Issue = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().nullable(),
+  author: z.string(),
+  /** The App whose token it was opened with; `null` on a page. */
+  viaApp: z.int().positive().nullable(),
+  /** Names of labels. */
+  labels: z.array(z.string()).readonly(),
+  createdAt: Time,
+  updatedAt: Time,
+  /** When somebody last changed the title or the text; `null` when nobody did. */
+  editedAt: Time.nullable(),
+  closed: z.object({ at: Time, by: z.string(), reason: z.enum(['completed', 'not_planned']) }).nullable(),
+})
+
+export const Label = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  name: z.string(),
+  color: z.string(),
+  description: z.string().nullable(),
+})
+
+/** What happened to an issue, and who did it. */
+export const IssueEvent = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  number: z.int().positive(),
+  kind: z.enum(['labeled', 'unlabeled', 'closed', 'reopened']),
+  actor: z.string(),
+  label: z.string().nullable(),
+  createdAt: Time,
+})
+
+export const reactionKinds = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes'] as const
+
+/** A sign somebody put below a text. `subject` says what kind of text `subjectId` is of. */
+export const Reaction = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  subject: z.enum(['issue', 'issue_comment', 'review_comment']),
+  subjectId: z.int().positive(),
+  content: z.enum(reactionKinds),
+  author: z.string(),
+  createdAt: Time,
+})
+
+export type Issue = Readonly<z.infer<typeof Issue>>
+export type Label = Readonly<z.infer<typeof Label>>
+export type IssueEvent = Readonly<z.infer<typeof IssueEvent>>
+export type Reaction = Readonly<z.infer<typeof Reaction>>
+
+/** Of one repository; more are refused. */
+export const mostIssues = 5_000
+/** Of one issue, as on GitHub. */
+export const mostLabels = 100

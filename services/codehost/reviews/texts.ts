@@ -1,0 +1,89 @@
+/** What writing reviews and comments has in common: limits, who may change whose, and what is told. */
+import type { Clock } from '#platform/ports/clock.ts'
+import { mayPush, sameName } from '../accounts.ts'
+import type { Actor } from '../actors.ts'
+import { invalid, notFound, Refusal } from '../httpError.ts'
+import type { PullRequests } from '../pullRequests.ts'
+import type { Repositories } from '../repositories.ts'
+import type { PullRequest, Repository, State } from '../state.ts'
+import type { Store } from '../store.ts'
+import type { HostEvent } from '../webhooks/events.ts'
+import { mostTexts, type Review, type ReviewComment } from './records.ts'
+
+/** One review, or one comment, of a pull request. */
+export interface Target {
+  readonly number: number
+  readonly id: number
+}
+
+/** What reviews are kept and told with. */
+export interface Parts {
+  readonly store: Store
+  readonly repositories: Repositories
+  readonly pulls: PullRequests
+  readonly clock: Clock
+  readonly tell: (event: HostEvent) => void
+}
+
+export const unprocessable = (message: string): Refusal =>
+  invalid({ resource: 'PullRequestReview', code: 'custom', message })
+
+export function refuseMore(state: State, repository: Repository, number: number, more: number): void {
+  const isHere = (one: { repositoryId: number; number: number }) =>
+    one.repositoryId === repository.id && one.number === number
+  const most = Math.max(
+    state.reviews.filter(isHere).length + 1,
+    state.reviewComments.filter(isHere).length + more,
+  )
+  if (most > mostTexts)
+    throw unprocessable(`This pull request has ${mostTexts} of them, the most there may be.`)
+}
+
+export const newText = (repository: Repository, number: number, by: Actor, now: string) => ({
+  repositoryId: repository.id,
+  number,
+  author: by.account.login,
+  viaApp: by.viaApp,
+  createdAt: now,
+  updatedAt: now,
+  editedAt: null,
+})
+
+export const threadBase = (repository: Repository, number: number) => ({
+  repositoryId: repository.id,
+  number,
+  resolvedBy: null,
+})
+
+/** What is said of a pull request changes when it was last updated. */
+export const touched = (state: State, pull: Pick<PullRequest, 'id'>, now: string): State => ({
+  ...state,
+  pullRequests: state.pullRequests.map((one) => (one.id === pull.id ? { ...one, updatedAt: now } : one)),
+})
+
+export function tellReview(
+  { tell, pulls }: Parts,
+  repository: Repository,
+  by: Actor,
+  { review, comments }: { readonly review: Review; readonly comments: readonly ReviewComment[] },
+): void {
+  const about = { repository, pull: pulls.get(repository, review.number), sender: by.account }
+  tell({ ...about, kind: 'pull_request_review', action: 'submitted', review })
+  for (const comment of comments)
+    tell({ ...about, kind: 'pull_request_review_comment', action: 'created', comment })
+}
+
+export function commentOf(state: State, repository: Repository, id: number): ReviewComment {
+  const found = state.reviewComments.find((one) => one.repositoryId === repository.id && one.id === id)
+  if (!found) throw notFound()
+  return found
+}
+
+/** Their author, and who may push. */
+export function refuseStranger(repository: Repository, by: Actor, author: string): void {
+  if (!sameName(author, by.account.login) && !mayWriteAs(by, repository))
+    throw new Refusal(403, 'Must have push access to the repository.')
+}
+
+export const mayWriteAs = ({ account }: Actor, repository: Repository): boolean =>
+  mayPush(account, repository)
