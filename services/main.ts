@@ -164,11 +164,11 @@ async function startSealing(
 async function startLocalCodeHost(
   config: Config,
   repos: readonly string[],
-  { logger }: Engines,
+  { logger, hostApp }: Engines,
   { webhookSecret, ...credentials }: NonNullable<Engines['localCodeHost']>,
 ): Promise<Running> {
   const { startCodeHost } = await import('./codehost/codehost.ts')
-  return startCodeHost({
+  const running = await startCodeHost({
     ...credentials,
     dataDir: join(config.dataDir, 'codehost'),
     host: config.codeHostHost,
@@ -183,6 +183,12 @@ async function startLocalCodeHost(
     environment: config.environment,
     log: (line) => logger.info(line),
   })
+  const own = await hostApp.current()
+  if (running.app && own) {
+    const { id, slug, privateKey } = running.app
+    await hostApp.replace({ ...own, ...credentials, appId: String(id), slug, privateKey })
+  }
+  return running
 }
 
 /** Where this process finds its own gateway. */

@@ -78,5 +78,8 @@ function chosenOf(available: readonly Repository[], request: TokenRequest): read
 /** As GitHub makes them since April 2026; what is in it is nobody's business but the host's, and random here. */
 function longToken(appId: number): string {
   const header = Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'JWT' })).toString('base64url')
-  return `ghs_${appId}_${header}.${randomBytes(290).toString('base64url')}.${randomBytes(64).toString('base64url')}`
+  const claims = Buffer.from(JSON.stringify({ jti: randomBytes(207).toString('base64url') })).toString(
+    'base64url',
+  )
+  return `ghs_${appId}_${header}.${claims}.${randomBytes(64).toString('base64url')}`
 }
