@@ -27,7 +27,7 @@ export interface Team {
   readonly members: readonly string[]
 }
 
-/** An organisation; its owners may do everything in it, and nobody else may push. */
+/** An organisation; its owners may do everything in it, and nobody else may push, its other members neither. */
 export interface Organization {
   readonly type: 'Organization'
   readonly id: number
@@ -35,6 +35,8 @@ export interface Organization {
   readonly name: string
   readonly description: string
   readonly owners: readonly string[]
+  /** Members who are no owners. */
+  readonly members: readonly string[]
   readonly teams: readonly Team[]
 }
 
@@ -57,6 +59,15 @@ export const grace: Account = {
   email: 'grace@example.com',
 }
 
+/** A member of acme who owns nothing in it: who asks an owner to install an App. */
+export const alan: Account = {
+  type: 'User',
+  id: 1004,
+  login: 'alan',
+  name: 'Alan Turing',
+  email: 'alan@example.com',
+}
+
 export const acme: Organization = {
   type: 'Organization',
   id: 2001,
@@ -64,6 +75,7 @@ export const acme: Organization = {
   name: 'Acme',
   description: 'A company that makes everything',
   owners: [ada.login],
+  members: [alan.login],
   teams: [{ id: 3001, slug: 'core', name: 'Core', members: [ada.login] }],
 }
 
@@ -76,7 +88,7 @@ export const mallory: Account = {
   email: 'mallory@example.com',
 }
 
-export const accounts: readonly Account[] = [ada, grace, mallory]
+export const accounts: readonly Account[] = [ada, grace, mallory, alan]
 export const organizations: readonly Organization[] = [acme]
 
 /** Logins compare without case, as GitHub's do. */
@@ -105,6 +117,10 @@ export const organizationOf = (login: string): Organization | undefined =>
 
 /** The person or organisation with this login, if there is one. */
 export const ownerOf = (login: string): Owner | undefined => personOf(login) ?? organizationOf(login)
+
+/** The organisations that a person is in, as an owner or a member. */
+export const membershipsOf = (account: Account): readonly Organization[] =>
+  organizations.filter(({ owners, members }) => [...owners, ...members].includes(account.login))
 
 /** The organisations that a person owns. */
 export const organizationsOf = (account: Account): readonly Organization[] =>

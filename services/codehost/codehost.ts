@@ -1,6 +1,6 @@
 /**
  * The local code host: GitHub's sign-in, REST subset, git over HTTP and pull request pages on one port, for trying the
- * product offline and for tests. Two accounts without passwords: it belongs on loopback.
+ * product offline and for tests. Three accounts without passwords: it belongs on loopback.
  */
 import { mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import { drain, listen } from '#platform/http/listen.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { createGit, type Environment, type Git } from './git/run.ts'
+import { createCodes } from './codes.ts'
 import { openWorkflowGuard } from './git/workflowGuard.ts'
 import type { Host } from './services.ts'
 import { createApp } from './http/app.ts'
@@ -149,7 +150,8 @@ async function openHost(
   const { tokenShape = 'short', takesLoopbackHooks = false } = options
   const talking = { pulls, reviews, comments, checks, issues, webhooks }
   const workflowGuard = await openWorkflowGuard(dataDir)
-  const apps = { installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }
+  const codes = createCodes(clock)
+  const apps = { codes, installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }
   const host: Host = { url, store, git, repositories, clock, log, ...talking, ...apps }
   if (options.seeds.length > 0) {
     await applyPatch(options.seeds, { git, repositories, log })

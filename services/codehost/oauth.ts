@@ -1,10 +1,11 @@
 /** OAuth as a GitHub App has it: authorize page, codes with PKCE, user tokens that expire and are refreshed, grants that can be ended. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { personOf } from './accounts.ts'
 import { appByClientId, hasSecret } from './apps/apps.ts'
+import type { Codes } from './codes.ts'
 import type { Host } from './services.ts'
 import type { App } from './state.ts'
 import { basicCredentials, rememberBrowser } from './http/authenticate.ts'
@@ -21,24 +22,6 @@ import {
   withGrant,
   withoutGrants,
 } from './tokens.ts'
-
-const codeLife = 600_000
-const mostCodes = 1_000
-
-interface PendingCode {
-  readonly clientId: string
-  readonly login: string
-  readonly redirectUri: string
-  readonly challenge: string | undefined
-  readonly expires: number
-}
-
-/** Codes live in memory only: after a restart a person presses the button once more. */
-interface Codes {
-  issue(pending: Omit<PendingCode, 'expires'>): string
-  /** Answers a code once. */
-  take(code: string): PendingCode | undefined
-}
 
 const AuthorizeQuery = z.object({
   client_id: z.string(),
@@ -65,7 +48,7 @@ const EndGrant = z.object({ access_token: z.string() })
 
 /** `/login/oauth/*`, where a person and then the app come. */
 export function oauthRoutes(host: Host): Router {
-  const codes = createCodes(host)
+  const { codes } = host
   const router = new Router()
   router.get('/login/oauth/authorize', (ctx) => authorize(ctx, host, codes))
   router.post('/login/oauth/access_token', async (ctx) => {
@@ -142,7 +125,8 @@ function redirectAddress(text: string, app: App): URL | undefined {
   return loopback || app.callbackUrls.includes(text) ? url : undefined
 }
 
-function withParams(url: URL, params: Readonly<Record<string, string | undefined>>): string {
+/** The address with these parameters; those that are `undefined` are left out. */
+export function withParams(url: URL, params: Readonly<Record<string, string | undefined>>): string {
   const address = new URL(url)
   for (const [name, value] of present(params)) address.searchParams.set(name, value)
   return address.toString()
@@ -150,24 +134,6 @@ function withParams(url: URL, params: Readonly<Record<string, string | undefined
 
 const present = (params: Readonly<Record<string, string | undefined>>): [string, string][] =>
   Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-
-function createCodes({ clock }: Host): Codes {
-  const pending = new Map<string, PendingCode>()
-  return {
-    issue: (about) => {
-      const code = randomBytes(20).toString('hex')
-      const [oldest] = pending.keys()
-      if (pending.size >= mostCodes && oldest !== undefined) pending.delete(oldest)
-      pending.set(code, { ...about, expires: clock.now().getTime() + codeLife })
-      return code
-    },
-    take: (code) => {
-      const found = pending.get(code)
-      pending.delete(code)
-      return found && found.expires > clock.now().getTime() ? found : undefined
-    },
-  }
-}
 
 /** GitHub's answers to a token request that is refused; their status is 200. */
 const faults = {
@@ -204,7 +170,8 @@ async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Pro
       const pending = codes.take(request.code ?? '')
       if (pending?.clientId !== app.clientId || !proves(pending.challenge, request.code_verifier))
         return faults.bad_verification_code
-      if (request.redirect_uri !== undefined && request.redirect_uri !== pending.redirectUri) {
+      const { redirectUri = request.redirect_uri } = pending
+      if (request.redirect_uri !== undefined && request.redirect_uri !== redirectUri) {
         return faults.redirect_uri_mismatch
       }
       return grant(host, app, pending.login, undefined)

@@ -3,6 +3,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Installations } from './apps/installations.ts'
 import type { Registrations } from './apps/registrations.ts'
 import type { TokenShape } from './apps/tokens.ts'
+import type { Codes } from './codes.ts'
 import type { Git } from './git/run.ts'
 import type { WorkflowGuard } from './git/workflowGuard.ts'
 import type { Limits } from './http/limits.ts'
@@ -27,6 +28,7 @@ export interface Host {
   readonly checks: Checks
   readonly installations: Installations
   readonly manifests: Registrations
+  readonly codes: Codes
   readonly limits: Limits
   /** The shape of installations' tokens, unless a request names the other. */
   readonly tokenShape: TokenShape

@@ -134,7 +134,7 @@ describe('an App is known by its own token', () => {
   test('its id counts as its client id does', async () => {
     for (const iss of [local.app?.id, String(local.app?.id)]) {
       const answer = await ask('GET', '/app', { token: await appToken(local, { iss }) })
-      expect(answer).toMatchObject({ status: 200, json: { slug: 'flightdeck', installations_count: 4 } })
+      expect(answer).toMatchObject({ status: 200, json: { slug: 'flightdeck', installations_count: 5 } })
     }
   })
 })

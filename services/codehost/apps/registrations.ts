@@ -19,8 +19,11 @@ export interface Conversion {
 }
 
 export interface Registrations {
-  /** Makes the App under `owner` and answers the code for its secrets. Throws Refusal 422 with a sentence. */
-  register(manifest: Manifest, about: { readonly name: string; readonly owner: string }): Promise<string>
+  /** Makes the App under `owner`, and a code for its secrets. Throws Refusal 422 with a sentence. */
+  register(
+    manifest: Manifest,
+    about: { readonly name: string; readonly owner: string },
+  ): Promise<{ readonly app: App; readonly code: string }>
   /** The secrets, once; `undefined` for a code that is unknown, used or older than an hour. */
   convert(code: string): Promise<Conversion | undefined>
 }
@@ -38,7 +41,7 @@ export function createRegistrations(parts: { readonly store: Store; readonly clo
       if (codes.size >= mostCodes && oldest !== undefined) codes.delete(oldest)
       const code = randomBytes(20).toString('hex')
       codes.set(code, { appId: app.id, until: parts.clock.now().getTime() + codeLifeMs })
-      return code
+      return { app, code }
     },
     convert: async (code) => {
       const found = codes.get(code)

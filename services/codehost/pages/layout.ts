@@ -42,6 +42,10 @@ background:var(--panel);color:var(--text);font:500 13px/20px var(--ui);cursor:po
 .button:hover{background:var(--raised);border-color:var(--control);text-decoration:none}
 .button.primary{background:var(--accent);border-color:var(--accent);color:var(--on-accent)}.button.primary:hover{background:var(--hover);border-color:var(--hover)}
 .button.wide{width:100%;height:40px;font-size:14px}
+label.choice{display:flex;align-items:center;gap:8px;cursor:pointer}
+input[type=text],select{height:32px;padding:0 8px;border:1px solid var(--control);border-radius:6px;background:var(--panel);color:var(--text);font:inherit}
+input[type=text]{width:100%;max-width:400px}
+.buttons{display:flex;flex-wrap:wrap;gap:8px}
 .alert{padding:10px 16px;border:1px solid var(--bad);border-radius:6px;background:var(--del)}
 .facts{display:flex;flex-wrap:wrap;gap:4px 16px;align-items:center}
 .state{font-weight:600}
@@ -62,18 +66,24 @@ tr.added td{background:var(--add)}tr.deleted td{background:var(--del)}tr.hunk td
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${styleHash}'`,
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const policy = (formsTo: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    "img-src 'self'",
+    `form-action ${["'self'", ...formsTo].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** Lets a form of this page end on another site, where the answer to it leads: browsers look at redirects too. */
+export function allowFormsTo(ctx: Context, address: string): void {
+  ctx.set('Content-Security-Policy', policy([new URL(address).origin]))
+}
 
 /** What every answer of the code host says to browsers, whatever it is. */
 export function protect(ctx: Context): void {
-  ctx.set('Content-Security-Policy', policy)
+  ctx.set('Content-Security-Policy', policy([]))
   ctx.set('X-Content-Type-Options', 'nosniff')
   ctx.set('X-Frame-Options', 'DENY')
   ctx.set('Referrer-Policy', 'no-referrer')

@@ -2,21 +2,12 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import {
-  accounts,
-  mayRead,
-  mayPush,
-  organizationOf,
-  organizationsOf,
-  ownerOf,
-  personOf,
-  type Account,
-  type Owner,
-} from '../accounts.ts'
+import { mayRead, mayPush, organizationOf, ownerOf, personOf, type Account, type Owner } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf, refuseForeignForm } from '../http/baseUrl.ts'
 import { browsingAs, readable, rememberBrowser } from '../http/authenticate.ts'
-import { appBySlug } from '../apps/apps.ts'
+import { appPages } from './apps/appPages.ts'
+import { installationPages } from './apps/installationPages.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { html } from '#platform/http/html.ts'
@@ -64,7 +55,8 @@ export function pageRoutes(host: Host): Router {
   })
   router.get('/login', (ctx) => showLogin(ctx, 200, returnPath(ctx.query['return_to']), undefined))
   router.post('/login', (ctx) => login(ctx, host))
-  router.get(['/apps/:slug', '/apps/:slug/installations/new'], (ctx) => showApp(ctx, host))
+  appPages(router, host)
+  installationPages(router, host)
   router.get('/:owner/:repo', (ctx) => showRepository(ctx, host))
   router.get('/:owner/:repo/pull/:number', async (ctx) => {
     const { repository, pull } = askedPull(ctx, host)
@@ -79,7 +71,7 @@ export function pageRoutes(host: Host): Router {
 /** A page for who is refused; what is not found may be another account's, so it offers to sign in. */
 export function showRefusal(ctx: Context, refusal: Refusal): void {
   const missing = refusal.status === 404 && refusal.message === notFound().message
-  const here = `/login?return_to=${encodeURIComponent(ctx.path)}`
+  const here = `/login?return_to=${encodeURIComponent(ctx.url)}`
   show(ctx, refusal.status, {
     title: missing ? 'Not found' : 'Refused',
     bar: 'none',
@@ -91,11 +83,11 @@ export function showRefusal(ctx: Context, refusal: Refusal): void {
   })
 }
 
-const bar = (ctx: Context, viewer: Account | undefined) => ({ login: viewer?.login, returnTo: ctx.path })
+const bar = (ctx: Context, viewer: Account | undefined) => ({ login: viewer?.login, returnTo: ctx.url })
 
 /** A path of this site, so that nobody is sent elsewhere by an address. */
 const returnPath = (asked: unknown): string =>
-  typeof asked === 'string' && /^\/(?![/\\])[\w\-./~%]*$/.test(asked) ? asked : '/'
+  typeof asked === 'string' && /^\/(?![/\\])[\w\-./~%?=&+]*$/.test(asked) ? asked : '/'
 
 function showLogin(ctx: Context, status: number, returnTo: string, error: string | undefined): void {
   show(ctx, status, { title: 'Sign in', bar: 'none', content: loginPage({ error, returnTo }) })
@@ -110,37 +102,6 @@ async function login(ctx: Context, host: Host): Promise<void> {
   await rememberBrowser(ctx, host, account)
   ctx.status = 303
   ctx.redirect(returnTo)
-}
-
-function showApp(ctx: PageContext, host: Host): void {
-  const app = appBySlug(host.store.current(), ctx.params['slug'] ?? '')
-  if (!app) throw notFound()
-  const viewer = browsingAs(ctx, host)
-  const { name } = app
-  const places = viewer ? [viewer, ...organizationsOf(viewer)] : [...accounts]
-  show(ctx, 200, {
-    title: name,
-    bar: bar(ctx, viewer),
-    content: html`<div class="stack">
-        <h1>${name}</h1>
-        <p class="muted">
-          On the local code host the app is installed everywhere: there is nothing to do here.
-        </p>
-      </div>
-      <ul class="panel">
-        ${places.map(
-          (place) =>
-            html`<li class="row">
-              <img class="avatar" src="${`/avatars/${place.login}`}" alt="" width="32" height="32" />
-              <span class="grow"
-                ><span class="strong">${place.name}</span><br /><span class="muted small"
-                  >${place.login}</span
-                ></span
-              ><span class="ok">Installed</span>
-            </li>`,
-        )}
-      </ul>`,
-  })
 }
 
 async function showRepository(ctx: PageContext, host: Host): Promise<void> {

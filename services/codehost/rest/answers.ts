@@ -109,11 +109,11 @@ export function organizationSimple(origin: string, organization: Organization) {
   }
 }
 
-/** `org-membership`: those who are in an organisation here own it. */
+/** `org-membership`: who owns an organisation is its `admin`. */
 export const orgMembership = (origin: string, organization: Organization, account: Account) => ({
   url: `${apiOf(origin)}/orgs/${organization.login}/memberships/${account.login}`,
   state: 'active',
-  role: 'admin',
+  role: organization.owners.includes(account.login) ? 'admin' : 'member',
   organization_url: `${apiOf(origin)}/orgs/${organization.login}`,
   organization: organizationSimple(origin, organization),
   user: simpleUser(origin, account),

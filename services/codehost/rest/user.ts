@@ -1,7 +1,15 @@
 /** `/user`: who the token belongs to, and what they reach. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import { accountOf, mayRead, mayPush, organizationOf, organizationsOf, sameName } from '../accounts.ts'
+import {
+  accountOf,
+  mayRead,
+  mayPush,
+  organizationOf,
+  membershipsOf,
+  organizationsOf,
+  sameName,
+} from '../accounts.ts'
 import type { Account } from '../accounts.ts'
 import type { Host } from '../services.ts'
 import { originOf } from '../http/baseUrl.ts'
@@ -55,14 +63,14 @@ export function userRoutes(router: Router, host: Host): void {
 
   router.get('/user/orgs', (ctx) => {
     const origin = originOf(ctx, host.url)
-    answerPage(ctx, origin, organizationsOf(signedInPerson(ctx, host)), (one) =>
+    answerPage(ctx, origin, membershipsOf(signedInPerson(ctx, host)), (one) =>
       organizationSimple(origin, one),
     )
   })
 
   router.get('/user/memberships/orgs/:org', (ctx) => {
     const account = signedInPerson(ctx, host)
-    const organization = organizationsOf(account).find((one) => sameName(one.login, ctx.params['org'] ?? ''))
+    const organization = membershipsOf(account).find((one) => sameName(one.login, ctx.params['org'] ?? ''))
     if (!organization) throw notFound()
     ctx.body = orgMembership(originOf(ctx, host.url), organization, account)
   })
@@ -71,7 +79,7 @@ export function userRoutes(router: Router, host: Host): void {
     const account = signedInPerson(ctx, host)
     const { org = '', team: slug = '', login = '' } = ctx.params
     // An organisation shows its teams to its own people.
-    const organization = organizationsOf(account).find((one) => sameName(one.login, org))
+    const organization = membershipsOf(account).find((one) => sameName(one.login, org))
     const team = organization?.teams.find((one) => sameName(one.slug, slug))
     if (!organization || !team?.members.some((member) => sameName(member, login))) throw notFound()
     ctx.body = teamMembership(originOf(ctx, host.url), organization, team, login)
