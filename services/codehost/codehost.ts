@@ -15,6 +15,7 @@ import { createApp } from './http/app.ts'
 import { isLoopback, openRepositories } from './repositories.ts'
 import { createPullRequests } from './pullRequests.ts'
 import { actionsReporter, createChecks, type Checks } from './checks/checks.ts'
+import { createLifecycle } from './lifecycle.ts'
 import { createIssues } from './issues/issues.ts'
 import { openLogs } from './checks/logs.ts'
 import { createComments } from './reviews/comments.ts'
@@ -148,7 +149,8 @@ async function openHost(
     clock,
   })
   const { tokenShape = 'short', takesLoopbackHooks = false } = options
-  const talking = { pulls, reviews, comments, checks, issues, webhooks }
+  const lifecycle = createLifecycle({ store, repositories, clock, tell: webhooks.tell })
+  const talking = { pulls, reviews, comments, checks, issues, lifecycle, webhooks }
   const workflowGuard = await openWorkflowGuard(dataDir)
   const codes = createCodes(clock)
   const apps = { codes, installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }

@@ -5,6 +5,7 @@ import type { Account } from './accounts.ts'
 import { notFound, Refusal, invalid } from './httpError.ts'
 import type { FieldFault } from './httpError.ts'
 import type { Repositories } from './repositories.ts'
+import { reviewDecisionOf } from './reviews/decision.ts'
 import type { Issues } from './issues/issues.ts'
 import { nextNumber } from './issues/numbers.ts'
 import type { PullRequest, Repository, State } from './state.ts'
@@ -57,6 +58,8 @@ export interface PullRequests {
   setDraft(repository: Repository, number: number, by: Account, draft: boolean): Promise<PullRequest>
   /** Merges with `by` as the author and answers the commit. Throws Refusal 405 when it cannot be merged, 409 when it moved meanwhile. */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
+  /** Merges the base branch into the head branch. Throws Refusal 403, 404, and 422 where that cannot be done or changes nothing. */
+  updateBranch(repository: Repository, number: number, by: Account, expectedHead?: string): Promise<void>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
 }
 
@@ -76,6 +79,8 @@ export function createPullRequests(pulls: Pulls): PullRequests {
     edit: (repository, number, by, edit) => editPull(pulls, repository, number, by, edit),
     setDraft: (repository, number, by, draft) => setDraft(pulls, repository, number, by, draft),
     merge: (repository, number, by, request) => mergePull(pulls, repository, number, by, request),
+    updateBranch: (repository, number, by, expectedHead) =>
+      updateBranch(pulls, repository, { number, by, expectedHead }),
     figures: (repository, pull) => figuresOf(pulls, repository, pull),
   }
 }
@@ -220,6 +225,9 @@ async function mergePull(
     if (!mayPush(by, repository)) throw new Refusal(403, 'Must have push access to the repository.')
     if (pull.closedAt !== null) throw new Refusal(405, 'Pull Request is not mergeable')
     if (pull.draft) throw new Refusal(405, 'Pull Request is still a draft')
+    const decision = reviewDecisionOf(pulls.store.current(), repository, pull)
+    if (decision !== null && decision !== 'APPROVED')
+      throw new Refusal(405, 'An approving review is required by reviewers with write access.')
     const bare = pulls.repositories.bare(repository)
     const branches = await bare.branches()
     const headSha = branches.get(pull.head)
@@ -255,6 +263,34 @@ async function mergePull(
   })
   await pulls.repositories.settle(repository, by)
   return commit
+}
+
+async function updateBranch(
+  pulls: Pulls,
+  repository: Repository,
+  wanted: { readonly number: number; readonly by: Account; readonly expectedHead: string | undefined },
+): Promise<void> {
+  const { number, by, expectedHead } = wanted
+  await pulls.repositories.notice(repository)
+  await pulls.repositories.exclusively(repository, async () => {
+    const pull = getPull(pulls, repository, number)
+    if (!mayPush(by, repository)) throw new Refusal(403, 'Must have push access to the repository.')
+    const bare = pulls.repositories.bare(repository)
+    const branches = await bare.branches()
+    const [head, base] = [branches.get(pull.head), branches.get(pull.base)]
+    if (pull.closedAt !== null || !head || !base) throw invalid(pullFault('state'))
+    if (expectedHead !== undefined && expectedHead !== head)
+      throw invalid(pullRefused('expected head sha didn’t match current head ref.'))
+    if (await bare.isAncestor(base, head))
+      throw invalid(pullRefused('There are no new commits on the base branch.'))
+    const merged = await bare.mergeTree(head, base)
+    if (merged.kind === 'conflict') throw invalid(pullRefused('merge conflict between base and head'))
+    const message = `Merge branch '${pull.base}' into ${pull.head}\n`
+    const made = { tree: merged.tree, parents: [head, base], message, by, at: pulls.clock.now() }
+    if (!(await bare.updateRef(`refs/heads/${pull.head}`, await bare.commitTree(made), head)))
+      throw invalid(pullRefused('expected head sha didn’t match current head ref.'))
+  })
+  await pulls.repositories.settle(repository, by)
 }
 
 async function figuresOf(

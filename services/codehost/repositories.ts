@@ -172,6 +172,9 @@ function tellChanges(
   }
 }
 
+/** What a new repository has nothing of yet. */
+const untouched = { collaborators: [], archived: false, formerNames: [], protections: [] } as const
+
 async function create(
   held: OpenRepositories,
   request: NewRepository,
@@ -191,7 +194,7 @@ async function create(
     ])
     const now = held.clock.now().toISOString()
     const times = { createdAt: now, updatedAt: now, pushedAt: branches.size > 0 ? now : null }
-    const repository: Repository = { ...request, ...about, ...times, id, collaborators: [] }
+    const repository: Repository = { ...request, ...about, ...times, id, ...untouched }
     await rename(dir, join(held.root, folderOf(repository)))
     return await held.store
       .update((state) => {

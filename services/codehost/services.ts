@@ -10,6 +10,7 @@ import type { Limits } from './http/limits.ts'
 import type { PullRequests } from './pullRequests.ts'
 import type { Repositories } from './repositories.ts'
 import type { Checks } from './checks/checks.ts'
+import type { Lifecycle } from './lifecycle.ts'
 import type { Issues } from './issues/issues.ts'
 import type { Comments } from './reviews/comments.ts'
 import type { Reviews } from './reviews/reviews.ts'
@@ -36,6 +37,7 @@ export interface Host {
   readonly takesLoopbackHooks: boolean
   readonly workflowGuard: WorkflowGuard
   readonly issues: Issues
+  readonly lifecycle: Lifecycle
   readonly webhooks: Webhooks
   readonly clock: Clock
   /** Takes one line without a secret in it. */

@@ -88,6 +88,15 @@ const InstallationRequest = z.object({
   createdAt: Time,
 })
 
+/** What may not be done to a branch by pushing. */
+const BranchProtection = z.object({
+  branch: z.string(),
+  /** How many approvals a pull request needs; `null`: a push will do. */
+  approvals: z.int().nonnegative().nullable(),
+  signatures: z.boolean(),
+  forcePushes: z.boolean(),
+})
+
 const Repository = z.object({
   id: z.int().positive(),
   owner: z.string(),
@@ -104,6 +113,13 @@ const Repository = z.object({
   createdAt: Time,
   updatedAt: Time,
   pushedAt: Time.nullable(),
+  archived: z.boolean().default(false),
+  /** Names that it had, the last one at the end; they lead to it until another takes them. */
+  formerNames: z
+    .array(z.object({ owner: z.string(), name: z.string() }))
+    .readonly()
+    .default([]),
+  protections: z.array(BranchProtection).readonly().default([]),
   /** Whom the owner gave a role. */
   collaborators: z
     .array(z.object({ login: z.string(), role: z.enum(roleNames) }))
@@ -162,6 +178,7 @@ export const State = z.object({
 export type State = Readonly<z.infer<typeof State>>
 export type Grant = Readonly<z.infer<typeof Grant>>
 export type Session = Readonly<z.infer<typeof Session>>
+export type BranchProtection = Readonly<z.infer<typeof BranchProtection>>
 export type Repository = Readonly<z.infer<typeof Repository>>
 export type PullRequest = Readonly<z.infer<typeof PullRequest>>
 export type Permissions = z.infer<typeof Permissions>

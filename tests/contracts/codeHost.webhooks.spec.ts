@@ -337,6 +337,36 @@ test('what becomes of issues is told, with the label and who set it', async () =
   })
 })
 
+test('what becomes of a repository is told with what it was before', async () => {
+  await local.codeHost.createRepository(ada, { name: 'moving', description: 'Once', isPrivate: false })
+  await local.webhooks.settled()
+  received = []
+  const change = (body: object, name = 'moving') => ask('PATCH', `/repos/ada/${name}`, body)
+  await change({ description: 'Now' })
+  await change({ private: true })
+  await change({ private: false })
+  await change({ archived: true })
+  await change({ archived: false })
+  await change({ name: 'moved' })
+  await ask('POST', '/repos/ada/moved/transfer', { new_owner: 'acme' })
+  await ask('DELETE', '/repos/acme/moved')
+  await local.webhooks.settled()
+  const told = received.map(({ payload }) => [payload['action'], payload['changes']])
+  expect(told.toSorted()).toEqual(
+    [
+      ['edited', { description: { from: 'Once' } }],
+      ['privatized', undefined],
+      ['publicized', undefined],
+      ['archived', undefined],
+      ['unarchived', undefined],
+      ['renamed', { repository: { name: { from: 'moving' } } }],
+      ['transferred', { owner: { from: { user: expect.objectContaining({ login: 'ada' }) } } }],
+      ['deleted', undefined],
+    ].toSorted(),
+  )
+  expectShapes()
+})
+
 test('a conditional request is answered by 304 to the token that has the tag, and to no other', async () => {
   const grace = (await signIn(local.codeHost, 'grace')).accessToken
   const get = (token: string, tag?: string) =>

@@ -73,6 +73,8 @@ function authorized(ctx: Context, host: Host, request: GitRequest): Allowed {
   if (!repository || !readable) throw notFound()
   if (!isGranted(caller, repository, host, [{ contents: writes ? 'write' : 'read' }]))
     throw new Refusal(403, 'Write access to repository not granted.')
+  if (writes && repository.archived)
+    throw new Refusal(403, 'This repository was archived so it is read-only.')
   if (writes && !mayPush(viewer, repository)) {
     const name = `${repository.owner}/${repository.name}.git`
     throw new Refusal(403, `Permission to ${name} denied to ${viewer?.login ?? 'you'}.`)
@@ -109,8 +111,12 @@ async function serve(
   const writes = request.path === 'git-receive-pack'
   if (writes) await host.repositories.notice(repository)
   const child = startBackend(host, done, {
-    env: cgiEnvironment(ctx, host, request, { repository, viewer }),
-    settings: mayChangeWorkflows ? [] : host.workflowGuard.settings,
+    env: {
+      ...cgiEnvironment(ctx, host, request, { repository, viewer }),
+      CODEHOST_GUARDS_WORKFLOWS: mayChangeWorkflows ? undefined : '1',
+      CODEHOST_PROTECTED: JSON.stringify(repository.protections),
+    },
+    settings: mayChangeWorkflows && repository.protections.length === 0 ? [] : host.workflowGuard.settings,
   })
   ctx.res.once('close', child.kill)
   // Whether or not anybody waits for the answer: refs may have moved.

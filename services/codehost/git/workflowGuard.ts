@@ -1,6 +1,6 @@
 /**
- * Refuses what a push would do to `.github/workflows`, for Apps without the right to: branch by branch, in GitHub's words. It is a
- * `proc-receive` hook, for only that one may say its own reason to git.
+ * Refuses what a push would do to `.github/workflows`, for Apps without the right to, and to protected branches: branch by branch, in
+ * GitHub's words. It is a `proc-receive` hook, for only that one may say its own reason to git.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -49,14 +49,32 @@ function touched(before, after) {
     ? git('log', '--format=', '--name-only', after, '--not', '--all', ...paths)
     : git('diff', '--name-only', '--diff-filter=d', before, after, ...paths)
 }
+const guardsWorkflows = process.env.CODEHOST_GUARDS_WORKFLOWS === '1'
+const isForced = (before, after) => {
+  try { execFileSync('git', ['merge-base', '--is-ancestor', before, after]) } catch { return true }
+  return false
+}
+const protectedRefs = new Map(JSON.parse(process.env.CODEHOST_PROTECTED ?? '[]').map((one) => [
+  'refs/heads/' + one.branch,
+  (before, after) => {
+    const words = 'protected branch hook declined'
+    if (zero.test(after)) return words + ': cannot delete this branch'
+    if (one.approvals !== null) return words + ': changes must be made through a pull request'
+    if (one.signatures) return words + ': commits must have verified signatures'
+    return !one.forcePushes && !zero.test(before) && isForced(before, after) ? words + ': cannot force-push to this branch' : undefined
+  },
+]))
 lines()
 write('version=1')
 flush()
 for (const command of lines()) {
   const [before, after, ...rest] = command.split(' ')
   const ref = rest.join(' ')
-  const file = touched(before, after)
-  if (file === undefined) {
+  const refusal = protectedRefs.get(ref)?.(before, after)
+  const file = guardsWorkflows && refusal === undefined ? touched(before, after) : undefined
+  if (refusal !== undefined) {
+    write('ng ' + ref + ' ' + refusal)
+  } else if (file === undefined) {
     write('ok ' + ref)
     write('option fall-through')
   } else {

@@ -1,6 +1,7 @@
 /** How the fields of the schema are answered: by the same records as the REST API, with the same ids. */
 import { accountOf, mayRead } from '../accounts.ts'
 import { associationOf } from '../actors.ts'
+import { refuseArchived } from '../lifecycle.ts'
 import { nodeId, time } from '../rest/answers.ts'
 import type { Issue } from '../issues/records.ts'
 import type { PullRequest, Repository } from '../state.ts'
@@ -8,6 +9,7 @@ import { reportsOf, rollupOf, type Rollup } from '../checks/rollup.ts'
 import { account, accountNamed, done, failed, require, type Asking } from './asking.ts'
 import { commit, commitsOf } from './commit.ts'
 import type { PageArguments } from './connections.ts'
+import { reviewDecisionOf, type ReviewDecision } from '../reviews/decision.ts'
 import { issueComment, reviewThread, talkOf } from './talk.ts'
 
 /** As many as GitHub takes in one list of ids. */
@@ -44,6 +46,7 @@ interface ThreadArguments {
 async function setResolved({ input }: ThreadArguments, asking: Asking, resolved: boolean) {
   const { host, actor } = asking
   const { of, thread } = threadWith(asking, input.threadId)
+  await done(Promise.resolve().then(() => refuseArchived(of.repository)))
   require(asking, of.repository, { contents: 'write', pull_requests: 'write' })
   const changed = await done(host.reviews.setResolved(of.repository, thread.id, actor, resolved))
   return {
@@ -68,6 +71,7 @@ interface DraftArguments {
 async function setDraft({ input }: DraftArguments, asking: Asking, draft: boolean) {
   const { host, viewer } = asking
   const found = pullRequestWith(asking, input.pullRequestId)
+  await done(Promise.resolve().then(() => refuseArchived(found.repository)))
   require(asking, found.repository, { contents: 'write', pull_requests: 'write' })
   const changed = await done(host.pulls.setDraft(found.repository, found.pull.number, viewer, draft))
   return {
@@ -172,12 +176,14 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
     body: pull.body ?? '',
     isCrossRepository: false,
     mergeCommit: merged?.commit ? commit(asking, of, merged.commit) : null,
+    reviewDecision: () => reviewDecisionOf(host.store.current(), of, pull),
     mergeable: async () => mergeability((await figures()).mergeable),
     mergeStateStatus: async () =>
       mergeState(
         pull,
         (await figures()).mergeable,
         rollupOf(reportsOf(host.store.current(), of.id, pull.headSha)),
+        reviewDecisionOf(host.store.current(), of, pull),
       ),
     commits: (args: PageArguments) => commitsOf(asking, of, pull, args),
     ...talkOf(asking, { repository: of, pull }, () => pullRequest(asking, of, pull)),
@@ -203,9 +209,15 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
 const mergeability = (mergeable: boolean | null): string =>
   mergeable === null ? 'UNKNOWN' : mergeable ? 'MERGEABLE' : 'CONFLICTING'
 
-function mergeState({ draft }: PullRequest, mergeable: boolean | null, checks: Rollup | null): string {
+function mergeState(
+  { draft }: PullRequest,
+  mergeable: boolean | null,
+  checks: Rollup | null,
+  decision: ReviewDecision | null,
+): string {
   if (mergeable === null) return 'UNKNOWN'
   if (!mergeable) return 'DIRTY'
   if (draft) return 'DRAFT'
+  if (decision !== null && decision !== 'APPROVED') return 'BLOCKED'
   return checks === null || checks === 'SUCCESS' ? 'CLEAN' : 'UNSTABLE'
 }

@@ -44,6 +44,7 @@ type Issue implements Node {
 enum PullRequestState { CLOSED MERGED OPEN }
 enum CommentAuthorAssociation { COLLABORATOR CONTRIBUTOR MEMBER NONE OWNER }
 enum DiffSide { LEFT RIGHT }
+enum PullRequestReviewDecision { APPROVED CHANGES_REQUESTED REVIEW_REQUIRED }
 enum PullRequestReviewState { APPROVED CHANGES_REQUESTED COMMENTED DISMISSED PENDING }
 enum PullRequestReviewThreadSubjectType { FILE LINE }
 enum MergeStateStatus { BEHIND BLOCKED CLEAN DIRTY DRAFT HAS_HOOKS UNKNOWN UNSTABLE }
@@ -246,6 +247,7 @@ type PullRequest implements Node {
   mergedBy: Actor
   number: Int!
   repository: Repository!
+  reviewDecision: PullRequestReviewDecision
   reviewThreads(after: String, before: String, first: Int, last: Int): PullRequestReviewThreadConnection!
   reviews(
     after: String, author: String, before: String, first: Int, last: Int, states: [PullRequestReviewState!]

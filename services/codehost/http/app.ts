@@ -12,6 +12,8 @@ import { pullRoutes } from '../rest/pulls.ts'
 import { checkRoutes } from '../rest/checks.ts'
 import { collaboratorRoutes } from '../rest/collaborators.ts'
 import { issueRoutes } from '../rest/issues.ts'
+import { lifecycleRoutes } from '../rest/lifecycle.ts'
+import { reactionRoutes } from '../rest/reactions.ts'
 import { issueCommentRoutes } from '../rest/issueComments.ts'
 import { reviewCommentRoutes } from '../rest/reviewComments.ts'
 import { reviewRoutes } from '../rest/reviews.ts'
@@ -21,6 +23,7 @@ import { installationRoutes, installationTokenRoutes } from '../rest/installatio
 import { jobLogRoute, jobRoutes, statusRoutes } from '../rest/statuses.ts'
 import { userRoutes } from '../rest/user.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
+import { redirectFormer, refuseArchivedWrites } from './formerNames.ts'
 import { conditional } from './conditional.ts'
 import { refuseForeignHost } from './baseUrl.ts'
 import { bodyParser } from '@koa/bodyparser'
@@ -29,6 +32,7 @@ import { bodyParser } from '@koa/bodyparser'
 export function createApp(host: Host, listensOn: string): Koa {
   const app = new Koa()
   const git = createGitBackend(host)
+  const redirect = redirectFormer(host)
   app.on('error', (error: NodeJS.ErrnoException) => {
     const clientWent = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')
     if (!clientWent) host.log(`An answer broke off: ${error.message}`)
@@ -38,7 +42,7 @@ export function createApp(host: Host, listensOn: string): Koa {
     protect(ctx)
     try {
       refuseForeignHost(ctx, listensOn)
-      await (git(ctx) ?? next())
+      await redirect(ctx, () => git(ctx) ?? next())
       if (ctx.status === 404 && ctx.body === undefined) throw notFound()
     } catch (error) {
       refuse(ctx, error instanceof Refusal ? error : unexpected(host, ctx, error))
@@ -60,11 +64,14 @@ export function createApp(host: Host, listensOn: string): Koa {
 function apiRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api/v3' })
   router.use(conditional)
+  router.use(refuseArchivedWrites(host))
   userRoutes(router, host)
   installationRoutes(router, host)
   installationTokenRoutes(router, host)
   appRoutes(router, host)
   router.get('/rate_limit', host.limits.answer)
+  // Before the branches: their names may have a slash.
+  lifecycleRoutes(router, host)
   repositoryRoutes(router, host)
   // Before those of one pull request: `comments` is no number.
   reviewCommentRoutes(router, host)
@@ -72,6 +79,7 @@ function apiRoutes(host: Host): Router {
   reviewRoutes(router, host)
   issueCommentRoutes(router, host)
   issueRoutes(router, host)
+  reactionRoutes(router, host)
   collaboratorRoutes(router, host)
   checkRoutes(router, host)
   statusRoutes(router, host)

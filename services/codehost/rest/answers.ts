@@ -167,13 +167,13 @@ export function fullRepository(
     watchers_count: 0,
     open_issues: facts.openPulls,
     open_issues_count: facts.openPulls,
-    has_issues: false,
+    has_issues: true,
     has_projects: false,
     has_wiki: false,
     has_pages: false,
     has_downloads: false,
     has_discussions: false,
-    archived: false,
+    archived: repository.archived,
     disabled: false,
     is_template: false,
     topics: [],
@@ -235,21 +235,26 @@ function repositoryUrls(url: string) {
 export type FullRepository = ReturnType<typeof fullRepository>
 
 /** `short-branch`. */
-export const shortBranch = (repository: FullRepository, name: string, sha: string) => ({
+export const shortBranch = (repository: FullRepository, name: string, sha: string, isProtected = false) => ({
   name,
   commit: { sha, url: `${repository.url}/commits/${sha}` },
-  protected: false,
+  protected: isProtected,
 })
 
 /** `branch-with-protection`. */
-export const branchWithProtection = (repository: FullRepository, name: string, commit: Commit) => {
+export const branchWithProtection = (
+  repository: FullRepository,
+  name: string,
+  commit: Commit,
+  isProtected: boolean,
+) => {
   const url = `${repository.url}/branches/${encodeURIComponent(name)}`
   return {
     name,
     commit: commitAnswer(repository, commit),
     _links: { self: url, html: `${repository.html_url}/tree/${encodeURI(name)}` },
-    protected: false,
-    protection: { enabled: false },
+    protected: isProtected,
+    protection: { enabled: isProtected },
     protection_url: `${url}/protection`,
   }
 }

@@ -34,6 +34,8 @@ const Merge = z.object({
   merge_method: z.enum(['merge', 'squash', 'rebase']).default('merge'),
 })
 
+const UpdateBranch = z.object({ expected_head_sha: z.string().optional().catch(undefined) }).catch({})
+
 const PullQuery = z.object({
   state: z.enum(['open', 'closed', 'all']).catch('open'),
   head: z.string().optional().catch(undefined),
@@ -84,6 +86,19 @@ export function pullRoutes(router: Router, host: Host): void {
       const edit = bodyAs(ctx, PullEdit, 'PullRequest')
       const pull = await host.pulls.edit(repository, numberOf(ctx), account, edit)
       ctx.body = await full(host, origin, repository, answer, pull)
+    },
+  )
+
+  router.put(
+    '/repos/:owner/:repo/pulls/:number/update-branch',
+    requires(host, { pull_requests: 'write' }),
+    async (ctx) => {
+      const account = signedIn(ctx, host)
+      const { repository, answer } = asked(ctx, host)
+      const { expected_head_sha: expected } = UpdateBranch.parse(ctx.request.body ?? {})
+      await host.pulls.updateBranch(repository, numberOf(ctx), account, expected)
+      ctx.status = 202
+      ctx.body = { message: 'Updating pull request branch.', url: `${answer.url}/pulls/${numberOf(ctx)}` }
     },
   )
 

@@ -39,7 +39,9 @@ export function repositoryRoutes(router: Router, host: Host): void {
   router.get('/repos/:owner/:repo/branches', requires(host, { contents: 'read' }), async (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
     const branches = await host.repositories.bare(repository).branches()
-    answerPage(ctx, origin, [...branches], ([name, sha]) => shortBranch(answer, name, sha))
+    answerPage(ctx, origin, [...branches], ([name, sha]) =>
+      shortBranch(answer, name, sha, isProtected(repository, name)),
+    )
   })
 
   router.get('/repos/:owner/:repo/branches/*branch', requires(host, { contents: 'read' }), async (ctx) => {
@@ -49,7 +51,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     const sha = (await bare.branches()).get(name)
     const [commit] = sha === undefined ? [] : await bare.commits(undefined, sha, 1)
     if (!commit) throw new Refusal(404, 'Branch not found')
-    ctx.body = branchWithProtection(answer, name, commit)
+    ctx.body = branchWithProtection(answer, name, commit, isProtected(repository, name))
   })
 
   router.delete('/repos/:owner/:repo/git/refs/*ref', requires(host, { contents: 'write' }), async (ctx) => {
@@ -92,6 +94,9 @@ export function repositoryRoutes(router: Router, host: Host): void {
     })
   })
 }
+
+const isProtected = ({ protections }: Repository, name: string): boolean =>
+  protections.some(({ branch }) => branch === name)
 
 /** The repository that the address names, as the one who asks may see it. Throws Refusal 401 and 404. */
 export function asked(

@@ -71,6 +71,21 @@ export type HostEvent =
       readonly sender: Account
     }
   | {
+      readonly kind: 'repository'
+      readonly action:
+        | 'renamed'
+        | 'transferred'
+        | 'privatized'
+        | 'publicized'
+        | 'archived'
+        | 'unarchived'
+        | 'edited'
+        | 'deleted'
+      readonly repository: Repository
+      readonly before: Repository
+      readonly sender: Account
+    }
+  | {
       readonly kind: 'check_run'
       readonly action: 'created' | 'completed'
       readonly repository: Repository

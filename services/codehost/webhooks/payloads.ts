@@ -45,6 +45,8 @@ export async function payloadOf(
   }
   if (event.kind === 'push')
     return { action: null, payload: { ...(await pushed(host, repository, event)), ...around } }
+  if (event.kind === 'repository')
+    return { action: event.action, payload: { action: event.action, ...repositoryChanges(event), ...around } }
   if (isReport(event)) {
     const about = {
       origin: host.url,
@@ -61,6 +63,36 @@ export async function payloadOf(
   return {
     action,
     payload: { action, number: pull.number, pull_request: shown, ...changes(event), ...around },
+  }
+}
+
+/** What was otherwise before. */
+function repositoryChanges({
+  action,
+  repository,
+  before,
+}: Extract<HostEvent, { kind: 'repository' }>): object {
+  switch (action) {
+    case 'renamed':
+      return { changes: { repository: { name: { from: before.name } } } }
+    case 'transferred': {
+      const owner = ownerOf(before.owner)
+      const [kind, from] = owner?.type === 'Organization' ? ['organization', owner] : ['user', owner]
+      return { changes: { owner: { from: from ? { [kind]: simpleUser('', from) } : {} } } }
+    }
+    case 'edited':
+      return {
+        changes: {
+          ...(before.description === repository.description
+            ? {}
+            : { description: { from: before.description } }),
+          ...(before.defaultBranch === repository.defaultBranch
+            ? {}
+            : { default_branch: { from: before.defaultBranch } }),
+        },
+      }
+    default:
+      return {}
   }
 }
 
