@@ -61,6 +61,11 @@ table.code td.o.ai{border-right:2px solid var(--accent)}table.code td.o.human{bo
 table.code td.sign{width:1%;padding:0 0 0 8px}table.code td.sign+td{padding-left:4px}
 tr.added td{background:var(--add)}tr.deleted td{background:var(--del)}tr.hunk td,tr.note td{background:var(--raised);color:var(--muted)}
 .minus{color:var(--bad)}.plus{color:var(--ok)}
+.field{display:block}form.facts input[type=text]{width:180px}.field textarea{display:block;width:100%;margin-top:4px;padding:8px;border:1px solid var(--control);border-radius:6px;background:var(--panel);
+color:var(--text);font:400 14px/20px var(--ui);resize:vertical}
+pre.hunk{margin:0;padding:8px 16px;overflow-x:auto;background:var(--raised);border-bottom:1px solid var(--soft);font:400 12.5px/20px var(--mono)}
+.said{align-items:flex-start;border-top:1px solid var(--soft)}
+table.code td.n a{color:inherit;display:block}table.code td.form{padding:16px;white-space:normal;font:400 14px/20px var(--ui)}
 @media(max-width:600px){main{padding:24px 16px 48px}header.bar{padding:0 16px}}
 `
 

@@ -4,6 +4,8 @@ import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
+import type { Spot } from '../reviews/lines.ts'
+import { lineForm } from './talk/talkHtml.ts'
 import type { DiffFile, DiffLine } from '../git/diffLines.ts'
 import type { LineOrigin, LineOrigins } from './lineOrigins.ts'
 import { html } from '#platform/http/html.ts'
@@ -57,6 +59,7 @@ export const repositoryPage = (page: {
       <h2>Clone</h2>
       <code class="copy">git clone ${page.cloneUrl}</code>
     </section>
+    <p><a href="${`${addressOf(page.repository)}/issues`}">Issues</a></p>
     <section class="stack">
       <h2>Open pull requests</h2>
       ${
@@ -111,6 +114,12 @@ export const pullPage = (page: {
   /** Who wrote the lines, as far as notes beside the commits say. */
   readonly origins: LineOrigins
   readonly merge: MergeOffer
+  /** What was said of it, with the forms to say more. */
+  readonly conversation: Html
+  /** What all checks say, in a word; `null` where nothing was reported. */
+  readonly checks: string | null
+  /** The line below which the form for a comment stands. */
+  readonly commented: Spot | undefined
   /** Whether closing, reopening and the like are offered. */
   readonly mayChange: boolean
   /** Why an attempt to merge did not succeed. */
@@ -144,6 +153,11 @@ export const pullPage = (page: {
     </section>
     ${pull.closedAt === null && mergeBox(repository, pull, page.merge)}
     ${page.mayChange && stateForms(repository, pull)}
+    <p class="facts">
+      <a href="${`${addressOf(repository)}/pull/${pull.number}/checks`}">Checks</a>
+      <span class="muted">${page.checks ?? 'none yet'}</span>
+    </p>
+    ${page.conversation}
     <section class="stack">
       <h2>Changed files (${figures.changedFiles})</h2>
       ${diff.truncated && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}
@@ -156,7 +170,7 @@ export const pullPage = (page: {
       }
       ${diff.files.length === 0 && html`<p class="muted">There is nothing to show.</p>`}
     </section>
-    ${diff.files.map((file) => filePanel(file, origins.get(file.path)))}`
+    ${diff.files.map((file) => filePanel(file, origins.get(file.path), { ...page, address: `${addressOf(repository)}/pull/${pull.number}` }))}`
 }
 
 function stateOf(pull: PullRequest): Html {
@@ -207,13 +221,23 @@ function stateForms(repository: Repository, pull: PullRequest): Html {
   </div>`
 }
 
-const filePanel = (file: DiffFile, origins: FileOrigins | undefined): Html =>
+/** Where comments on lines go. */
+interface Commenting {
+  readonly address: string
+  readonly pull: PullRequest
+  readonly commented: Spot | undefined
+}
+
+const filePanel = (file: DiffFile, origins: FileOrigins | undefined, commenting: Commenting): Html =>
   html`<section class="panel">
     <div class="head"><code>${visible(file.path)}</code></div>
     <div class="diff" tabindex="0" role="region" aria-label="${`Changes of ${file.path}`}">
       <table class="code">
         <tbody>
-          ${file.lines.map((line, index) => row(line, file.lines[index - 1], origins))}
+          ${file.lines.map((line, index) => [
+            row(line, file.lines[index - 1], origins, lineNumbers(file.path, line, commenting)),
+            formBelow(file.path, line, commenting),
+          ])}
         </tbody>
       </table>
     </div>
@@ -229,14 +253,49 @@ const signs = { added: '+', deleted: '-', same: ' ', hunk: '', note: '' } as con
 
 type FileOrigins = ReadonlyMap<number, LineOrigin>
 
-const row = (line: DiffLine, above: DiffLine | undefined, origins: FileOrigins | undefined): Html =>
+const row = (
+  line: DiffLine,
+  above: DiffLine | undefined,
+  origins: FileOrigins | undefined,
+  numbers: Record<'oldLine' | 'newLine', Html | number | undefined>,
+): Html =>
   html`<tr class="${line.kind}">
     ${origins !== undefined && originCell(originOf(line, origins), above && originOf(above, origins))}
-    <td class="n">${line.oldLine}</td>
-    <td class="n">${line.newLine}</td>
+    <td class="n">${numbers.oldLine}</td>
+    <td class="n">${numbers.newLine}</td>
     <td class="sign">${signs[line.kind]}</td>
     <td>${visible(line.text)}</td>
   </tr>`
+
+/** The line of the file that a comment would stand on: of the new one, or of the old one where it is gone. */
+const spotOf = (path: string, { kind, oldLine, newLine }: DiffLine): Spot | undefined => {
+  if (kind === 'deleted' && oldLine !== undefined) return { path, side: 'LEFT', line: oldLine }
+  return newLine === undefined ? undefined : { path, side: 'RIGHT', line: newLine }
+}
+
+/** The numbers of a line; the one that a comment would stand on leads to its form, while the pull request is open. */
+function lineNumbers(path: string, line: DiffLine, { address, pull }: Commenting) {
+  const spot = pull.closedAt === null ? spotOf(path, line) : undefined
+  if (!spot) return { oldLine: line.oldLine, newLine: line.newLine }
+  const query = new URLSearchParams({ path, side: spot.side, line: String(spot.line) })
+  const link = html`<a
+    href="${`${address}?${query}#comment`}"
+    aria-label="${`Comment on line ${spot.line} of ${path}`}"
+    >${spot.line}</a
+  >`
+  return spot.side === 'LEFT'
+    ? { oldLine: link, newLine: line.newLine }
+    : { oldLine: line.oldLine, newLine: link }
+}
+
+function formBelow(path: string, line: DiffLine, { address, pull, commented }: Commenting): Html | false {
+  const spot = spotOf(path, line)
+  if (!commented || spot?.path !== commented.path || spot.line !== commented.line) return false
+  if (spot.side !== commented.side || pull.closedAt !== null) return false
+  return html`<tr>
+    <td class="form" colspan="5">${lineForm(address, { ...spot, head: pull.headSha })}</td>
+  </tr>`
+}
 
 const originOf = ({ newLine }: DiffLine, origins: FileOrigins): LineOrigin | undefined =>
   newLine === undefined ? undefined : origins.get(newLine)

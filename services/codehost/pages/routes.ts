@@ -22,6 +22,11 @@ import {
   type MergeOffer,
   type StateChange,
 } from './repositoryPages.ts'
+import { asked as talkAsked } from './talk/asked.ts'
+import { checkPages } from './talk/checkPages.ts'
+import { issuePages } from './talk/issuePages.ts'
+import { conversation, pullTalkRoutes } from './talk/pullTalk.ts'
+import { reportsOf, rollupOf } from '../checks/rollup.ts'
 import { loginPage, refusalPage } from './signIn.ts'
 
 type PageContext = Context & { params: Record<string, string> }
@@ -31,6 +36,11 @@ const diffLimit = 1024 * 1024
 const mostLines = 20_000
 
 const Login = z.object({ login: z.string(), return_to: z.string().optional() })
+const Commented = z.object({
+  path: z.string(),
+  side: z.enum(['LEFT', 'RIGHT']),
+  line: z.coerce.number().int().positive(),
+})
 const Merge = z.object({ sha: z.string().optional() })
 
 export function pageRoutes(host: Host): Router {
@@ -57,6 +67,9 @@ export function pageRoutes(host: Host): Router {
   router.post('/login', (ctx) => login(ctx, host))
   appPages(router, host)
   installationPages(router, host)
+  pullTalkRoutes(router, host)
+  checkPages(router, host)
+  issuePages(router, host)
   router.get('/:owner/:repo', (ctx) => showRepository(ctx, host))
   router.get('/:owner/:repo/pull/:number', async (ctx) => {
     const { repository, pull } = askedPull(ctx, host)
@@ -154,6 +167,9 @@ async function showPull(
       diff: { files, truncated: truncated || diff.truncated },
       origins: await lineOriginsOf(bare, { base, head, paths: files.map(({ path }) => path) }),
       refused,
+      conversation: await conversation(host, talkAsked(ctx, host), pull),
+      checks: rollupOf(reportsOf(host.store.current(), repository.id, head))?.toLowerCase() ?? null,
+      commented: Commented.safeParse(ctx.query).data,
       mayChange: mergesAs(ctx, host, repository) !== undefined,
       merge: mergeOffer(ctx, host, repository, pull, figures.mergeable),
     }),

@@ -1,0 +1,69 @@
+/** What the pages of a conversation are asked with: the repository, and who speaks. */
+import type { Context } from 'koa'
+import { mayPush, mayTriage, organizationOf, personOf, type Account } from '../../accounts.ts'
+import type { Actor } from '../../actors.ts'
+import { browsingAs, readable } from '../../http/authenticate.ts'
+import { originOf, refuseForeignForm } from '../../http/baseUrl.ts'
+import { notFound, Refusal } from '../../httpError.ts'
+import { refuseArchived } from '../../lifecycle.ts'
+import type { Host } from '../../services.ts'
+import type { Repository } from '../../state.ts'
+
+export type PageContext = Context & { params: Record<string, string> }
+
+/** Who looks at a repository, and who they would speak as. */
+export interface Asked {
+  readonly repository: Repository
+  readonly viewer: Account | undefined
+  /** A browser in which nobody signed in speaks as the owner: there are no passwords here that it could not give as well. */
+  readonly speaker: Account
+  readonly mayPush: boolean
+  readonly mayTriage: boolean
+}
+
+/** Throws Refusal 404. */
+export function asked(ctx: PageContext, host: Host): Asked {
+  const viewer = browsingAs(ctx, host)
+  const repository = readable(host, viewer, ctx.params['owner'], ctx.params['repo'])
+  const owner = personOf(repository.owner) ?? personOf(organizationOf(repository.owner)?.owners[0] ?? '')
+  const speaker = viewer ?? owner
+  if (!speaker) throw notFound()
+  return {
+    repository,
+    viewer,
+    speaker,
+    mayPush: mayPush(speaker, repository),
+    mayTriage: mayTriage(speaker, repository),
+  }
+}
+
+/** The same for a form of our own that changes something. Throws Refusal 403 and 404. */
+export function sent(ctx: PageContext, host: Host): Asked & { readonly by: Actor } {
+  refuseForeignForm(ctx, originOf(ctx, host.url))
+  const all = asked(ctx, host)
+  refuseArchived(all.repository)
+  return { ...all, by: { account: all.speaker, viaApp: null } }
+}
+
+/** The number in the address. Throws Refusal 404. */
+export function numberOf(ctx: PageContext, name = 'number'): number {
+  const text = ctx.params[name] ?? ''
+  if (!/^\d{1,15}$/.test(text)) throw notFound()
+  return Number(text)
+}
+
+/** Sends the browser on after a form. */
+export function seeOther(ctx: Context, address: string): void {
+  ctx.status = 303
+  ctx.redirect(address)
+}
+
+/** Why a form cannot be taken as it is. */
+export const badForm = (sentence: string): Refusal => new Refusal(422, sentence)
+
+export const addressOf = ({ owner, name }: Repository): string => `/${owner}/${name}`
+
+export const barOf = (ctx: Context, viewer: Account | undefined) => ({
+  login: viewer?.login,
+  returnTo: ctx.path,
+})
