@@ -101,19 +101,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding)))
     }
     if (services.has('command')) {
-      const { startDispatcher } = await import('./command/dispatcher.ts')
-      running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
-      const { startOpenWorkSweep } = await import('./command/openWork.ts')
-      running.push(engines.leases.hold('open work', async () => startOpenWorkSweep(engines)))
-      const { startRelatedTasks } = await import('./command/relatedTasks.ts')
-      running.push(engines.leases.hold('related tasks', async () => startRelatedTasks(engines)))
-      const { startErasure } = await import('./command/cleanup/erasure.ts')
-      running.push(startErasure(engines))
-      const { startImageSweep } = await import('./command/cleanup/imageSweep.ts')
-      running.push(engines.leases.hold('images', () => startImageSweep(engines)))
-      const { startBlobSweep } = await import('./command/cleanup/blobSweep.ts')
-      running.push(engines.leases.hold('blobs', () => startBlobSweep(engines)))
-      running.push(await startFollowing(config, engines))
+      const { startCommandWork } = await import('./command/work.ts')
+      running.push(...startCommandWork(config, engines))
       running.push(...(await startSealing(config, engines, details)))
     }
     const agents = startAgents(engines.bus)
@@ -198,14 +187,6 @@ function ownAddress({ host, port }: Config): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-/** Follows pull requests at the code host, in one process. */
-async function startFollowing({ following: { everyMs } }: Config, engines: Engines): Promise<Running> {
-  const { startFollower, timesFor } = await import('./command/follow/follower.ts')
-  const { readAccess } = await import('./command/follow/access.ts')
-  const following = { ...engines, tokenFor: readAccess(engines) }
-  return engines.leases.hold('follower', () => startFollower(following, timesFor(everyMs)))
-}
-
 /** The parts of the API that this process answers by itself. */
 async function apisOf(
   config: Config,
@@ -240,10 +221,11 @@ async function startDoor(
       await startServiceApp({ apis, host, port, parts: engines.parts, details }, { ...engines, tokens }),
     ]
   }
-  const [{ startGateway }, { startNotices }, { upstream }] = await Promise.all([
+  const [{ startGateway }, { startNotices }, { upstream }, { startMissedDeliveries }] = await Promise.all([
     import('./gateway/gateway.ts'),
     import('./platform/runners/notices.ts'),
     import('./gateway/http/upstream.ts'),
+    import('./gateway/webhooks/missedDeliveries.ts'),
   ])
   const parts = new Map(engines.parts)
   const upstreams: Running[] = []
@@ -259,6 +241,7 @@ async function startDoor(
   }
   const [command, query] = [answering('command'), answering('query')]
   const notices = startNotices(engines.bus)
+  const secrets = webhookSecrets(engines.hostApp, config.following)
   const gateway = await startGateway(
     {
       host,
@@ -269,7 +252,7 @@ async function startDoor(
       requestsAMinute: config.requestsAMinute,
       codeHostName: codeHostName(config),
       passwordSignIn: config.passwordSignIn,
-      webhookSecrets: webhookSecrets(engines.hostApp, config.following),
+      webhookSecrets: secrets,
       webFolder: new URL('../web', import.meta.url).pathname,
       verifierFile: new URL('flightdeck-verify.mjs', import.meta.url).pathname,
       notices: notices.read,
@@ -281,7 +264,10 @@ async function startDoor(
     },
     engines,
   )
-  return [...upstreams, { stop: async () => notices.stop() }, gateway]
+  const missed = engines.leases.hold('missed deliveries', async () =>
+    startMissedDeliveries(engines, async () => (await secrets()).length > 0),
+  )
+  return [...upstreams, { stop: async () => notices.stop() }, gateway, missed]
 }
 
 /** The last that was started stops first: nothing loses what it leans on. */

@@ -71,6 +71,17 @@ async function append(
   )
 }
 
+/** Which of the GUIDs are in the log, of those that came today or in the days before that are remembered. */
+export async function recordedGuids(deps: RecordingDeps): Promise<(guid: string) => boolean> {
+  const now = deps.clock.now().getTime()
+  const [today, earlier] = await Promise.all([
+    deps.commands.load(receivedDeliveries, streamOf(now)),
+    earlierDays(deps, new Map(), now),
+  ])
+  const days = [today.state, ...earlier]
+  return (guid) => days.some(({ guids }) => guids.has(guid))
+}
+
 /** The days before today. They are over, so each is read once; yesterday may still be ending in another process. */
 function earlierDays(
   deps: RecordingDeps,

@@ -129,6 +129,8 @@ export const Delivery = z.object({
   action: z.string().nullish(),
 })
 
+export const DeliveryInFull = z.object({ request: z.object({ payload: z.unknown() }) })
+
 export const RateLimits = z.object({
   resources: z.object({
     core: z.object({ limit: z.number(), remaining: z.number(), reset: z.number() }),

@@ -103,7 +103,13 @@ function knownOfApp({
   asApp,
 }: SigningHost): Pick<
   CodeHostApps,
-  'hasKey' | 'app' | 'installations' | 'installationRequests' | 'deliveries'
+  | 'hasKey'
+  | 'app'
+  | 'installations'
+  | 'installationRequests'
+  | 'deliveries'
+  | 'failedDeliveries'
+  | 'deliveryPayload'
 > {
   return {
     hasKey,
@@ -135,12 +141,45 @@ function knownOfApp({
         requester: ownerOf(requester).login,
       }))
     },
+    ...failedCalls(asApp),
     deliveries: async () => {
       const apps = await asApp()
       const found = await ask(z.array(answers.Delivery), () => apps.listWebhookDeliveries({ per_page: 50 }))
       return found.map(deliveryFrom)
     },
   }
+}
+
+/** Deliveries that came to nothing, which the host remembers for three days. */
+function failedCalls(
+  asApp: SigningHost['asApp'],
+): Pick<CodeHostApps, 'failedDeliveries' | 'deliveryPayload'> {
+  return {
+    failedDeliveries: async (cursor) => {
+      const apps = await asApp()
+      let link: string | undefined
+      const found = await ask(z.array(answers.Delivery), async () => {
+        const asked = { per_page: 100, status: 'failure', ...(cursor === null ? {} : { cursor }) } as const
+        const answer = await apps.listWebhookDeliveries(asked)
+        link = answer.headers.link
+        return answer
+      })
+      return { deliveries: found.map(deliveryFrom), next: nextCursor(link) }
+    },
+    deliveryPayload: async (id) => {
+      const apps = await asApp()
+      const found = await ask(answers.DeliveryInFull, () =>
+        apps.getWebhookDelivery({ delivery_id: Number(id) }),
+      )
+      return found.request.payload
+    },
+  }
+}
+
+/** `<https://...?cursor=v1_7&per_page=100>; rel="next"` */
+function nextCursor(link: string | undefined): string | null {
+  const [, next] = /<([^>]+)>; *rel="next"/.exec(link ?? '') ?? []
+  return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null
 }
 
 /** Signs as the App, and keeps its installations' tokens; made anew when the App is another one. `undefined` without a key. */

@@ -108,6 +108,12 @@ export interface CodeHostApps {
   }): Promise<string>
   /** The installations that the person of the token can see. */
   installationsOf(accessToken: string): Promise<readonly Installation[]>
+  /** Deliveries that failed, newest first, a page at a time: `null` asks for the first page, and follows the last. */
+  failedDeliveries(
+    cursor: string | null,
+  ): Promise<{ readonly deliveries: readonly HostDelivery[]; readonly next: string | null }>
+  /** What a delivery carried. `not_found` once the host has forgotten it. */
+  deliveryPayload(id: string): Promise<unknown>
   /** The latest deliveries, newest first, at most 50. */
   deliveries(): Promise<readonly HostDelivery[]>
   /** What is left to the holder of the token. Asking costs nothing. */

@@ -1,0 +1,68 @@
+/**
+ * Destroys the keys of old days' deliveries: the ids of people and repositories in them open no more, while GUIDs, kinds and the chain of
+ * the log stay. A day's deliveries are looked at for seven days after it; its key goes once eight days are over.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+
+export interface DeliveryKeysEngines {
+  readonly eventStore: Pick<EventStore, 'readAll'>
+  readonly vault: Pick<Vault, 'destroy' | 'getSecret' | 'putSecret'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const dayMs = 86_400_000
+const keptDays = 8
+const everyMs = 3_600_000
+/** How far it has come is kept where keys are: a log that is put back without them has nothing to destroy. */
+const mark = { scope: 'delivery-keys', name: 'next-day' } as const
+
+/** Looks at once and each hour, until it is stopped. */
+export function startDeliveryKeys(engines: DeliveryKeysEngines): Held {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = (async () => {
+    while (!signal.aborted) {
+      await destroyDeliveryKeys(engines, signal).catch((fault: unknown) => {
+        if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to destroy keys of old deliveries')
+      })
+      await pause(everyMs, undefined, { signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** Destroys the keys of all days that are over for longer than eight days. Doing it again does no harm. */
+export async function destroyDeliveryKeys(
+  { eventStore, vault, clock }: DeliveryKeysEngines,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const upTo = dayOf(clock.now().getTime() - keptDays * dayMs)
+  const known = await vault.getSecret(mark.scope, mark.name)
+  const first = known ?? (await firstDay(eventStore))
+  if (first === undefined) return
+  for (let day = first; day < upTo && !signal.aborted; day = dayAfter(day)) {
+    await vault.destroy(scopeOfStream(deliveryStream(day)))
+    await vault.putSecret(mark.scope, mark.name, dayAfter(day))
+  }
+}
+
+async function firstDay(eventStore: Pick<EventStore, 'readAll'>): Promise<string | undefined> {
+  const [first] = await eventStore.readAll(null, 1, { streams: [deliveryStream('')] })
+  const name = first && parseStream(first.stream)
+  return name?.kind === 'delivery' ? name.id : undefined
+}
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+const dayAfter = (day: string): string => dayOf(Date.parse(`${day}T00:00:00Z`) + dayMs)

@@ -1,0 +1,120 @@
+/**
+ * Deliveries that did not reach us: looked for at the code host on a start and every ten minutes, and recorded as the webhook's route does.
+ * The host tries each once and remembers it for three days. What is in the log is not fetched again, so a round that was broken off goes on
+ * with the next.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { deliveredEvents } from '#domain/delivery.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { CodeHostApps, HostDelivery } from '#platform/ports/codeHostApp.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import { hintOf } from './hint.ts'
+import { deliveryRecorder, recordedGuids, type RecordingDeps } from './recordDelivery.ts'
+
+export interface MissedDeliveriesDeps extends RecordingDeps {
+  readonly codeHostApps: Pick<CodeHostApps, 'hasKey' | 'failedDeliveries' | 'deliveryPayload'>
+  readonly bus: Pick<Bus, 'publish'>
+  readonly logger: Logger
+}
+
+const everyMs = 600_000
+const afterFaultMs = 60_000
+const rememberedMs = 3 * 86_400_000
+/** 10,000 deliveries: an outage that is longer is read from the state of things. */
+const mostPages = 100
+const Guid = z.uuid()
+
+/** Looks at once and every ten minutes, until it is stopped. `hasHook` says whether anything is delivered to us. */
+export function startMissedDeliveries(deps: MissedDeliveriesDeps, hasHook: () => Promise<boolean>): Held {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = (async () => {
+    while (!signal.aborted) {
+      const nextMs = await round(deps, hasHook, signal)
+      await pause(nextMs, undefined, { signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** One look; answers how long to wait for the next, in ms. */
+async function round(
+  deps: MissedDeliveriesDeps,
+  hasHook: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<number> {
+  try {
+    if (!(await hasHook()) || !(await deps.codeHostApps.hasKey())) return everyMs
+    const recorded = await recordMissed(deps, signal)
+    if (recorded > 0) deps.logger.info({ recorded }, 'recorded deliveries that had been missed')
+    return everyMs
+  } catch (fault) {
+    if (signal.aborted) return 0
+    const isExpected = fault instanceof CodeHostFault || fault instanceof Fault
+    if (!isExpected) deps.logger.error({ err: fault }, 'failed to look for missed deliveries')
+    const waitMs = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
+    return Math.min(Math.max(waitMs ?? afterFaultMs, afterFaultMs), everyMs)
+  }
+}
+
+/** Records what failed and is not in the log, the oldest first; answers how many that were. Throws CodeHostFault. */
+export async function recordMissed(
+  deps: MissedDeliveriesDeps,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<number> {
+  const isRecorded = await recordedGuids(deps)
+  const record = deliveryRecorder(deps)
+  const missed = (await failedOnes(deps, signal)).filter(({ guid }) => !isRecorded(guid))
+  let count = 0
+  for (const { id, guid, event } of missed.toReversed()) {
+    if (signal.aborted) break
+    const payload = await payloadOf(deps, id)
+    const hint = payload === undefined ? null : hintOf(guid, event, payload)
+    if (hint === null) continue
+    await record(hint)
+    count += 1
+    if (event.startsWith('installation')) deps.bus.publish('installations', { changed: true })
+  }
+  return count
+}
+
+/** What the host could not deliver in the last three days, of the kinds that lead to something: each GUID once, newest first. */
+async function failedOnes(
+  { codeHostApps, clock }: MissedDeliveriesDeps,
+  signal: AbortSignal,
+): Promise<readonly HostDelivery[]> {
+  const since = clock.now().getTime() - rememberedMs
+  const byGuid = new Map<string, HostDelivery>()
+  let cursor: string | null = null
+  for (let page = 0; page < mostPages && !signal.aborted; page += 1) {
+    const { deliveries, next } = await codeHostApps.failedDeliveries(cursor)
+    for (const one of deliveries) {
+      const guid = Guid.safeParse(one.guid).data?.toLowerCase()
+      const isOurs = deliveredEvents.some((known) => known === one.event)
+      if (guid !== undefined && isOurs && !byGuid.has(guid)) byGuid.set(guid, { ...one, guid })
+    }
+    const oldest = deliveries.at(-1)
+    if (next === null || oldest === undefined || Date.parse(oldest.deliveredAt) < since) break
+    cursor = next
+  }
+  return [...byGuid.values()]
+}
+
+/** `undefined` for one that the host has forgotten meanwhile. */
+async function payloadOf({ codeHostApps }: MissedDeliveriesDeps, id: string): Promise<unknown> {
+  try {
+    return await codeHostApps.deliveryPayload(id)
+  } catch (fault) {
+    if (fault instanceof CodeHostFault && fault.kind === 'not_found') return undefined
+    throw fault
+  }
+}
