@@ -1,5 +1,5 @@
 /** Who does something on the code host, with what, and how they stand to a repository. */
-import { organizationOf, sameName, type Account } from './accounts.ts'
+import { accountOf, organizationOf, sameName, type Account } from './accounts.ts'
 import type { Repository, State } from './state.ts'
 
 /** Who does something, and the App whose token it is done with; `null` on a page. */
@@ -11,10 +11,26 @@ export interface Actor {
 /** GitHub's `author_association`. It is no right. */
 export type Association = 'OWNER' | 'MEMBER' | 'COLLABORATOR' | 'CONTRIBUTOR' | 'NONE'
 
+/** Who opened a pull request, and how they stand to its repository. */
+export interface PullRequestAuthor {
+  readonly account: Account | undefined
+  readonly association: Association
+}
+
+export const authorOf = (
+  state: State,
+  repository: Repository,
+  { author }: { author: string },
+): PullRequestAuthor => ({
+  account: accountOf(author),
+  association: associationOf(state, repository, author),
+})
+
 /** How somebody stands to a repository, as GitHub tells it beside what they say. */
 export function associationOf(state: State, repository: Repository, login: string): Association {
   if (sameName(repository.owner, login)) return 'OWNER'
   if (organizationOf(repository.owner)?.owners.some((one) => sameName(one, login))) return 'MEMBER'
+  if (repository.collaborators.some((one) => sameName(one.login, login))) return 'COLLABORATOR'
   const contributed = state.pullRequests.some(
     (pull) => pull.repositoryId === repository.id && pull.merged !== null && sameName(pull.author, login),
   )

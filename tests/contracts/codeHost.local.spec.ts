@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import type { CodeHostOptions } from '../../services/codehost/codehost.ts'
 import { placeOf } from '../../services/codehost/seeds.ts'
@@ -603,6 +604,38 @@ describe('restarts', () => {
       await expect(start()).rejects.toThrow(sentence)
       expect(await readFile(path, 'utf8')).toBe(text)
     }
+  })
+
+  test('state of the first version is read, and kept as what it is now', async () => {
+    const first = await start()
+    const { accessToken } = await signIn(first.codeHost, 'ada')
+    await stop(first)
+    const path = join(dataDir(), 'code-host.json')
+    const Kept = z.looseObject({ version: z.number(), repositories: z.array(z.looseObject({})) })
+    const { version, ...kept } = Kept.parse(JSON.parse(await readFile(path, 'utf8')))
+    expect(version).toBe(2)
+    // What the first version did not know yet.
+    for (const name of [
+      'reviews',
+      'reviewThreads',
+      'reviewComments',
+      'issueComments',
+      'issues',
+      'labels',
+      'issueEvents',
+      'reactions',
+      'checkRuns',
+      'statuses',
+      'nextTextId',
+    ])
+      delete kept[name]
+    for (const repository of kept.repositories)
+      for (const name of ['archived', 'formerNames', 'protections', 'collaborators']) delete repository[name]
+    await writeFile(path, JSON.stringify({ version: 1, ...kept }))
+    const { codeHost } = await start()
+    expect(await codeHost.repositories(accessToken)).toHaveLength(kept.repositories.length)
+    await codeHost.createRepository(accessToken, { name: 'later', description: '', isPrivate: false })
+    expect(Kept.parse(JSON.parse(await readFile(path, 'utf8'))).version).toBe(2)
   })
 
   test('a port in use, a folder that is none and a missing git are told in a sentence', async () => {

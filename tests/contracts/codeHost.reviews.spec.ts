@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { appToken } from './codeHost.apps.fixture.ts'
 import {
   commit,
   gitDone,
@@ -82,6 +83,15 @@ async function ask(method: string, path: string, { token, body }: { token?: stri
   const text = await response.text()
   const json: unknown = text === '' ? undefined : JSON.parse(text)
   return { status: response.status, json }
+}
+
+/** A token of what ada installed, with these rights only. */
+async function installationToken(permissions: object): Promise<string> {
+  const { json } = await ask('POST', '/app/installations/1001/access_tokens', {
+    token: await appToken(local),
+    body: { permissions },
+  })
+  return z.looseObject({ token: z.string() }).parse(json).token
 }
 
 const submit = (token: string, body: object) => ask('POST', `${pulls}/1/reviews`, { token, body })
@@ -341,6 +351,36 @@ describe('by GraphQL', () => {
     })
     await query(ada, change('unresolveReviewThread'))
     expect((await threads()).nodes[0]?.isResolved).toBe(false)
+  })
+
+  test('a token that was not granted what a field or change needs is told so in a 200', async () => {
+    const hidden = await local.codeHost.createRepository(ada, {
+      name: 'hidden',
+      description: '',
+      isPrivate: true,
+    })
+    const access = await local.codeHost.gitAccess(ada, hidden)
+    await gitDone(tree, ['push', '-q', access.url, 'main', 'feature'], access)
+    const request = { head: 'feature', base: 'main', title: 'Change', body: '', draft: false }
+    await local.codeHost.openPullRequest(ada, { owner: 'ada', name: 'hidden' }, request)
+    const narrow = await installationToken({ contents: 'read', pull_requests: 'write' })
+    const onHidden = (fields: string) =>
+      `{ repository(owner: "ada", name: "hidden") { pullRequest(number: 1) { ${fields} } } }`
+    const asked = await query(
+      narrow,
+      onHidden('title commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }'),
+    )
+    expect(asked).toMatchObject({
+      data: { repository: { pullRequest: { title: 'Change' } } },
+      errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }],
+    })
+    const id = (await threads()).nodes[0]?.id
+    const resolve = `mutation { resolveReviewThread(input: {threadId: "${id}"}) { thread { isResolved } } }`
+    expect((await query(narrow, resolve)).errors).toMatchObject([{ type: 'FORBIDDEN' }])
+    const wide = await installationToken({ contents: 'write', pull_requests: 'write' })
+    expect(await query(wide, resolve)).toMatchObject({
+      data: { resolveReviewThread: { thread: { isResolved: true } } },
+    })
   })
 
   test('the whole of what is said comes in one question', async () => {

@@ -3,7 +3,7 @@ import { reportsOf, rollupOf } from '../checks/rollup.ts'
 import { actionsAppId, type CheckRun, type CommitStatus } from '../checks/records.ts'
 import { nodeId, time } from '../rest/answers.ts'
 import type { PullRequest, Repository, State } from '../state.ts'
-import type { Asking } from './asking.ts'
+import { require, type Asking } from './asking.ts'
 import { connection, type PageArguments } from './connections.ts'
 
 const idOf = (kind: string, sha: string): string => Buffer.from(`${kind}:${sha}`).toString('base64url')
@@ -19,7 +19,9 @@ export const commit = (asking: Asking, repository: Repository, sha: string): obj
 })
 
 /** What was reported of a commit; `null` where nothing was. */
-function rollup({ host, origin }: Asking, repository: Repository, sha: string): object | null {
+function rollup(asking: Asking, repository: Repository, sha: string): object | null {
+  const { host, origin } = asking
+  require(asking, repository, { checks: 'read', statuses: 'read' })
   const reports = reportsOf(host.store.current(), repository.id, sha)
   const state = rollupOf(reports)
   if (state === null) return null

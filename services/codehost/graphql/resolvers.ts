@@ -5,11 +5,10 @@ import { refuseArchived } from '../lifecycle.ts'
 import { nodeId, time } from '../rest/answers.ts'
 import type { Issue } from '../issues/records.ts'
 import type { PullRequest, Repository } from '../state.ts'
-import { reportsOf, rollupOf, type Rollup } from '../checks/rollup.ts'
 import { account, accountNamed, done, failed, require, type Asking } from './asking.ts'
 import { commit, commitsOf } from './commit.ts'
 import type { PageArguments } from './connections.ts'
-import { reviewDecisionOf, type ReviewDecision } from '../reviews/decision.ts'
+import { mergeStateOf, reviewDecisionOf } from '../reviews/decision.ts'
 import { issueComment, reviewThread, talkOf } from './talk.ts'
 
 /** As many as GitHub takes in one list of ids. */
@@ -178,13 +177,7 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
     mergeCommit: merged?.commit ? commit(asking, of, merged.commit) : null,
     reviewDecision: () => reviewDecisionOf(host.store.current(), of, pull),
     mergeable: async () => mergeability((await figures()).mergeable),
-    mergeStateStatus: async () =>
-      mergeState(
-        pull,
-        (await figures()).mergeable,
-        rollupOf(reportsOf(host.store.current(), of.id, pull.headSha)),
-        reviewDecisionOf(host.store.current(), of, pull),
-      ),
+    mergeStateStatus: async () => mergeStateOf(host.store.current(), of, pull, (await figures()).mergeable),
     commits: (args: PageArguments) => commitsOf(asking, of, pull, args),
     ...talkOf(asking, { repository: of, pull }, () => pullRequest(asking, of, pull)),
     id: nodeId('PullRequest', pull.id),
@@ -208,16 +201,3 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
 
 const mergeability = (mergeable: boolean | null): string =>
   mergeable === null ? 'UNKNOWN' : mergeable ? 'MERGEABLE' : 'CONFLICTING'
-
-function mergeState(
-  { draft }: PullRequest,
-  mergeable: boolean | null,
-  checks: Rollup | null,
-  decision: ReviewDecision | null,
-): string {
-  if (mergeable === null) return 'UNKNOWN'
-  if (!mergeable) return 'DIRTY'
-  if (draft) return 'DRAFT'
-  if (decision !== null && decision !== 'APPROVED') return 'BLOCKED'
-  return checks === null || checks === 'SUCCESS' ? 'CLEAN' : 'UNSTABLE'
-}

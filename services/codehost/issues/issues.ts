@@ -7,7 +7,15 @@ import type { PullRequest, Repository, State } from '../state.ts'
 import type { Store } from '../store.ts'
 import type { HostEvent } from '../webhooks/events.ts'
 import { closedBy, nextNumber } from './numbers.ts'
-import { mostIssues, mostLabels, type Issue, type IssueEvent, type Label } from './records.ts'
+import {
+  mostEvents,
+  mostIssues,
+  mostLabels,
+  mostLabelsOfAll,
+  type Issue,
+  type IssueEvent,
+  type Label,
+} from './records.ts'
 
 export interface NewIssue {
   readonly title: string
@@ -224,8 +232,15 @@ function noted(state: State, issue: Issue, by: Actor, happened: readonly Happene
   return {
     ...state,
     nextTextId: state.nextTextId + events.length,
-    issueEvents: [...state.issueEvents, ...events],
+    issueEvents: lastOf(state.issueEvents, issue, mostEvents - events.length).concat(events),
   }
+}
+
+/** The last events of an issue, and all of others. */
+function lastOf(all: readonly IssueEvent[], issue: Issue, most: number): IssueEvent[] {
+  const isOfIt = (one: IssueEvent) => one.repositoryId === issue.repositoryId && one.number === issue.number
+  const kept = new Set(all.filter(isOfIt).slice(-most))
+  return all.filter((one) => !isOfIt(one) || kept.has(one))
 }
 
 const distinct = (names: readonly string[]): readonly string[] =>
@@ -243,6 +258,13 @@ function withLabels(state: State, repository: Repository, names: readonly string
     description: null,
   }))
   if (made.length === 0) return state
+  const here = state.labels.filter(({ repositoryId }) => repositoryId === repository.id)
+  if (here.length + made.length > mostLabelsOfAll)
+    throw invalid({
+      resource: 'Label',
+      code: 'custom',
+      message: `There are ${mostLabelsOfAll} labels, the most there may be.`,
+    })
   return { ...state, nextTextId: state.nextTextId + made.length, labels: [...state.labels, ...made] }
 }
 

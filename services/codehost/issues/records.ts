@@ -62,3 +62,6 @@ export type Reaction = Readonly<z.infer<typeof Reaction>>
 export const mostIssues = 5_000
 /** Of one issue, as on GitHub. */
 export const mostLabels = 100
+/** Labels of one repository, and events that are remembered of one issue. */
+export const mostLabelsOfAll = 1_000
+export const mostEvents = 300

@@ -1,6 +1,7 @@
 /** What GitHub's REST API says of people, repositories and pull requests, in the shape of its OpenAPI description. */
 import type { Account, Organization, Owner, Team } from '../accounts.ts'
-import type { Commit, DiffSize } from '../git/bare.ts'
+import type { PullRequestAuthor } from '../actors.ts'
+import type { MergeState } from '../reviews/decision.ts'
 import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 
@@ -234,37 +235,12 @@ function repositoryUrls(url: string) {
 
 export type FullRepository = ReturnType<typeof fullRepository>
 
-/** `short-branch`. */
-export const shortBranch = (repository: FullRepository, name: string, sha: string, isProtected = false) => ({
-  name,
-  commit: { sha, url: `${repository.url}/commits/${sha}` },
-  protected: isProtected,
-})
-
-/** `branch-with-protection`. */
-export const branchWithProtection = (
-  repository: FullRepository,
-  name: string,
-  commit: Commit,
-  isProtected: boolean,
-) => {
-  const url = `${repository.url}/branches/${encodeURIComponent(name)}`
-  return {
-    name,
-    commit: commitAnswer(repository, commit),
-    _links: { self: url, html: `${repository.html_url}/tree/${encodeURI(name)}` },
-    protected: isProtected,
-    protection: { enabled: isProtected },
-    protection_url: `${url}/protection`,
-  }
-}
-
 /** `pull-request-simple`. */
 export function simplePullRequest(
   origin: string,
   repository: FullRepository,
   pull: PullRequest,
-  author: Account | undefined,
+  author: PullRequestAuthor,
 ) {
   const url = `${repository.url}/pulls/${pull.number}`
   const issue = `${repository.url}/issues/${pull.number}`
@@ -286,14 +262,14 @@ export function simplePullRequest(
     draft: pull.draft,
     title: pull.title,
     body: pull.body,
-    user: author ? simpleUser(origin, author) : null,
+    user: author.account ? simpleUser(origin, author.account) : null,
     labels: [],
     milestone: null,
     assignee: null,
     assignees: [],
     requested_reviewers: [],
     requested_teams: [],
-    author_association: 'OWNER',
+    author_association: author.association,
     auto_merge: null,
     active_lock_reason: null,
     created_at: time(pull.createdAt),
@@ -326,11 +302,12 @@ export function simplePullRequest(
   }
 }
 
-/** Who merged a pull request, and how much was said of it. */
+/** Who merged a pull request, how much was said of it, and whether it can be merged. */
 export interface PullRequestTalk {
   readonly mergedBy: Account | undefined
   readonly comments: number
   readonly reviewComments: number
+  readonly mergeState: MergeState
 }
 
 /** `pull-request`: the same with figures from git. */
@@ -338,13 +315,13 @@ export function fullPullRequest(
   origin: string,
   simple: ReturnType<typeof simplePullRequest>,
   figures: PullRequestFigures,
-  { mergedBy, comments, reviewComments }: PullRequestTalk,
+  { mergedBy, comments, reviewComments, mergeState }: PullRequestTalk,
 ) {
   return {
     ...simple,
     merged: simple.merged_at !== null,
     mergeable: figures.mergeable,
-    mergeable_state: figures.mergeable === null ? 'unknown' : figures.mergeable ? 'clean' : 'dirty',
+    mergeable_state: mergeState.toLowerCase(),
     merged_by: mergedBy ? simpleUser(origin, mergedBy) : null,
     rebaseable: false,
     maintainer_can_modify: false,
@@ -354,63 +331,5 @@ export function fullPullRequest(
     additions: figures.additions,
     deletions: figures.deletions,
     changed_files: figures.changedFiles,
-  }
-}
-
-/** Signatures are not looked at here. */
-const unverified = { verified: false, reason: 'unsigned' } as const
-
-/** `commit`. */
-export function commitAnswer(repository: FullRepository, commit: Commit) {
-  const url = `${repository.url}/commits/${commit.sha}`
-  return {
-    sha: commit.sha,
-    node_id: Buffer.from(`Commit:${commit.sha}`).toString('base64url'),
-    url,
-    html_url: `${repository.html_url}/commit/${commit.sha}`,
-    comments_url: `${url}/comments`,
-    commit: {
-      url: `${repository.url}/git/commits/${commit.sha}`,
-      author: commit.author,
-      committer: commit.committer,
-      message: commit.message,
-      comment_count: 0,
-      verification: { ...unverified, signature: null, payload: null, verified_at: null },
-      tree: { sha: commit.tree, url: `${repository.url}/git/trees/${commit.tree}` },
-    },
-    author: null,
-    committer: null,
-    parents: commit.parents.map((sha) => ({ sha, url: `${repository.url}/commits/${sha}` })),
-  }
-}
-
-/** `commit-comparison`. */
-export function comparison(
-  repository: FullRepository,
-  compared: {
-    readonly basehead: string
-    readonly ahead: number
-    readonly behind: number
-    readonly base: Commit
-    readonly mergeBase: Commit
-    readonly commits: readonly Commit[]
-    readonly size: DiffSize
-  },
-) {
-  const { ahead, behind } = compared
-  const page = `${repository.html_url}/compare/${encodeURIComponent(compared.basehead)}`
-  return {
-    url: `${repository.url}/compare/${encodeURIComponent(compared.basehead)}`,
-    html_url: page,
-    permalink_url: page,
-    diff_url: `${page}.diff`,
-    patch_url: `${page}.patch`,
-    base_commit: commitAnswer(repository, compared.base),
-    merge_base_commit: commitAnswer(repository, compared.mergeBase),
-    status: ahead > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical',
-    ahead_by: ahead,
-    behind_by: behind,
-    total_commits: ahead,
-    commits: compared.commits.map((commit) => commitAnswer(repository, commit)),
   }
 }

@@ -9,6 +9,8 @@ import { requires } from '../http/requires.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { fullPullRequest, simplePullRequest, type FullRepository } from './answers.ts'
+import { authorOf } from '../actors.ts'
+import { mergeStateOf } from '../reviews/decision.ts'
 import { bodyAs, answerPage } from './requests.ts'
 import { asked } from './repositories.ts'
 
@@ -56,7 +58,9 @@ export function pullRoutes(router: Router, host: Host): void {
       .filter((pull) => query.base === undefined || pull.base === query.base)
       .filter((pull) => query.head === undefined || isHead(repository, pull, query.head))
       .sort((one, other) => other.number - one.number)
-    answerPage(ctx, origin, found, (pull) => simplePullRequest(origin, answer, pull, accountOf(pull.author)))
+    answerPage(ctx, origin, found, (pull) =>
+      simplePullRequest(origin, answer, pull, authorOf(host.store.current(), repository, pull)),
+    )
   })
 
   router.post('/repos/:owner/:repo/pulls', requires(host, { pull_requests: 'write' }), async (ctx) => {
@@ -142,11 +146,13 @@ async function full(
   answer: FullRepository,
   pull: PullRequest,
 ): Promise<unknown> {
-  const simple = simplePullRequest(origin, answer, pull, accountOf(pull.author))
+  const simple = simplePullRequest(origin, answer, pull, authorOf(host.store.current(), repository, pull))
   const by = pull.merged?.by
-  return fullPullRequest(origin, simple, await host.pulls.figures(repository, pull), {
+  const figures = await host.pulls.figures(repository, pull)
+  return fullPullRequest(origin, simple, figures, {
     mergedBy: by ? accountOf(by) : undefined,
     comments: host.comments.of(repository, pull.number).length,
     reviewComments: host.reviews.comments(repository, pull.number).length,
+    mergeState: mergeStateOf(host.store.current(), repository, pull, figures.mergeable),
   })
 }

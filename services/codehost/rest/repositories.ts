@@ -11,13 +11,8 @@ import { requires } from '../http/requires.ts'
 import { repositoryName } from '../repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state.ts'
-import {
-  branchWithProtection,
-  comparison,
-  fullRepository,
-  shortBranch,
-  type FullRepository,
-} from './answers.ts'
+import { fullRepository, type FullRepository } from './answers.ts'
+import { branchWithProtection, comparison, shortBranch } from './commitAnswers.ts'
 import type { About } from './reviewAnswers.ts'
 import { bodyAs, answerPage } from './requests.ts'
 

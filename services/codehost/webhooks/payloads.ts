@@ -16,6 +16,8 @@ import type { PullRequests } from '../pullRequests.ts'
 import type { Repositories } from '../repositories.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import type { Reviews } from '../reviews/reviews.ts'
+import { authorOf } from '../actors.ts'
+import { mergeStateOf } from '../reviews/decision.ts'
 import type { HostEvent } from './events.ts'
 import { isReport, reportOf } from './reports.ts'
 import { talkOf, type Talk } from './talk.ts'
@@ -127,14 +129,16 @@ async function pullRequestOf(
   pull: PullRequest,
 ): Promise<object> {
   const by = pull.merged?.by
-  const simple = simplePullRequest(url, answer, pull, accountOf(pull.author))
+  const simple = simplePullRequest(url, answer, pull, authorOf(store.current(), repository, pull))
   const isHere = (one: { repositoryId: number; number: number }) =>
     one.repositoryId === repository.id && one.number === pull.number
   const { issueComments, reviewComments } = store.current()
-  return fullPullRequest(url, simple, await pulls.figures(repository, pull), {
+  const figures = await pulls.figures(repository, pull)
+  return fullPullRequest(url, simple, figures, {
     mergedBy: by ? accountOf(by) : undefined,
     comments: issueComments.filter(isHere).length,
     reviewComments: reviewComments.filter(isHere).length,
+    mergeState: mergeStateOf(store.current(), repository, pull, figures.mergeable),
   })
 }
 

@@ -1,7 +1,7 @@
 /** What webhooks carry of checks and statuses, in the shapes of `@octokit/webhooks-examples`. */
 import type { CheckRun } from '../checks/records.ts'
 import { latestRuns } from '../checks/rollup.ts'
-import { commitAnswer, shortBranch } from '../rest/answers.ts'
+import { commitAnswer, shortBranch } from '../rest/commitAnswers.ts'
 import { checkRunAnswer, statusAnswer, suiteAnswer, suiteBase } from '../rest/checkAnswers.ts'
 import type { About } from '../rest/reviewAnswers.ts'
 import type { Repositories } from '../repositories.ts'

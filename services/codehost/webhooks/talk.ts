@@ -1,5 +1,5 @@
 /** What webhooks carry of reviews and comments, in the shapes of `@octokit/webhooks-examples`. */
-import { accountOf } from '../accounts.ts'
+import { authorOf } from '../actors.ts'
 import { issueAnswer, labelsOf, pullAsIssue } from '../rest/issueAnswers.ts'
 import { nodeId, simplePullRequest } from '../rest/answers.ts'
 import { issueCommentAnswer, reviewAnswer, reviewCommentAnswer, type About } from '../rest/reviewAnswers.ts'
@@ -48,7 +48,14 @@ async function said(host: Placing, about: About, event: Talk): Promise<object> {
     }
   }
   const { pull } = event
-  const shown = { pull_request: simplePullRequest(about.origin, about.answer, pull, accountOf(pull.author)) }
+  const shown = {
+    pull_request: simplePullRequest(
+      about.origin,
+      about.answer,
+      pull,
+      authorOf(about.state, about.repository, pull),
+    ),
+  }
   switch (event.kind) {
     case 'pull_request_review': {
       const answer = reviewAnswer(about, event.review)
