@@ -1,6 +1,7 @@
 /** Who does something on the code host, with what, and how they stand to a repository. */
 import { accountOf, organizationOf, sameName, type Account } from './accounts.ts'
-import type { Repository, State } from './state.ts'
+import type { Label } from './issues/records.ts'
+import type { PullRequest, Repository, State } from './state.ts'
 
 /** Who does something, and the App whose token it is done with; `null` on a page. */
 export interface Actor {
@@ -11,17 +12,19 @@ export interface Actor {
 /** GitHub's `author_association`. It is no right. */
 export type Association = 'OWNER' | 'MEMBER' | 'COLLABORATOR' | 'CONTRIBUTOR' | 'NONE'
 
-/** Who opened a pull request, and how they stand to its repository. */
-export interface PullRequestAuthor {
+/** What is told of a pull request beside itself: who opened it, how they stand to its repository, and its labels. */
+export interface AboutPull {
+  readonly labels: readonly Label[]
   readonly account: Account | undefined
   readonly association: Association
 }
 
-export const authorOf = (
+export const aboutPull = (
   state: State,
   repository: Repository,
-  { author }: { author: string },
-): PullRequestAuthor => ({
+  { author, labels }: Pick<PullRequest, 'author' | 'labels'>,
+): AboutPull => ({
+  labels: state.labels.filter((one) => one.repositoryId === repository.id && labels.includes(one.name)),
   account: accountOf(author),
   association: associationOf(state, repository, author),
 })

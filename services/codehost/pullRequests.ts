@@ -117,6 +117,7 @@ function openPull(
         repositoryId: repository.id,
         number,
         author: author.login,
+        labels: [],
         head,
         headSha,
         baseSha,

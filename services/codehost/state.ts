@@ -135,6 +135,8 @@ const PullRequest = z.object({
   body: z.string().nullable(),
   draft: z.boolean(),
   author: z.string(),
+  /** Names of labels. */
+  labels: z.array(z.string()).readonly().default([]),
   head: z.string(),
   base: z.string(),
   headSha: Sha,

@@ -140,6 +140,26 @@ describe('issues', () => {
     ])
   })
 
+  test('labels are on pull requests too, which are in the list of a label as well', async () => {
+    const labels = ['flightdeck']
+    expect(await ask('POST', `${repo}/issues/2/labels`, { token: mallory, body: { labels } })).toMatchObject({
+      status: 403,
+    })
+    expect(
+      (await ask('POST', `${repo}/issues/2/labels`, { token: ada, body: { labels } })).json,
+    ).toMatchObject([{ name: 'flightdeck' }])
+    const { json } = await ask('GET', `${repo}/issues?labels=flightdeck&state=all`)
+    expect(
+      z
+        .array(Numbered)
+        .parse(json)
+        .map(({ number }) => number),
+    ).toEqual([2, 1])
+    expect((await ask('GET', `${repo}/pulls/2`)).json).toMatchObject({ labels: [{ name: 'flightdeck' }] })
+    expect((await ask('DELETE', `${repo}/issues/2/labels/flightdeck`, { token: ada })).json).toEqual([])
+    expect((await ask('GET', `${repo}/issues/2/labels`)).json).toEqual([])
+  })
+
   test('who set a label is told', async () => {
     const { json } = await ask('GET', `${repo}/issues/1/events`)
     expect(json).toMatchObject([

@@ -140,6 +140,8 @@ test('each tells what happened in the shape of its example, signed with the secr
     await graphql(`mutation { ${mutation}(input: {pullRequestId: "${id}"}) { pullRequest { isDraft } } }`)
   }
   await ask('PATCH', `${pulls}/1`, { title: 'Add b and c' })
+  await ask('POST', '/repos/ada/engine/issues/1/labels', { labels: ['flightdeck'] })
+  await ask('DELETE', '/repos/ada/engine/issues/1/labels/flightdeck')
   await ask('PATCH', `${pulls}/1`, { state: 'closed' })
   await ask('PATCH', `${pulls}/1`, { state: 'open' })
   await commit(tree, 'feature', { 'src/c.ts': 'export const c = 3\n' })
@@ -155,6 +157,8 @@ test('each tells what happened in the shape of its example, signed with the secr
     'closed',
     'reopened',
     'synchronize',
+    'labeled',
+    'unlabeled',
   ])
     expect(told).toContain(`pull_request ${one}`)
   expect(told.filter((one) => one === 'pull_request closed')).toHaveLength(2)

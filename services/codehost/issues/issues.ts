@@ -41,9 +41,17 @@ export interface Issues {
   open(repository: Repository, by: Actor, request: NewIssue): Promise<Issue>
   /** Throws Refusal 403 and 404. */
   edit(repository: Repository, number: number, by: Actor, edit: IssueEdit): Promise<Issue>
-  addLabels(repository: Repository, number: number, by: Actor, names: readonly string[]): Promise<Issue>
+  /** The names of the labels on an issue or a pull request. Throws Refusal 404. */
+  labelsOn(repository: Repository, number: number): readonly string[]
+  /** On an issue or a pull request; answers the names that it has then. Throws Refusal 403 and 404. */
+  addLabels(
+    repository: Repository,
+    number: number,
+    by: Actor,
+    names: readonly string[],
+  ): Promise<readonly string[]>
   /** Throws Refusal 404 where it does not have the label. */
-  removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<Issue>
+  removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<readonly string[]>
   createLabel(
     repository: Repository,
     by: Actor,
@@ -69,6 +77,8 @@ export function createIssues(parts: Parts): Issues {
       state().issueEvents.filter((one) => one.repositoryId === repository.id && one.number === number),
     open: (repository, by, request) => open(parts, repository, by, request),
     edit: (repository, number, by, edit) => editIssue(parts, repository, number, by, edit),
+    labelsOn: (repository, number) =>
+      (pullOf(state(), repository, number) ?? issueOf(state(), repository, number)).labels,
     addLabels: (repository, number, by, names) =>
       changeLabels(parts, repository, number, by, (labels) => [...labels, ...names]),
     removeLabel: (repository, number, by, name) =>
@@ -152,17 +162,50 @@ function editIssue(
   return change(parts, repository, number, by, { ...edit, labels })
 }
 
-function changeLabels(
+const pullOf = (state: State, repository: Repository, number: number): PullRequest | undefined =>
+  state.pullRequests.find((one) => one.repositoryId === repository.id && one.number === number)
+
+async function changeLabels(
   parts: Parts,
   repository: Repository,
   number: number,
   by: Actor,
   next: (labels: readonly string[]) => readonly string[],
-): Promise<Issue> {
-  const before = issueOf(parts.store.current(), repository, number)
+): Promise<readonly string[]> {
   if (!mayTriage(by.account, repository)) throw new Refusal(403, 'Must have admin rights to Repository.')
-  return change(parts, repository, number, by, { labels: next(before.labels) })
+  if (pullOf(parts.store.current(), repository, number))
+    return changePullLabels(parts, repository, number, by, next)
+  const before = issueOf(parts.store.current(), repository, number)
+  return (await change(parts, repository, number, by, { labels: next(before.labels) })).labels
 }
+
+async function changePullLabels(
+  { store, clock, tell }: Parts,
+  repository: Repository,
+  number: number,
+  by: Actor,
+  next: (labels: readonly string[]) => readonly string[],
+): Promise<readonly string[]> {
+  const now = clock.now().toISOString()
+  const { pull, happened } = await store.update((known) => {
+    const was = pullOf(known, repository, number)
+    if (!was) throw notFound()
+    const wanted = next(was.labels)
+    const state = withLabels(known, repository, wanted)
+    const is = { ...was, labels: namesAsKnown(state, repository, wanted), updatedAt: now }
+    const events = labelsBetween(was.labels, is.labels)
+    const pullRequests = state.pullRequests.map((one) => (one.id === is.id ? is : one))
+    return [noted({ ...state, pullRequests }, is, by, events, now), { pull: is, happened: events }]
+  })
+  const about = { kind: 'pull_request', repository, pull, sender: by.account } as const
+  for (const { kind, label } of happened) tell({ ...about, action: kind, label })
+  return pull.labels
+}
+
+const labelsBetween = (was: readonly string[], is: readonly string[]) => [
+  ...is.filter((label) => !was.includes(label)).map((label) => ({ kind: 'labeled', label }) as const),
+  ...was.filter((label) => !is.includes(label)).map((label) => ({ kind: 'unlabeled', label }) as const),
+]
 
 type Happened = Pick<IssueEvent, 'kind' | 'label'>
 
@@ -209,18 +252,18 @@ function closedAfter(was: Issue, edit: IssueEdit, by: string, now: string): Issu
 }
 
 function happenedBetween(was: Issue, is: Issue): readonly Happened[] {
-  const added = is.labels.filter((label) => !was.labels.includes(label))
-  const removed = was.labels.filter((label) => !is.labels.includes(label))
   const isChanged = (was.closed === null) !== (is.closed === null)
   return [
-    ...added.map((label) => ({ kind: 'labeled', label }) as const),
-    ...removed.map((label) => ({ kind: 'unlabeled', label }) as const),
+    ...labelsBetween(was.labels, is.labels),
     ...(isChanged ? [{ kind: is.closed === null ? 'reopened' : 'closed', label: null } as const] : []),
   ]
 }
 
-/** The state with what happened to an issue written down. */
-function noted(state: State, issue: Issue, by: Actor, happened: readonly Happened[], now: string): State {
+/** What has a number in a repository. */
+type Numbered = Pick<Issue, 'repositoryId' | 'number'>
+
+/** The state with what happened to an issue or pull request written down. */
+function noted(state: State, issue: Numbered, by: Actor, happened: readonly Happened[], now: string): State {
   const events = happened.map((one, index): IssueEvent => ({
     ...one,
     id: state.nextTextId + index,
@@ -237,7 +280,7 @@ function noted(state: State, issue: Issue, by: Actor, happened: readonly Happene
 }
 
 /** The last events of an issue, and all of others. */
-function lastOf(all: readonly IssueEvent[], issue: Issue, most: number): IssueEvent[] {
+function lastOf(all: readonly IssueEvent[], issue: Numbered, most: number): IssueEvent[] {
   const isOfIt = (one: IssueEvent) => one.repositoryId === issue.repositoryId && one.number === issue.number
   const kept = new Set(all.filter(isOfIt).slice(-most))
   return all.filter((one) => !isOfIt(one) || kept.has(one))

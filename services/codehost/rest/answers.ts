@@ -1,7 +1,8 @@
 /** What GitHub's REST API says of people, repositories and pull requests, in the shape of its OpenAPI description. */
 import type { Account, Organization, Owner, Team } from '../accounts.ts'
-import type { PullRequestAuthor } from '../actors.ts'
+import type { AboutPull } from '../actors.ts'
 import type { MergeState } from '../reviews/decision.ts'
+import type { Label } from '../issues/records.ts'
 import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 
@@ -235,12 +236,23 @@ function repositoryUrls(url: string) {
 
 export type FullRepository = ReturnType<typeof fullRepository>
 
+/** `label`. */
+export const labelAnswer = (repository: Pick<FullRepository, 'url'>, label: Label) => ({
+  id: label.id,
+  node_id: nodeId('Label', label.id),
+  url: `${repository.url}/labels/${encodeURIComponent(label.name)}`,
+  name: label.name,
+  description: label.description,
+  color: label.color,
+  default: false,
+})
+
 /** `pull-request-simple`. */
 export function simplePullRequest(
   origin: string,
   repository: FullRepository,
   pull: PullRequest,
-  author: PullRequestAuthor,
+  { account, association, labels }: AboutPull,
 ) {
   const url = `${repository.url}/pulls/${pull.number}`
   const issue = `${repository.url}/issues/${pull.number}`
@@ -262,14 +274,14 @@ export function simplePullRequest(
     draft: pull.draft,
     title: pull.title,
     body: pull.body,
-    user: author.account ? simpleUser(origin, author.account) : null,
-    labels: [],
+    user: account ? simpleUser(origin, account) : null,
+    labels: labels.map((label) => labelAnswer(repository, label)),
     milestone: null,
     assignee: null,
     assignees: [],
     requested_reviewers: [],
     requested_teams: [],
-    author_association: author.association,
+    author_association: association,
     auto_merge: null,
     active_lock_reason: null,
     created_at: time(pull.createdAt),

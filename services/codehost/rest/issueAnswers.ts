@@ -1,9 +1,9 @@
 /** What GitHub's REST API says of issues, labels and what happened to them, in the shape of its OpenAPI description. */
 import { accountOf } from '../accounts.ts'
 import { associationOf } from '../actors.ts'
-import type { Issue, IssueEvent, Label } from '../issues/records.ts'
+import type { Issue, IssueEvent } from '../issues/records.ts'
 import type { PullRequest } from '../state.ts'
-import { nodeId, simpleUser, time } from './answers.ts'
+import { labelAnswer, nodeId, simpleUser, time } from './answers.ts'
 import { reactionsOf, viaAppAnswer, type About } from './reviewAnswers.ts'
 
 const userOf = ({ origin }: About, login: string) => {
@@ -11,22 +11,11 @@ const userOf = ({ origin }: About, login: string) => {
   return account ? simpleUser(origin, account) : null
 }
 
-/** `label`. */
-export const labelAnswer = ({ answer }: About, label: Label) => ({
-  id: label.id,
-  node_id: nodeId('Label', label.id),
-  url: `${answer.url}/labels/${encodeURIComponent(label.name)}`,
-  name: label.name,
-  description: label.description,
-  color: label.color,
-  default: false,
-})
-
 /** The labels of an issue. */
 export const labelsOf = (about: About, names: readonly string[]) =>
   about.state.labels
     .filter((one) => one.repositoryId === about.repository.id && names.includes(one.name))
-    .map((one) => labelAnswer(about, one))
+    .map((one) => labelAnswer(about.answer, one))
 
 /** What issues and pull requests have in common as issues. */
 function base(
@@ -91,7 +80,7 @@ export function pullAsIssue(about: About, pull: PullRequest) {
     id: pull.id,
     node_id: nodeId('PullRequest', pull.id),
     html_url: page,
-    labels: [],
+    labels: labelsOf(about, pull.labels),
     state: pull.closedAt === null ? 'open' : 'closed',
     state_reason: null,
     closed_at: pull.closedAt === null ? null : time(pull.closedAt),

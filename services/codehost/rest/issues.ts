@@ -8,7 +8,8 @@ import type { Host } from '../services.ts'
 import type { PullRequest } from '../state.ts'
 import { bodyAs, answerPage, numberIn } from './requests.ts'
 import { aboutAsked, actorOf } from './repositories.ts'
-import { issueAnswer, issueEventAnswer, labelAnswer, labelsOf, pullAsIssue } from './issueAnswers.ts'
+import { issueAnswer, issueEventAnswer, labelsOf, pullAsIssue } from './issueAnswers.ts'
+import { labelAnswer } from './answers.ts'
 import { wantedComments } from './issueComments.ts'
 import type { About } from './reviewAnswers.ts'
 
@@ -99,12 +100,14 @@ export function issueRoutes(router: Router, host: Host): void {
 }
 
 function labelRoutes(router: Router, host: Host): void {
-  const reads = requires(host, { issues: 'read' })
-  const writes = requires(host, { issues: 'write' })
+  const reads = requires(host, { issues: 'read' }, { pull_requests: 'read' })
+  const writes = requires(host, { issues: 'write' }, { pull_requests: 'write' })
 
   router.get('/repos/:owner/:repo/labels', reads, (ctx) => {
     const about = aboutAsked(ctx, host)
-    answerPage(ctx, about.origin, host.issues.labels(about.repository), (one) => labelAnswer(about, one))
+    answerPage(ctx, about.origin, host.issues.labels(about.repository), (one) =>
+      labelAnswer(about.answer, one),
+    )
   })
 
   router.post('/repos/:owner/:repo/labels', writes, async (ctx) => {
@@ -112,13 +115,13 @@ function labelRoutes(router: Router, host: Host): void {
     const about = aboutAsked(ctx, host)
     const { name, color, description } = bodyAs(ctx, NewLabel, 'Label')
     const label = { name, color: color.toLowerCase(), description: description ?? null }
-    ctx.body = labelAnswer(about, await host.issues.createLabel(about.repository, by, label))
+    ctx.body = labelAnswer(about.answer, await host.issues.createLabel(about.repository, by, label))
     ctx.status = 201
   })
 
   router.get(`${issuesPath}/:number/labels`, reads, (ctx) => {
     const about = aboutAsked(ctx, host)
-    const { labels } = host.issues.get(about.repository, numberIn(ctx, 'number'))
+    const labels = host.issues.labelsOn(about.repository, numberIn(ctx, 'number'))
     answerPage(ctx, about.origin, labelsOf(about, labels), (one) => one)
   })
 
@@ -127,20 +130,16 @@ function labelRoutes(router: Router, host: Host): void {
     const { repository } = aboutAsked(ctx, host)
     const read = NewLabels.safeParse(ctx.request.body)
     const { labels } = read.success ? read.data : bodyAs(ctx, z.object({ labels: LabelNames }), 'Label')
-    const issue = await host.issues.addLabels(repository, numberIn(ctx, 'number'), by, labels)
-    ctx.body = labelsOf(aboutAsked(ctx, host), issue.labels)
+    const now = await host.issues.addLabels(repository, numberIn(ctx, 'number'), by, labels)
+    ctx.body = labelsOf(aboutAsked(ctx, host), now)
   })
 
   router.delete(`${issuesPath}/:number/labels/:name`, writes, async (ctx) => {
     const by = actorOf(ctx, host)
     const { repository } = aboutAsked(ctx, host)
-    const issue = await host.issues.removeLabel(
-      repository,
-      numberIn(ctx, 'number'),
-      by,
-      String(ctx.params['name']),
-    )
-    ctx.body = labelsOf(aboutAsked(ctx, host), issue.labels)
+    const name = String(ctx.params['name'])
+    const now = await host.issues.removeLabel(repository, numberIn(ctx, 'number'), by, name)
+    ctx.body = labelsOf(aboutAsked(ctx, host), now)
   })
 }
 
@@ -151,20 +150,17 @@ type Listed =
 /** Issues, and pull requests among them as on GitHub. */
 function found({ state, repository }: About, query: z.infer<typeof IssueQuery>): readonly Listed[] {
   const wanted = query.labels?.split(',').map((name) => name.trim().toLowerCase())
-  const issues = state.issues
-    .filter((one) => one.repositoryId === repository.id)
-    .filter(({ closed }) => query.state === 'all' || (query.state === 'open') === (closed === null))
-    .filter(({ labels }) => {
-      const names = labels.map((name) => name.toLowerCase())
-      return wanted?.every((name) => names.includes(name)) ?? true
-    })
-    .filter(({ author }) => query.creator === undefined || author === query.creator.toLowerCase())
-  const pulls = wanted
-    ? []
-    : state.pullRequests
-        .filter((one) => one.repositoryId === repository.id)
-        .filter(({ closedAt }) => query.state === 'all' || (query.state === 'open') === (closedAt === null))
-        .filter(({ author }) => query.creator === undefined || author === query.creator.toLowerCase())
+  const isWanted = (one: Issue | PullRequest, isOpen: boolean) => {
+    const names = one.labels.map((name) => name.toLowerCase())
+    return (
+      one.repositoryId === repository.id &&
+      (query.state === 'all' || (query.state === 'open') === isOpen) &&
+      (wanted?.every((name) => names.includes(name)) ?? true) &&
+      (query.creator === undefined || one.author === query.creator.toLowerCase())
+    )
+  }
+  const issues = state.issues.filter((one) => isWanted(one, one.closed === null))
+  const pulls = state.pullRequests.filter((one) => isWanted(one, one.closedAt === null))
   const times = ({ createdAt, updatedAt }: { createdAt: string; updatedAt: string }) => ({
     createdAt,
     updatedAt,

@@ -9,7 +9,7 @@ import { requires } from '../http/requires.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { fullPullRequest, simplePullRequest, type FullRepository } from './answers.ts'
-import { authorOf } from '../actors.ts'
+import { aboutPull } from '../actors.ts'
 import { mergeStateOf } from '../reviews/decision.ts'
 import { bodyAs, answerPage } from './requests.ts'
 import { asked } from './repositories.ts'
@@ -59,7 +59,7 @@ export function pullRoutes(router: Router, host: Host): void {
       .filter((pull) => query.head === undefined || isHead(repository, pull, query.head))
       .sort((one, other) => other.number - one.number)
     answerPage(ctx, origin, found, (pull) =>
-      simplePullRequest(origin, answer, pull, authorOf(host.store.current(), repository, pull)),
+      simplePullRequest(origin, answer, pull, aboutPull(host.store.current(), repository, pull)),
     )
   })
 
@@ -146,7 +146,7 @@ async function full(
   answer: FullRepository,
   pull: PullRequest,
 ): Promise<unknown> {
-  const simple = simplePullRequest(origin, answer, pull, authorOf(host.store.current(), repository, pull))
+  const simple = simplePullRequest(origin, answer, pull, aboutPull(host.store.current(), repository, pull))
   const by = pull.merged?.by
   const figures = await host.pulls.figures(repository, pull)
   return fullPullRequest(origin, simple, figures, {

@@ -14,6 +14,8 @@ export type PullRequestAction =
   | 'converted_to_draft'
   | 'ready_for_review'
   | 'edited'
+  | 'labeled'
+  | 'unlabeled'
 
 /** Something that webhooks tell. */
 export type HostEvent =
@@ -24,6 +26,8 @@ export type HostEvent =
       readonly pull: PullRequest
       /** As it was before it was edited, or before new commits. */
       readonly before?: PullRequest
+      /** The name of the label that came or went. */
+      readonly label?: string
       readonly sender: Owner
     }
   | {

@@ -4,6 +4,7 @@ import type { Commit } from '../git/bare.ts'
 import {
   fullPullRequest,
   fullRepository,
+  labelAnswer,
   nodeId,
   organizationSimple,
   simplePullRequest,
@@ -16,7 +17,7 @@ import type { PullRequests } from '../pullRequests.ts'
 import type { Repositories } from '../repositories.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import type { Reviews } from '../reviews/reviews.ts'
-import { authorOf } from '../actors.ts'
+import { aboutPull } from '../actors.ts'
 import { mergeStateOf } from '../reviews/decision.ts'
 import type { HostEvent } from './events.ts'
 import { isReport, reportOf } from './reports.ts'
@@ -64,7 +65,14 @@ export async function payloadOf(
   const shown = await pullRequestOf(host, event.repository, repository, pull)
   return {
     action,
-    payload: { action, number: pull.number, pull_request: shown, ...changes(event), ...around },
+    payload: {
+      action,
+      number: pull.number,
+      pull_request: shown,
+      ...labelled(host, repository, event),
+      ...changes(event),
+      ...around,
+    },
   }
 }
 
@@ -129,7 +137,7 @@ async function pullRequestOf(
   pull: PullRequest,
 ): Promise<object> {
   const by = pull.merged?.by
-  const simple = simplePullRequest(url, answer, pull, authorOf(store.current(), repository, pull))
+  const simple = simplePullRequest(url, answer, pull, aboutPull(store.current(), repository, pull))
   const isHere = (one: { repositoryId: number; number: number }) =>
     one.repositoryId === repository.id && one.number === pull.number
   const { issueComments, reviewComments } = store.current()
@@ -140,6 +148,15 @@ async function pullRequestOf(
     reviewComments: reviewComments.filter(isHere).length,
     mergeState: mergeStateOf(store.current(), repository, pull, figures.mergeable),
   })
+}
+
+function labelled(
+  { store }: Telling,
+  answer: FullRepository,
+  { label, repository }: Extract<HostEvent, { kind: 'pull_request' }>,
+): object {
+  const found = store.current().labels.find((one) => one.repositoryId === repository.id && one.name === label)
+  return found ? { label: labelAnswer(answer, found) } : {}
 }
 
 function changes({ action, pull, before }: Extract<HostEvent, { kind: 'pull_request' }>): object {

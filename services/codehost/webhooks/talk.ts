@@ -1,5 +1,5 @@
 /** What webhooks carry of reviews and comments, in the shapes of `@octokit/webhooks-examples`. */
-import { authorOf } from '../actors.ts'
+import { aboutPull } from '../actors.ts'
 import { issueAnswer, labelsOf, pullAsIssue } from '../rest/issueAnswers.ts'
 import { nodeId, simplePullRequest } from '../rest/answers.ts'
 import { issueCommentAnswer, reviewAnswer, reviewCommentAnswer, type About } from '../rest/reviewAnswers.ts'
@@ -53,7 +53,7 @@ async function said(host: Placing, about: About, event: Talk): Promise<object> {
       about.origin,
       about.answer,
       pull,
-      authorOf(about.state, about.repository, pull),
+      aboutPull(about.state, about.repository, pull),
     ),
   }
   switch (event.kind) {
