@@ -94,9 +94,11 @@ const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads and the palette are no part of most. */
 const own =
   /web\/src\/(?!main\.tsx|api\/useDownload|features\/palette\/|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
+/** Loaded when it is first opened, from two pages. */
+const alone = /features\/task\/PullRequestDialog/
 /** What of a task's page its own parts share: the panels, the changes and the history. Nothing else has a search bar. */
 const ofTask =
-  /web\/src\/(features\/task\/(?!useCopy)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|rotate-ccw-clock|terminal|wrench)\.)/
+  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|rotate-ccw-clock|terminal|wrench)\.)/
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/
@@ -160,7 +162,11 @@ export default defineConfig({
             // What signing in needs stays by itself: whoever signs in waits for no more than that.
             { name: 'first', test: own, priority: 1, tags: ['$initial'] },
             // A request each for thirty small pieces would cost more than the few kilobytes that come too early.
-            { name: 'shared', test: (id: string) => own.test(id) && !ofTask.test(id), minShareCount: 2 },
+            {
+              name: 'shared',
+              test: (id: string) => own.test(id) && !ofTask.test(id) && !alone.test(id),
+              minShareCount: 2,
+            },
             // What the parts of a task's page share with each other alone is no part of other pages.
             { name: 'task', test: ofTask, minShareCount: 2 },
           ],

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
+import { feedbackLimits, feedbackModes } from '../task/feedbackRule.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { Moment, success, Text } from './fields.schema.ts'
@@ -38,6 +39,24 @@ export const AllowedHost = z
   )
   .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
 
+const Mode = z.enum(feedbackModes)
+const tries = (most: number) =>
+  z
+    .int()
+    .min(0, 'Enter a whole number.')
+    .max(most, { error: saying(`can be at most ${most}.`) })
+
+const ShownRule = z.object({
+  /** Reviews and comments: `off` reads none, `ask` shows them, `automatic` sends what the limits allow to the agent. */
+  reviews: Mode,
+  checks: Mode,
+  /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
+  triesPerCommit: tries(feedbackLimits.triesPerCommit),
+  triesPerDay: tries(feedbackLimits.triesPerDay),
+  /** Whether threads are resolved once they are answered. */
+  resolves: z.boolean(),
+})
+
 export const ShownSettings = z.object({
   /** Runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
@@ -49,6 +68,8 @@ export const ShownSettings = z.object({
   egress: z.array(z.string()),
   /** Whether agents may have their model provider search the web, fetch pages and connect to tool servers, past the hosts above. */
   modelFetches: z.boolean(),
+  /** What is done with feedback on the project's pull requests. */
+  feedback: ShownRule,
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
 
@@ -69,7 +90,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
 
 export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
   summary:
-    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, or web access through the model provider.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, web access through the model provider, or parts of the rule for feedback.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -86,6 +107,7 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
       .max(settingsLimits.egress, { error: saying(`can have at most ${settingsLimits.egress} hosts.`) })
       .optional(),
     modelFetches: z.boolean().optional(),
+    feedback: ShownRule.partial().optional(),
   }),
   answer: { settings: ShownSettings },
   faults: ['not_found'],

@@ -5,6 +5,7 @@ import { Position } from '../kernel/event.schema.ts'
 import { unreadableReasons } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, UnreadableCode } from '../task/events.ts'
+import { CheckCounts, ReviewDecision } from '../task/feedbackEvents.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { attachedImages, ShownImage } from './images.schema.ts'
 import { imageLimits } from './images.ts'
@@ -32,6 +33,18 @@ export const ShownPullRequest = z.object({
   mergedAt: Moment.nullable(),
   /** Why the code host does not show it at the moment, so that `state` may be old; `null` while it does. */
   unreadable: UnreadableCode.nullable(),
+  /** What its reviews and checks say, and of which commit; missing until that was read. */
+  standing: z
+    .object({
+      /** `null` where no review is asked for. */
+      review: ReviewDecision.nullable(),
+      /** `null` where the commit has none, and where they cannot be read. */
+      checks: CheckCounts.nullable(),
+      /** `false` where the token that reads the pull request may not see its checks. */
+      checksReadable: z.boolean(),
+      headCommit: z.string().nullable(),
+    })
+    .optional(),
 })
 
 export const Task = z.object({

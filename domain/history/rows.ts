@@ -68,7 +68,12 @@ type Said = Pick<TimelineRow, 'kind' | 'sentence' | 'who'> &
 
 /** The row of an event; `null` for events that say nothing to a person, and tool calls, which have `toolRow`. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
-  const said = ofPerson(event, names) ?? ofRun(event, around) ?? ofPullRequest(event) ?? ofOtherTasks(event)
+  const said =
+    ofPerson(event, names) ??
+    ofRun(event, around) ??
+    ofPullRequest(event) ??
+    ofFeedback(event) ??
+    ofOtherTasks(event)
   if (said === null) return null
   return { ...place(event), detail: '', outcome: null, durationMs: null, ...said }
 }
@@ -207,6 +212,16 @@ function ofPullRequest(event: TaskEventMessage): Said | null {
       return { kind, ...stateWords(event), who: 'code_host' }
     case 'PullRequestUnreadable':
       return { kind, sentence: 'The pull request could not be read', outcome: 'failed', who: 'code_host' }
+    case 'PullRequestStandingObserved':
+      return { kind, ...standingWords(event), who: 'code_host' }
+    case 'PullRequestDraftRequested':
+      return {
+        kind,
+        sentence: event.data.draft
+          ? 'Made the pull request a draft'
+          : 'Marked the pull request as ready for review',
+        who: 'person',
+      }
     case 'PullRequestAutoUpdateChanged':
       return {
         kind,
@@ -231,6 +246,65 @@ function stateWords(event: Event<'PullRequestObserved'>): Pick<Said, 'sentence' 
       return { sentence: `${name} closed`, outcome: 'cancelled' }
     case 'open':
       return { sentence: draft ? `${name} is a draft` : `${name} is open` }
+  }
+}
+
+function standingWords({ data }: Event<'PullRequestStandingObserved'>): Pick<Said, 'sentence' | 'outcome'> {
+  const reviews = {
+    approved: 'approved',
+    changes_requested: 'changes requested',
+    required: 'review required',
+  }
+  const { review, checks, checksReadable } = data
+  const parts = [
+    ...(review === null ? [] : [reviews[review]]),
+    ...(checks === null ? [] : [`checks ${checks.state}`]),
+    ...(checksReadable ? [] : ['checks cannot be read with this token']),
+  ]
+  const sentence = `Pull request: ${parts.length === 0 ? 'no reviews and no checks' : parts.join(', ')}`
+  return checks?.state === 'failing' ? { sentence, outcome: 'failed' } : { sentence }
+}
+
+/** What came back on the pull request, and what became of it. */
+function ofFeedback(event: TaskEventMessage): Said | null {
+  const kind = 'pull_request'
+  switch (event.type) {
+    case 'FeedbackReceived': {
+      const { content } = event
+      const who = 'code_host'
+      if (event.data.kind === 'check')
+        return { kind, sentence: `Check ${content?.check?.name ?? ''} failed`, outcome: 'failed', who }
+      const by = content?.author ? ` from ${content.author.login}` : ''
+      const what = event.data.kind === 'review' ? 'Review' : 'Comment'
+      return {
+        kind,
+        sentence: `${what}${by}`,
+        detail: excerpt(content?.body || content?.comments[0]?.body),
+        who,
+      }
+    }
+    case 'FeedbackSent':
+      return event.data.automatic
+        ? { kind, sentence: "Sent feedback to the agent by the project's rule", who: 'runner' }
+        : { kind, sentence: 'Sent feedback to the agent', who: 'person' }
+    case 'FeedbackDismissed':
+      return { kind, sentence: 'Dismissed feedback', who: 'person' }
+    case 'FeedbackRestored':
+      return { kind, sentence: 'Took dismissed feedback back', who: 'person' }
+    case 'FeedbackAnswered':
+      return { kind, sentence: 'Answered on the pull request', outcome: 'completed', who: 'runner' }
+    case 'FeedbackAnswerFailed':
+      return {
+        kind,
+        sentence: 'The answer on the pull request was refused',
+        detail: excerpt(event.content?.reason),
+        outcome: 'failed',
+        who: 'runner',
+      }
+    case 'FeedbackThreadsResolved':
+      return { kind, sentence: 'Resolved threads', who: event.data.automatic ? 'runner' : 'person' }
+    default:
+      return null
   }
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId } from '../kernel/ids.schema.ts'
+import { feedbackModes } from '../task/feedbackRule.ts'
 
 /** A repository as the code host describes it. */
 export const RepositoryFacts = z.object({
@@ -52,6 +53,17 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   data: z.object({}),
   content: z.object({ name: z.string() }),
 })
+/** What is done from now on with feedback on the project's pull requests. */
+export const ProjectFeedbackRuleChanged = event('ProjectFeedbackRuleChanged', 1, {
+  data: z.object({
+    reviews: z.enum(feedbackModes),
+    checks: z.enum(feedbackModes),
+    triesPerCommit: z.int().nonnegative(),
+    triesPerDay: z.int().nonnegative(),
+    resolves: z.boolean(),
+  }),
+  content: none,
+})
 export const ProjectDeleted = event('ProjectDeleted', 1, { data: z.object({}), content: none })
 
 export const projectEvents = [
@@ -63,6 +75,7 @@ export const projectEvents = [
   ProjectSettingsChanged,
   ProjectSecretSet,
   ProjectSecretRemoved,
+  ProjectFeedbackRuleChanged,
   ProjectDeleted,
 ] as const
 export type ProjectEvent = EventOf<(typeof projectEvents)[number]>

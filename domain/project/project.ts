@@ -6,6 +6,7 @@ import type { RecordedOf } from '../kernel/event.ts'
 import {
   ProjectCreated,
   ProjectDeleted,
+  ProjectFeedbackRuleChanged,
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectSettingsChanged,
@@ -16,6 +17,7 @@ import {
   type ProjectEvent,
   type RepositoryFacts,
 } from './events.ts'
+import { defaultRule, type FeedbackRule } from '../task/feedbackRule.ts'
 import { noSettings, settingsLimits, type ProjectSettings } from './settings.ts'
 
 export type ProjectState =
@@ -28,6 +30,7 @@ export type ProjectState =
       readonly settings: ProjectSettings
       /** By name. Their values are in the vault. */
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
+      readonly feedback: FeedbackRule
     }
   | { readonly kind: 'deleted'; readonly ownerId: string }
 
@@ -51,6 +54,8 @@ export type ProjectCommand =
     })
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
   | { readonly type: 'RemoveSecret'; readonly name: string }
+  /** What is not named stays as it is. */
+  | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
   | { readonly type: 'DeleteProject' }
 
 function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectEvent> {
@@ -97,6 +102,13 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       return state.secrets.has(command.name)
         ? [ProjectSecretRemoved.of({}, { name: command.name })]
         : refuse('not_found', 'There is no such secret.')
+    case 'ChangeFeedbackRule': {
+      const { type: _type, ...named } = command
+      const changed = { ...state.feedback, ...named }
+      return canonicalJson(changed) === canonicalJson(state.feedback)
+        ? []
+        : [ProjectFeedbackRuleChanged.of(changed)]
+    }
     case 'DeleteProject':
       return [ProjectDeleted.of({})]
   }
@@ -133,6 +145,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
         description: event.content?.description ?? '',
         settings: noSettings,
         secrets: new Map(),
+        feedback: defaultRule,
       }
     case 'ProjectUpdated':
       return state.kind === 'project' && event.content !== null ? { ...state, ...event.content } : state
@@ -150,6 +163,8 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
         ? { ...state, secrets: new Map([...state.secrets].filter(([known]) => known !== name)) }
         : state
     }
+    case 'ProjectFeedbackRuleChanged':
+      return state.kind === 'project' ? { ...state, feedback: event.data } : state
     case 'ProjectDeleted':
       return state.kind === 'project' ? { kind: 'deleted', ownerId: state.ownerId } : state
     case 'ProjectSyncStarted':

@@ -3,6 +3,7 @@ import type { Proposal } from './proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { Snapshot } from './restorePoints.ts'
+import type { FeedbackReceived, PullRequestStandingObserved } from './feedbackEvents.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type {
   ExecutionKind,
@@ -51,6 +52,9 @@ export type PullRequestOutcome =
   /** The pull request is no longer open: no turn updates it again. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
+/** What reviews and checks of a pull request say; `undefined` where they were not asked for. */
+export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['data']
+
 /** What the code host says of a pull request. Times are ISO 8601. */
 export interface ObservedPullRequest {
   readonly number: number
@@ -63,6 +67,21 @@ export interface ObservedPullRequest {
   readonly mergedAt: string | null
   /** A login. */
   readonly mergedBy: string | null
+  readonly standing?: PullRequestStanding
+}
+
+type Received = EventOf<typeof FeedbackReceived>
+
+/** What the project's rule has done with feedback at once, within the limits. */
+export interface AutomaticTurn {
+  readonly messageId: string
+  readonly executionId: string
+  /** ISO 8601. */
+  readonly now: string
+  /** Whether the head of the pull request is in the repository itself and not in a fork. */
+  readonly isSameRepository: boolean
+  readonly triesPerCommit: number
+  readonly triesPerDay: number
 }
 
 /** An image of a message, with the name of its file. */
@@ -188,6 +207,36 @@ export type TaskCommand =
       readonly nextRequestId: string
     }
   | { readonly type: 'ObservePullRequest'; readonly observed: ObservedPullRequest }
+  /** Something on the pull request that may be new. `automatic` is `null` where the project's rule leaves it to a person. */
+  | {
+      readonly type: 'ReceiveFeedback'
+      readonly feedbackId: string
+      readonly data: Omit<Received['data'], 'feedbackId'>
+      readonly content: Received['content']
+      readonly automatic: AutomaticTurn | null
+    }
+  | {
+      readonly type: 'SendFeedback'
+      readonly feedbackId: string
+      readonly messageId: string
+      readonly executionId: string
+      readonly message: string
+      /** As it was received; `null` where it can no longer be read. */
+      readonly content: Received['content'] | null
+      readonly right: Received['data']['right']
+    }
+  | { readonly type: 'DismissFeedback'; readonly feedbackId: string }
+  | { readonly type: 'RestoreFeedback'; readonly feedbackId: string }
+  | {
+      readonly type: 'SettleFeedback'
+      readonly feedbackId: string
+      readonly outcome:
+        | { readonly kind: 'answered'; readonly replyIds: readonly string[] }
+        | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
+        | { readonly kind: 'resolved'; readonly automatic: boolean }
+    }
+  /** The pull request is to become a draft, or ready for review. */
+  | { readonly type: 'RequestDraft'; readonly draft: boolean }
   /** The code host does not show the pull request of this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 

@@ -16,6 +16,7 @@ import {
   UserId,
 } from '../kernel/ids.schema.ts'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { feedbackEvents } from './feedbackEvents.ts'
 import {
   TaskCreatedFromTurn,
   TaskForked,
@@ -371,5 +372,6 @@ export const taskEvents = [
   TurnsUndone,
   WorkspaceRestored,
   ...progressEvents,
+  ...feedbackEvents,
 ] as const
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>

@@ -1,7 +1,7 @@
 /** A task's pull request: what asking for one, updating it and settling it lead to. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
-import type { CommandOf, PullRequestOutcome } from './commands.ts'
+import type { CommandOf, PullRequestOutcome, PullRequestStanding } from './commands.ts'
 import {
   MessagePosted,
   PullRequestAutoUpdateChanged,
@@ -13,7 +13,12 @@ import {
   PullRequestUpdated,
   type TaskEvent,
 } from './events.ts'
-import { publishedAs, type LiveTask, type TaskPullRequest } from './state.ts'
+import { canonicalJson } from '../kernel/canonicalJson.ts'
+import { answersDue } from './feedback.ts'
+import { owesAnswer } from './feedbackState.ts'
+import { PullRequestDraftRequested, PullRequestStandingObserved } from './feedbackEvents.ts'
+import { publishedAs, type TaskPullRequest } from './pullRequestState.ts'
+import type { LiveTask } from './state.ts'
 
 export function requestPullRequest(
   state: LiveTask,
@@ -59,7 +64,7 @@ export function settlePullRequest(
   const { requestId, outcome, nextRequestId } = command
   if (state.pullRequestRequest !== requestId)
     return refuse('evicted', 'This pull request has already been settled.')
-  const events = settled(requestId, outcome)
+  const events = [...settled(requestId, outcome), ...answersDue(state, outcome)]
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
@@ -73,10 +78,27 @@ export function observePullRequest(
   { observed }: CommandOf<'ObservePullRequest'>,
 ): Decision<TaskEvent> {
   if (known === null || known.number !== observed.number || isOlder(observed, known)) return []
-  if (known.unreadable === null && saysTheSame(observed, known)) return []
-  const { state, draft, updatedAt, mergedAt, ...content } = observed
-  return [PullRequestObserved.of({ state, draft, updatedAt, mergedAt }, content)]
+  const { state, draft, updatedAt, mergedAt, standing, ...content } = observed
+  const isNews = known.unreadable !== null || !saysTheSame(observed, known)
+  return [
+    ...(isNews ? [PullRequestObserved.of({ state, draft, updatedAt, mergedAt }, content)] : []),
+    ...(standing ? standingOf(known, standing, content) : []),
+  ]
 }
+
+function standingOf(
+  { standing: before }: TaskPullRequest,
+  standing: PullRequestStanding,
+  { number, headCommit }: { readonly number: number; readonly headCommit: string },
+): readonly TaskEvent[] {
+  const { headCommit: beforeOf, ...saidBefore } = before ?? { headCommit: null, ...saidNothing }
+  // Before anything was said, there is nothing to say of a pull request that nobody reviews and nothing checks.
+  const isSame = canonicalJson(saidBefore) === canonicalJson(standing)
+  if (isSame && (before === undefined || beforeOf === headCommit)) return []
+  return [PullRequestStandingObserved.of(standing, { number, headCommit })]
+}
+
+const saidNothing = { review: null, checks: null, checksReadable: true } as const
 
 /** Nothing follows on a merge. The code host's times have seconds, so of two readings of one second the later counts. */
 function isOlder(
@@ -102,6 +124,16 @@ function saysTheSame(
     known.mergedAt === observed.mergedAt &&
     known.mergedBy === observed.mergedBy
   )
+}
+
+/** Notes who asked for a draft, or for a pull request that is ready; refused where it is over. */
+export function requestDraft(
+  { pullRequest }: LiveTask,
+  { draft }: CommandOf<'RequestDraft'>,
+): Decision<TaskEvent> {
+  if (pullRequest === null) return refuse('not_found', 'This task has no pull request.')
+  const over = endOf(pullRequest)
+  return over ? refuse(over.code, over.sentence) : [PullRequestDraftRequested.of({ draft })]
 }
 
 export function missPullRequest(
@@ -147,10 +179,12 @@ export function automaticUpdate(
     title,
     description,
     changedTree: tree,
-  }: Pick<LiveTask, 'autoUpdate' | 'pullRequest' | 'title' | 'description' | 'changedTree'>,
+    feedback,
+  }: Pick<LiveTask, 'autoUpdate' | 'pullRequest' | 'title' | 'description' | 'changedTree' | 'feedback'>,
   requestId: string,
+  executionId?: string,
 ): readonly TaskEvent[] {
-  if (!autoUpdate || pullRequest === null) return []
+  if (pullRequest === null || !(autoUpdate || owesAnswer({ feedback }, executionId))) return []
   if (endOf(pullRequest) !== null)
     return [
       PullRequestAutoUpdateChanged.of({ on: false }),

@@ -1,7 +1,17 @@
 /** A task's state: what its next decision needs, and no more. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
-import type { ExecutionKind, PullRequestState, TaskEvent, UnreadableCode } from './events.ts'
+import {
+  doneBy,
+  isOfFeedback,
+  noFeedback,
+  owesAnswer,
+  withFeedback,
+  workedOn,
+  type TaskFeedback,
+} from './feedbackState.ts'
+import type { ExecutionKind, TaskEvent } from './events.ts'
+import { observedIn, publishedAs, standingIn, type TaskPullRequest } from './pullRequestState.ts'
 import {
   noPoints,
   started,
@@ -42,23 +52,6 @@ export interface QueuedMessage {
 export interface ModelChoice {
   readonly agent: AgentName
   readonly name: string | null
-}
-
-/** The task's pull request: as it was published last, and as the code host shows it. */
-export interface TaskPullRequest {
-  readonly number: number
-  readonly headCommit: string
-  /** What the code host said last; `null` before it was asked. */
-  readonly observed: {
-    readonly state: PullRequestState
-    readonly draft: boolean
-    readonly updatedAt: string
-    readonly mergedAt: string | null
-    readonly mergedBy: string | null
-    readonly headCommit: string
-  } | null
-  /** Why the code host does not show it; `null` while it does. */
-  readonly unreadable: UnreadableCode | null
 }
 
 export interface LiveTask {
@@ -117,6 +110,7 @@ export interface LiveTask {
   readonly autoUpdate: boolean
   /** Whether a turn has ended whose work is still to be published in the pull request. */
   readonly updateOwed: boolean
+  readonly feedback: TaskFeedback
 }
 
 export type TaskState =
@@ -159,6 +153,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       pullRequestRequest: null,
       autoUpdate: false,
       updateOwed: false,
+      feedback: noFeedback,
     }
   }
   return state.kind === 'task' ? evolveTask(state, event) : state
@@ -168,6 +163,8 @@ function evolveTask(
   task: LiveTask,
   event: Exclude<RecordedOf<TaskEvent>, { type: 'TaskCreated' }>,
 ): TaskState {
+  if (isOfPullRequest(event)) return withPullRequest(task, event)
+  if (isOfFeedback(event)) return { ...task, feedback: withFeedback(task.feedback, event) }
   switch (event.type) {
     case 'TaskUpdated':
       return event.content === null ? task : { ...task, ...event.content }
@@ -185,8 +182,10 @@ function evolveTask(
       return { ...task, steering: [...task.steering, event.data.messageId] }
     case 'QueueReordered':
       return { ...task, queue: reordered(task.queue, event.data.messageIds) }
-    case 'MessageDelivered':
-      return hadItsTurn(task, event.data.messageId)
+    case 'MessageDelivered': {
+      const { messageId, executionId } = event.data
+      return hadItsTurn({ ...task, feedback: workedOn(task.feedback, messageId, executionId) }, messageId)
+    }
     case 'ExecutionRequested':
       return executionRequested(task, event.data)
     case 'ExecutionStarted':
@@ -195,7 +194,10 @@ function evolveTask(
       return cancellationRequested(task)
     case 'ExecutionCompleted': {
       const isTurn = 'execution' in task.phase && task.phase.execution.kind === 'turn'
-      return { ...ended(task, 'completed'), updateOwed: task.updateOwed || (isTurn && task.autoUpdate) }
+      const { executionId } = event.data
+      const isOwed = isTurn && (task.autoUpdate || owesAnswer(task, executionId))
+      const feedback = doneBy(task.feedback, executionId)
+      return { ...ended(task, 'completed'), feedback, updateOwed: task.updateOwed || isOwed }
     }
     case 'ExecutionFailed':
       return ended(task, 'failed')
@@ -224,14 +226,6 @@ function evolveTask(
       return { ...task, changedFiles: event.data.files, changedTree: event.content?.tree ?? null }
     case 'AgentStarted':
       return agentStarted(task, event.data)
-    case 'PullRequestRequested':
-    case 'PullRequestAutoUpdateChanged':
-    case 'PullRequestOpened':
-    case 'PullRequestUpdated':
-    case 'PullRequestFailed':
-    case 'PullRequestObserved':
-    case 'PullRequestUnreadable':
-      return withPullRequest(task, event)
     case 'ToolStarted':
       return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
     case 'ToolFinished':
@@ -243,6 +237,12 @@ function evolveTask(
     case 'UsageRecorded':
       return task
   }
+}
+
+function isOfPullRequest<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { type: `PullRequest${string}` }> {
+  return event.type.startsWith('PullRequest')
 }
 
 function withPullRequest(
@@ -260,7 +260,11 @@ function withPullRequest(
     case 'PullRequestFailed':
       return pullRequestFailed(task, event.data)
     case 'PullRequestObserved':
-      return pullRequestObserved(task, event)
+      return task.pullRequest === null ? task : { ...task, pullRequest: observedIn(task.pullRequest, event) }
+    case 'PullRequestStandingObserved':
+      return task.pullRequest === null ? task : { ...task, pullRequest: standingIn(task.pullRequest, event) }
+    case 'PullRequestDraftRequested':
+      return task
     case 'PullRequestUnreadable':
       return task.pullRequest === null
         ? task
@@ -293,7 +297,9 @@ function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'Executi
   if (!('execution' in task.phase)) return task
   const execution = { ...task.phase.execution, attempt }
   const restorePoints = started(task.restorePoints, execution)
-  return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints }
+  // A retry is not delivered again.
+  const feedback = workedOn(task.feedback, execution.messageId, execution.executionId)
+  return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints, feedback }
 }
 
 type RecordedAs<Type extends TaskEvent['type']> = Extract<RecordedOf<TaskEvent>, { type: Type }>
@@ -383,24 +389,6 @@ function pullRequestDone(
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
   return { ...task, pullRequest, pullRequestRequest: null }
-}
-
-/** The pull request after work was published in it. What was observed of another says nothing of this one. */
-export function publishedAs(
-  before: TaskPullRequest | null,
-  { number, headCommit }: { readonly number: number; readonly headCommit: string },
-): TaskPullRequest {
-  const known = before?.number === number ? before : { observed: null, unreadable: null }
-  return { ...known, number, headCommit }
-}
-
-function pullRequestObserved(task: LiveTask, { data, content }: RecordedAs<'PullRequestObserved'>): LiveTask {
-  if (task.pullRequest === null || content === null) return task
-  const { headCommit, mergedBy } = content
-  return {
-    ...task,
-    pullRequest: { ...task.pullRequest, observed: { ...data, headCommit, mergedBy }, unreadable: null },
-  }
 }
 
 function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {

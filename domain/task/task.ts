@@ -27,6 +27,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
+import { isOnFeedback, onFeedback } from './feedback.ts'
 import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
@@ -35,6 +36,7 @@ import {
   missPullRequest,
   observePullRequest,
   recordChanges,
+  requestDraft,
   requestPullRequest,
   settlePullRequest,
 } from './pullRequest.ts'
@@ -52,6 +54,7 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
     return state.kind === 'none' ? createTask(command) : refuse('already_exists')
   if (state.kind !== 'task') return refuse('not_found', 'There is no such task.')
+  if (isOnFeedback(command)) return onFeedback(state, command, (message) => sendMessage(state, message))
   switch (command.type) {
     case 'UpdateTask':
       return updateTask(state, command)
@@ -93,6 +96,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return observePullRequest(state, command)
     case 'MissPullRequest':
       return missPullRequest(state, command)
+    case 'RequestDraft':
+      return requestDraft(state, command)
     case 'RecordFork':
       return recordFork(state, command)
     case 'AddAlternative':
@@ -285,7 +290,10 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   if (next && goesOn) return [...ending, requested(command.nextExecutionId, 'follow_up', next)]
   const isTurnDone = execution.kind === 'turn' && command.outcome.kind === 'completed'
   const isUpdated = state.pullRequestRequest === null && (state.updateOwed || isTurnDone)
-  return [...ending, ...(isUpdated ? automaticUpdate(state, command.nextExecutionId) : [])]
+  return [
+    ...ending,
+    ...(isUpdated ? automaticUpdate(state, command.nextExecutionId, execution.executionId) : []),
+  ]
 }
 
 function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonly TaskEvent[] {

@@ -1,6 +1,7 @@
 /** All views: the projector folds each into its collection. */
 import { auditLogView } from './auditLog.ts'
 import { chatView } from './chat.ts'
+import { feedbackView } from './feedback.ts'
 import { figuresView } from './figures.ts'
 import { imagesView } from './images.ts'
 import { logView } from './log.ts'
@@ -24,4 +25,5 @@ export const views: readonly View<ViewDocument>[] = [
   figuresView,
   runFactsView,
   pullRequestsView,
+  feedbackView,
 ]

@@ -35,6 +35,7 @@ const actions = {
   ProjectSettingsChanged: 'project_settings_changed',
   ProjectSecretSet: 'secret_set',
   ProjectSecretRemoved: 'secret_removed',
+  ProjectFeedbackRuleChanged: 'feedback_rule_changed',
   ProjectDeleted: 'project_deleted',
   TaskCreated: 'task_created',
   TaskDeleted: 'task_deleted',
@@ -42,6 +43,8 @@ const actions = {
   TurnsUndone: 'turns_undone',
   SecretsGranted: 'secrets_given_to_command',
   PullRequestRequested: 'pull_request_requested',
+  PullRequestDraftRequested: 'pull_request_draft_changed',
+  FeedbackSent: 'feedback_sent',
   RecordsRead: 'records_read',
   RecordsExported: 'records_exported',
 } as const satisfies Partial<Record<AnyRecorded['type'], AuditEntry['action']>>

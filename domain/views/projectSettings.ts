@@ -1,17 +1,21 @@
 /** The settings of a project as the API shows them. A project without settings has no document. */
 import type { ShownSettings } from '../api/projectSettings.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
+import { defaultRule, type FeedbackRule } from '../task/feedbackRule.ts'
 import { noSettings, type ProjectSettings } from '../project/settings.ts'
 import type { View, ViewDocument } from './view.ts'
 
 export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
+  /** Missing until it was first changed. */
+  readonly feedback?: FeedbackRule
 }
 
 const changing = [
   'ProjectSettingsChanged',
   'ProjectSecretSet',
   'ProjectSecretRemoved',
+  'ProjectFeedbackRuleChanged',
   'ProjectDeleted',
 ] as const
 
@@ -38,6 +42,8 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
       }
       case 'ProjectSecretRemoved':
         return { ...seen, secrets: without(seen.secrets, event.content?.name) }
+      case 'ProjectFeedbackRuleChanged':
+        return { ...seen, feedback: event.data }
       case 'ProjectDeleted':
         return undefined
       default:
@@ -55,6 +61,7 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
     secrets: document?.secrets ?? [],
     egress: [...egress],
     modelFetches,
+    feedback: document?.feedback ?? defaultRule,
   }
 }
 

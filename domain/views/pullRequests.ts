@@ -1,6 +1,7 @@
 /** Pull requests of tasks, for those who follow them at the code host: found by their repository and number, and by whether they may still change. */
 import { sortKey, type Position } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
+import type { PullRequestStanding } from '../task/commands.ts'
 import type { PullRequestState } from '../task/events.ts'
 import type { AnyRecorded, View } from './view.ts'
 
@@ -12,6 +13,8 @@ export interface PullRequestDocument {
   readonly nodeId: string | null
   readonly repositoryId: string | null
   readonly state: PullRequestState
+  /** What its reviews and checks said last, and of which commit; missing before they were asked for. */
+  readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
   /** Whether it may still change: a merged one does not. */
   readonly isFollowed: boolean
   /** When it was last published, observed or missed. */
@@ -27,6 +30,7 @@ const types = [
   'PullRequestUpdated',
   'PullRequestObserved',
   'PullRequestUnreadable',
+  'PullRequestStandingObserved',
   'TaskDeleted',
 ] as const
 
@@ -52,6 +56,14 @@ export const pullRequestsView: View<PullRequestDocument> = {
         return document && observed(document, event)
       case 'PullRequestUnreadable':
         return document && { ...document, at: event.at, version: event.revision }
+      case 'PullRequestStandingObserved':
+        return (
+          document && {
+            ...document,
+            standing: { ...event.data, headCommit: event.content?.headCommit ?? null },
+            version: event.revision,
+          }
+        )
       case 'TaskDeleted':
         return undefined
       default:

@@ -267,13 +267,17 @@ function published(
   }
 }
 
-function observed({ data, content }: Event<'PullRequestObserved'>): Partial<TaskDocument> {
+function observed(
+  task: TaskDocument,
+  { data, content }: Event<'PullRequestObserved'>,
+): Partial<TaskDocument> {
   const state = data.state === 'open' && data.draft ? 'draft' : data.state
   const pullRequest: NonNullable<Task['pullRequest']> = {
     state,
     mergedBy: content?.mergedBy ?? null,
     mergedAt: data.mergedAt,
     unreadable: null,
+    ...(task.pullRequest?.standing ? { standing: task.pullRequest.standing } : {}),
   }
   return { pullRequest }
 }
@@ -300,7 +304,12 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
       return { original: { taskId: event.data.taskId, title }, startCommit: baseCommit }
     }
     case 'PullRequestObserved':
-      return observed(event)
+      return observed(task, event)
+    case 'PullRequestStandingObserved': {
+      if (event.content !== null && event.content.number !== task.prNumber) return {}
+      const standing = { ...event.data, headCommit: event.content?.headCommit ?? null }
+      return { pullRequest: { ...(task.pullRequest ?? { ...neverRead, unreadable: null }), standing } }
+    }
     case 'PullRequestUnreadable':
       return { pullRequest: { ...(task.pullRequest ?? neverRead), unreadable: event.data.code } }
     case 'AlternativeAdded':

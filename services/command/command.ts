@@ -7,6 +7,7 @@ import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
+import { feedbackRoutes } from './routes/feedback.ts'
 import { forkRoutes } from './routes/fork.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
@@ -24,6 +25,7 @@ export const commandRoutes = [
   ...comparisonRoutes,
   ...chatRoutes,
   ...pullRequestRoutes,
+  ...feedbackRoutes,
 ]
 
 /** What the engines have of what the routes work with. */

@@ -1,5 +1,5 @@
 /** What the command service does by itself, beside answering: each in one process at a time, however many there are. */
-import type { Config } from '#platform/config/config.ts'
+import { codeHostName, type Config } from '#platform/config/config.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { startBlobSweep } from './cleanup/blobSweep.ts'
@@ -7,15 +7,13 @@ import { startDeliveryKeys } from './cleanup/deliveryKeys.ts'
 import { startErasure } from './cleanup/erasure.ts'
 import { startImageSweep } from './cleanup/imageSweep.ts'
 import { startDispatcher } from './dispatcher.ts'
-import { readAccess } from './follow/access.ts'
-import { startFollower, timesFor } from './follow/follower.ts'
+import { startFollowing } from './follow/following.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 import { startRelatedTasks } from './relatedTasks.ts'
 
 /** Starts all of it, in the order in which it stops last. */
-export function startCommandWork({ following: { everyMs } }: Config, engines: Engines): readonly Held[] {
+export function startCommandWork(config: Config, engines: Engines): readonly Held[] {
   const { leases } = engines
-  const following = { ...engines, tokenFor: readAccess(engines) }
   return [
     leases.hold('dispatcher', () => startDispatcher(engines)),
     leases.hold('open work', async () => startOpenWorkSweep(engines)),
@@ -24,6 +22,6 @@ export function startCommandWork({ following: { everyMs } }: Config, engines: En
     leases.hold('images', () => startImageSweep(engines)),
     leases.hold('blobs', () => startBlobSweep(engines)),
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
-    leases.hold('follower', () => startFollower(following, timesFor(everyMs))),
+    startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
   ]
 }

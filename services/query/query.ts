@@ -6,6 +6,7 @@ import { adminRoutes } from './routes/admin.ts'
 import { figuresRoutes } from './routes/figures.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { feedbackRoutes } from './routes/feedback.ts'
 import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -22,6 +23,7 @@ export const queryRoutes = [
   ...provenanceRoutes,
   ...comparisonRoutes,
   ...chatRoutes,
+  ...feedbackRoutes,
   ...historyRoutes,
   ...githubRoutes,
   ...figuresRoutes,

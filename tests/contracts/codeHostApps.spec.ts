@@ -6,7 +6,7 @@ import { githubCodeHost } from '#platform/codehost/github.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
 import type { CodeHost, HostRepository } from '#platform/ports/codeHost.ts'
 import type { AppRegistration, CodeHostApps } from '#platform/ports/codeHostApp.ts'
-import { soughtFor, textWithout } from '../../services/runner/redaction/scan.ts'
+import { soughtFor, textWithout } from '#platform/redaction/scan.ts'
 import {
   commit,
   git,

@@ -1,6 +1,6 @@
 /** What redaction comes to, told as plainly as can be and without regard to time: what the real one is held to. */
-import { redacted } from '../../services/runner/redaction/scan.ts'
-import { formsOf } from '../../services/runner/redaction/secretForms.ts'
+import { redacted } from '#platform/redaction/scan.ts'
+import { formsOf } from '#platform/redaction/secretForms.ts'
 
 const prefixed: readonly (readonly [string, RegExp, number])[] = [
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'].map((prefix) => [prefix, /\w/, 20] as const),

@@ -170,7 +170,9 @@ function host() {
       return keys.map((key) => {
         const number = 'nodeId' in key ? Number(key.nodeId.slice(3)) : key.number
         const pullRequest = pulls.get(number)
-        return pullRequest ? { kind: 'read', pullRequest } : { kind: 'hidden', code: 'not_found' }
+        return pullRequest
+          ? { kind: 'read', pullRequest, isFork: false }
+          : { kind: 'hidden', code: 'not_found' }
       })
     },
   }
@@ -239,6 +241,7 @@ async function follow(
       ...engines,
       codeHost,
       projected: reads,
+      feedback: { read: async () => null, forget: () => undefined },
       tokenFor: async ({ ownerId }) => ({ holder: ownerId, token: async () => `token of ${ownerId}` }),
     },
     times,

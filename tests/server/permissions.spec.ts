@@ -34,7 +34,10 @@ let scene: Scene
 let ada: Person
 let grace: Person
 let ids: Readonly<
-  Record<'projectId' | 'taskId' | 'messageId' | 'executionId' | 'revision' | 'name' | 'sessionId', string>
+  Record<
+    'projectId' | 'taskId' | 'messageId' | 'feedbackId' | 'executionId' | 'revision' | 'name' | 'sessionId',
+    string
+  >
 >
 
 beforeAll(async () => {
@@ -54,6 +57,7 @@ beforeAll(async () => {
     projectId: scene.projectId,
     taskId: task.id,
     messageId: messages[0]?.id ?? '',
+    feedbackId: task.id,
     executionId: messages[0]?.executionId ?? '',
     revision: changed?.kind === 'event' ? String(changed.event.revision) : '',
     name: 'A_SECRET',

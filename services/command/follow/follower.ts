@@ -2,18 +2,20 @@
  * Follows pull requests at the code host. A webhook is a hint at what to read again, and so is the time that has passed: what is true is
  * only ever what the code host answers. So the order of hints does not matter, and a thousand of them are one reading.
  */
+import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
-import { pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { readAll, type ReaderDeps, type ReadOutcome } from './reader.ts'
+import type { FeedbackReader } from './feedback.ts'
+import { readAll, type Found, type ReaderDeps, type ReadOutcome } from './reader.ts'
 import { readQueue, type ReadQueue, type Wanted } from './readQueue.ts'
 import { allFollowed, hinted, lookedAt, ofTask, type WantedDeps } from './wanted.ts'
 
@@ -24,6 +26,7 @@ export interface FollowerEngines extends WantedDeps, ReaderDeps {
   readonly logIdentity: LogIdentity
   readonly projected: Pick<Projected, 'waitFor'>
   readonly bus: Pick<Bus, 'subscribe'>
+  readonly feedback: FeedbackReader
 }
 
 /** In milliseconds. */
@@ -82,6 +85,8 @@ interface Follower {
   seen: Position | null
   marked: Position | null
   timer: NodeJS.Timeout | undefined
+  /** Pull requests that are read again a little later, by task. */
+  readonly later: Map<string, NodeJS.Timeout>
   isStopped: boolean
 }
 
@@ -102,6 +107,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
     seen: from,
     marked: from,
     timer: undefined,
+    later: new Map(),
     isStopped: false,
   }
   const subscription = eventStore.subscribe(
@@ -127,6 +133,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
       follower.isStopped = true
       clearTimeout(polling)
       clearTimeout(follower.timer)
+      for (const timer of follower.later.values()) clearTimeout(timer)
       stopListening()
       await subscription.stop()
       while (follower.underWay.size > 0) await Promise.all(follower.underWay)
@@ -137,6 +144,10 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
 function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
   // Read models that are being built, and engines that are away, are asked again the next time.
   if (isStopped || fault instanceof NotFolded || fault instanceof EngineUnavailable) return
+  if (fault instanceof CodeHostFault || (fault instanceof Fault && fault.code === 'github_not_connected')) {
+    logger.debug({ err: fault }, 'failed to read what came back on pull requests')
+    return
+  }
   logger.error({ err: fault }, 'failed to look for pull requests to read')
 }
 
@@ -157,8 +168,11 @@ async function hear(follower: Follower, events: readonly StoredEvent[], upTo: Po
   if (named.size > 0) {
     // What was observed before a hint came may not be in the read models yet.
     await engines.projected.waitFor(upTo, foldedWithinMs)
-    for (const { repositoryId, number } of named.values())
-      queue(follower, await hinted(engines, repositoryId, number))
+    for (const { repositoryId, number } of named.values()) {
+      const found = await hinted(engines, repositoryId, number)
+      for (const { taskId } of found) engines.feedback.forget(taskId)
+      queue(follower, found)
+    }
   }
   follower.seen = upTo
   await advanceMark(follower)
@@ -254,6 +268,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   const taken = queue.take(holder, pullRequestsAtOnce)
   try {
     const outcome = await readAll(engines, taken)
+    if (outcome.kind === 'read') await readFeedback(follower, outcome.found)
     if (outcome.kind === 'read')
       resting.set(holder, { until: performance.now() + follower.times.restMs, failures: 0, isRefused: false })
     else {
@@ -262,11 +277,32 @@ async function read(follower: Follower, holder: string): Promise<void> {
     }
   } catch (fault) {
     // A log that is away, say: what is not recorded now is read again with all others.
-    resting.set(holder, restAfter({ kind: 'wait', ms: undefined, isLimit: false }, resting.get(holder)))
+    const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
+    const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
+    resting.set(holder, restAfter({ kind: 'wait', ms, isLimit }, resting.get(holder)))
+    if (isLimit) for (const wanted of taken) queue.add(wanted)
     logFault(follower, fault)
   }
   queue.done(taken)
   await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
+}
+
+/** Reads what came back on pull requests that were read, and queues those again on which more is awaited. Throws CodeHostFault. */
+async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
+  for (const { wanted, reading } of found) {
+    if (follower.isStopped) return
+    const again = await follower.engines.feedback.read(wanted, reading)
+    if (again !== null) later(follower, wanted, again)
+  }
+}
+
+function later(follower: Follower, wanted: Wanted, ms: number): void {
+  if (follower.later.has(wanted.taskId)) return
+  const timer = setTimeout(() => {
+    follower.later.delete(wanted.taskId)
+    queue(follower, [wanted])
+  }, ms)
+  follower.later.set(wanted.taskId, timer)
 }
 
 function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest | undefined): Rest {

@@ -7,6 +7,7 @@ const wanted = (taskId: string, repository = 'r', holder = 'ada'): Wanted => ({
   key: { nodeId: taskId },
   access: { holder, token: async () => holder },
   repository,
+  repositoryName: null,
 })
 const idsOf = (taken: readonly Wanted[]) => taken.map(({ taskId }) => taskId)
 

@@ -19,27 +19,35 @@ export interface ReaderDeps {
 
 /** What became of a request: `wait` where the same should be asked again later. */
 export type ReadOutcome =
-  | { readonly kind: 'read' }
+  | { readonly kind: 'read'; readonly found: readonly Found[] }
   | { readonly kind: 'refused' }
   | { readonly kind: 'wait'; readonly ms: number | undefined; readonly isLimit: boolean }
+
+/** A pull request that was read. */
+export interface Found {
+  readonly wanted: Wanted
+  readonly reading: Extract<PullRequestReading, { kind: 'read' }>
+}
 
 const actor = { kind: 'system', service: 'follower' } as const
 
 /** Reads pull requests of one access in one request. Throws only what is not the code host's. */
 export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Promise<ReadOutcome> {
   const [first] = wanted
-  if (!first) return { kind: 'read' }
+  if (!first) return { kind: 'read', found: [] }
   const readings = await ask(deps, first, wanted)
   if ('outcome' in readings) {
     const { outcome, code } = readings
     if (code) for (const one of wanted) await record(deps, one, { kind: 'hidden', code })
     return outcome
   }
+  const found: Found[] = []
   for (const [index, one] of wanted.entries()) {
     const reading = readings.found[index]
     if (reading) await record(deps, one, reading)
+    if (reading?.kind === 'read') found.push({ wanted: one, reading })
   }
-  return { kind: 'read' }
+  return { kind: 'read', found }
 }
 
 type Hidden = { readonly kind: 'hidden'; readonly code: UnreadableCode }

@@ -108,7 +108,8 @@ async function wantedOf(
       repositoryOwner: project?.githubOwner ?? null,
     })
     const repository = pull.repositoryId ?? task.projectId
-    return [{ taskId: pull.id, number: pull.number, key, access, repository }]
+    const repositoryName = name ?? null
+    return [{ taskId: pull.id, number: pull.number, key, access, repository, repositoryName }]
   })
   return (await Promise.all(wanted)).flat()
 }

@@ -1,4 +1,5 @@
 /** Writes on how a project's tasks run. A secret's value goes to the vault, and into no event. */
+import { v5 as uuidv5 } from 'uuid'
 import {
   removeProjectSecret,
   setProjectSecret,
@@ -18,7 +19,14 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
-    const { setupCommand, variables, egress, modelFetches } = body
+    const { setupCommand, variables, egress, modelFetches, feedback } = body
+    const { projectId } = params
+    if (feedback !== undefined) {
+      const rule = Object.fromEntries(Object.entries(feedback).filter(([, value]) => value !== undefined))
+      const { commandId } = asked
+      const changed = { ...asked, commandId: uuidv5('feedback', commandId) }
+      await executeOnProject(services, projectId, changed, { type: 'ChangeFeedbackRule', ...rule })
+    }
     const executed = await executeOnProject(services, params.projectId, asked, {
       type: 'ChangeSettings',
       ...(setupCommand === undefined ? {} : { setupCommand }),

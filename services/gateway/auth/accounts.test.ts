@@ -9,7 +9,8 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { sessions } from '#platform/http/session.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import { cause, openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { accounts, idOfAccount, type Accounts, type Shown } from './accounts.ts'
+import { idOfAccount } from '#platform/access/accountId.ts'
+import { accounts, type Accounts, type Shown } from './accounts.ts'
 
 const ids: Ids = { uuid: randomUUID }
 /** Whom the list does not have. */

@@ -5,14 +5,14 @@ import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user, type UserState } from '#domain/user/user.ts'
+import { idOfAccount } from '#platform/access/accountId.ts'
 import { recordRefusal } from '#platform/access/auditLog.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 import type { GatewayServices } from '../services.ts'
 import { AccountNotAllowed, SignInFailed } from './oauthState.ts'
-import { keyedId, unusedUserId } from './userIds.ts'
+import { unusedUserId } from './userIds.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 
 /** An account that somebody has shown to be theirs. */
@@ -29,14 +29,6 @@ export interface Accounts {
 }
 
 const projectedWithinMs = 5_000
-
-/**
- * The account's own id here, which is also that of the user whom it registers. `id` is the code host's, and public: without the master
- * key nobody can tell from the log whose events these are.
- */
-export function idOfAccount(vault: Pick<Vault, 'deriveKey'>, codeHostName: string, id: string): string {
-  return keyedId(vault.deriveKey('account-identity'), `${codeHostName}:${id}`)
-}
 
 type Services = Pick<
   GatewayServices,

@@ -17,6 +17,7 @@ const statusEvents = new Set([
   'PullRequestOpened',
   'PullRequestObserved',
   'PullRequestUnreadable',
+  'PullRequestStandingObserved',
 ])
 /** Besides tool calls. */
 const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])

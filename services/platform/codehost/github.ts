@@ -22,7 +22,8 @@ import {
   TeamMembership,
   TokenAnswer,
 } from './answers.ts'
-import { readPullRequests } from './graphql.ts'
+import { feedbackCalls } from './feedback.ts'
+import { pullRequestReader } from './graphql.ts'
 import { pages } from './pages.ts'
 import { ask, postForm, type Requests } from './request.ts'
 
@@ -65,6 +66,10 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     ...accountCalls(host),
     ...repositoryCalls(host),
     ...pullRequestCalls(host),
+    ...feedbackCalls({
+      octokit: host.octokit,
+      appSlug: async () => (await options.app())?.slug,
+    }),
     appUrls: async () => {
       const { htmlUrl, slug } = await host.app()
       const page = onServer(htmlUrl ?? `${serverUrl}/apps/${slug}`, serverUrl)
@@ -254,6 +259,7 @@ function pullRequestCalls(
   'findPullRequest' | 'isInOpenPullRequest' | 'openPullRequest' | 'pullRequestStates' | 'updatePullRequest'
 > {
   const { octokit, serverUrl } = host
+  const readPullRequests = pullRequestReader()
   return {
     findPullRequest: async (accessToken, repository, { head, base }) => {
       const { owner, name: repo } = checkedName(repository)
@@ -279,7 +285,7 @@ function pullRequestCalls(
       )
       return pullRequestFrom(opened, serverUrl)
     },
-    pullRequestStates: (accessToken, asked) => readPullRequests(octokit(accessToken), asked),
+    pullRequestStates: (accessToken, asked) => readPullRequests(octokit(accessToken), asked, accessToken),
     updatePullRequest: async (accessToken, repository, number, request) => {
       const { owner, name: repo } = checkedName(repository)
       const updated = await ask(PullRequest, () =>

@@ -3,7 +3,9 @@
  * is kept.
  */
 import type { Octokit } from '@octokit/rest'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { PullRequestStanding } from '#domain/task/commands.ts'
 import {
   CodeHostFault,
   pullRequestsAtOnce,
@@ -13,20 +15,50 @@ import {
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
-const fields = `fragment shown on PullRequest {
+/** How much is asked for: less where a host or a token refuses the whole request because of a part. */
+export const readings = ['checks', 'reviews', 'state'] as const
+export type Reading = (typeof readings)[number]
+
+const checks = `
+  commits(last: 1) {
+    nodes {
+      commit {
+        oid
+        statusCheckRollup {
+          contexts(first: 100) {
+            nodes {
+              __typename
+              ... on CheckRun { status conclusion }
+              ... on StatusContext { state }
+            }
+          }
+        }
+      }
+    }
+  }`
+
+/** Where no rule of the branch asks for reviews, there is no decision: what the reviewers say counts then. */
+const reviews = `
+  reviewDecision
+  reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED]) {
+    nodes { state author { login } }
+  }`
+
+const fieldsOf = (reading: Reading): string => `fragment shown on PullRequest {
   id
   number
   state
   isDraft
+  isCrossRepository
   updatedAt
   mergedAt
   headRefOid
   mergedBy { login }
-  repository { databaseId }
+  repository { databaseId }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
 }`
 
 /** Reads pull requests by their ids, and so many more by their numbers. It costs one point of the rate limit. */
-export function pullRequestsQuery(byNumber: number): string {
+export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks'): string {
   const indexes = Array.from({ length: byNumber }, (_, index) => index)
   const variables = indexes.map(
     (index) => `, $owner${index}: String!, $name${index}: String!, $number${index}: Int!`,
@@ -40,9 +72,13 @@ export function pullRequestsQuery(byNumber: number): string {
     '  nodes(ids: $ids) { ...shown }',
     ...repositories,
     '}',
-    fields,
+    fieldsOf(reading),
   ].join('\n')
 }
+
+/** A check run has a conclusion once it is over, a status of a commit has a state. */
+const Context = z.object({ conclusion: z.string().nullish(), state: z.string().nullish() })
+const Rollup = z.object({ contexts: z.object({ nodes: z.array(Context.nullable()).nullish() }) })
 
 const PullRequest = z.object({
   id: z.string(),
@@ -54,6 +90,22 @@ const PullRequest = z.object({
   headRefOid: z.string(),
   mergedBy: z.object({ login: z.string() }).nullable(),
   repository: z.object({ databaseId: z.int().nullable() }),
+  isCrossRepository: z.boolean(),
+  reviewDecision: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']).nullish(),
+  reviews: z
+    .object({
+      nodes: z.array(
+        z.object({ state: z.string(), author: z.object({ login: z.string() }).nullable() }).nullable(),
+      ),
+    })
+    .nullish(),
+  commits: z
+    .object({
+      nodes: z.array(
+        z.object({ commit: z.object({ oid: z.string(), statusCheckRollup: Rollup.nullish() }) }).nullable(),
+      ),
+    })
+    .nullish(),
 })
 /** A node of another kind is an empty object. */
 const Node = z.union([PullRequest, z.null(), z.object({}).transform(() => null)])
@@ -67,10 +119,36 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** `PullRequestStates` of the port. */
-export async function readPullRequests(
+/** An hour: a token may be given more rights meanwhile. */
+const rememberedMs = 3_600_000
+const rememberedTokens = 1_000
+
+/** `pullRequestStates` of the port. Remembers for an hour which tokens may read how much. */
+export function pullRequestReader() {
+  const known = new LRUCache<string, Reading>({ max: rememberedTokens, ttl: rememberedMs })
+  return async (
+    octokit: Octokit,
+    asked: readonly PullRequestKey[],
+    accessToken: string,
+  ): Promise<readonly PullRequestReading[]> => {
+    for (;;) {
+      const reading = known.get(accessToken) ?? 'checks'
+      try {
+        return await readPullRequests(octokit, asked, reading)
+      } catch (fault) {
+        const less = readings[readings.indexOf(reading) + 1]
+        const isRefused = fault instanceof CodeHostFault && ['forbidden', 'invalid'].includes(fault.kind)
+        if (less === undefined || !isRefused) throw fault
+        known.set(accessToken, less)
+      }
+    }
+  }
+}
+
+async function readPullRequests(
   octokit: Octokit,
   asked: readonly PullRequestKey[],
+  reading: Reading,
 ): Promise<readonly PullRequestReading[]> {
   if (asked.length === 0) return []
   if (asked.length > pullRequestsAtOnce) throw new RangeError('Too many pull requests at once.')
@@ -91,22 +169,41 @@ export async function readPullRequests(
       byNumber += 1
     }
   }
-  const { data, errors } = await askGraphql(octokit, pullRequestsQuery(byNumber), { ids, ...variables })
+  const { data, errors } = await askGraphql(octokit, pullRequestsQuery(byNumber, reading), {
+    ids,
+    ...variables,
+  })
   const answer = Answer.safeParse(data)
   if (!answer.success) throw misunderstood(answer.error)
-  return paths.map((path) => readingAt(answer.data, errors, path))
+  return paths.map((path) => readingAt(answer.data, errors, path, reading))
 }
 
 function readingAt(
   answer: z.infer<typeof Answer>,
   errors: readonly GraphqlError[],
   path: readonly string[],
+  reading: Reading,
 ): PullRequestReading {
   const [first = '', index] = path
   const found = index === undefined ? inRepository(answer[first]) : answer.nodes?.[Number(index)]
-  if (found) return { kind: 'read', pullRequest: observedFrom(found) }
-  const error = errors.find((one) => path.every((part, at) => String(one.path?.[at]) === part))
+  if (found) {
+    const ofChecks = errors.some(
+      ({ path: at = [] }) => at.includes('statusCheckRollup') && startsWith(at, path),
+    )
+    const standing = standingFrom(found, reading === 'checks' && !ofChecks)
+    const pullRequest = observedFrom(found)
+    return {
+      kind: 'read',
+      pullRequest: reading === 'state' ? pullRequest : { ...pullRequest, standing },
+      isFork: found.isCrossRepository,
+    }
+  }
+  const error = errors.find((one) => startsWith(one.path ?? [], path))
   return { kind: 'hidden', code: error && kindOf(error) === 'forbidden' ? 'forbidden' : 'not_found' }
+}
+
+function startsWith(path: readonly (string | number)[], beginning: readonly string[]): boolean {
+  return beginning.every((part, at) => String(path[at]) === part)
 }
 
 function inRepository(found: unknown) {
@@ -131,6 +228,67 @@ function observedFrom(found: z.infer<typeof PullRequest>) {
   }
 }
 
+const decisions = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  REVIEW_REQUIRED: 'required',
+} as const
+const passing = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
+const failing = ['FAILURE', 'ERROR', 'TIMED_OUT', 'STARTUP_FAILURE']
+/** They say nothing of the work. */
+const silent = ['CANCELLED', 'STALE']
+
+function standingFrom(
+  { reviewDecision, reviews: said, commits }: z.infer<typeof PullRequest>,
+  checksReadable: boolean,
+): PullRequestStanding {
+  const lastBy = new Map((said?.nodes ?? []).map((one) => [one?.author?.login, one?.state]))
+  const verdicts = [...lastBy.values()]
+  const unasked = verdicts.includes('CHANGES_REQUESTED')
+    ? 'changes_requested'
+    : verdicts.includes('APPROVED')
+      ? 'approved'
+      : null
+  const review = reviewDecision ? decisions[reviewDecision] : unasked
+  const contexts = commits?.nodes.at(-1)?.commit.statusCheckRollup?.contexts
+  if (!checksReadable || !contexts) return { review, checks: null, checksReadable }
+  const states = (contexts.nodes ?? []).map((one) => one?.conclusion ?? one?.state ?? 'PENDING')
+  const sum = (of: (state: string) => boolean) => states.filter(of).length
+  const counted = {
+    passing: sum((state) => passing.includes(state)),
+    failing: sum((state) => failing.includes(state)),
+    pending: sum((state) => ![...passing, ...failing, ...silent].includes(state)),
+  }
+  if (counted.passing + counted.failing + counted.pending === 0)
+    return { review, checks: null, checksReadable }
+  const state = counted.failing > 0 ? 'failing' : counted.pending > 0 ? 'pending' : 'passing'
+  return { review, checks: { state, ...counted }, checksReadable }
+}
+
+/** The threads of a pull request, with their first comments. */
+export const threadsQuery = `query ReviewThreads($id: ID!, $after: String) {
+  node(id: $id) {
+    ... on PullRequest {
+      reviewThreads(first: 100, after: $after) {
+        nodes { id isResolved comments(first: 1) { nodes { databaseId } } }
+        pageInfo { endCursor hasNextPage }
+      }
+    }
+  }
+}`
+
+export const resolveMutation = `mutation ResolveThread($id: ID!) {
+  resolveReviewThread(input: { threadId: $id }) { thread { id } }
+}`
+
+/** Makes a pull request a draft, or ready for review. */
+export function setDraftMutation(draft: boolean): string {
+  const name = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview'
+  return `mutation SetDraft($id: ID!) {
+  ${name}(input: { pullRequestId: $id }) { pullRequest { id } }
+}`
+}
+
 const ErrorAnswer = z.object({
   errors: z.array(GraphqlError),
   data: z.unknown(),
@@ -138,7 +296,7 @@ const ErrorAnswer = z.object({
 })
 
 /** The data, and the errors of parts that are missing in it. Throws CodeHostFault where there is nothing to keep. */
-async function askGraphql(
+export async function askGraphql(
   octokit: Octokit,
   query: string,
   variables: Readonly<Record<string, unknown>>,

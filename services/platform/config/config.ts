@@ -101,6 +101,8 @@ export interface FollowingConfig {
   readonly webhookSecretBefore: string | null
   /** How often those are read that somebody looks at. */
   readonly everyMs: number
+  /** How long a review is awaited to be whole. */
+  readonly gatherMs: number
   /** Whether the local code host tells by webhooks what happens. */
   readonly localWebhooks: boolean
 }
@@ -211,6 +213,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       webhookSecret: values.GITHUB_WEBHOOK_SECRET ?? null,
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
+      gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
       localWebhooks: values.CODEHOST_WEBHOOKS,
     },
     agents,

@@ -108,6 +108,10 @@ export const variables = {
     count.min(1, { error: 'is at least 1' }).default(30),
     'how often pull requests are read at GitHub that somebody looks at; all others a tenth as often (30)',
   ],
+  FEEDBACK_GATHER_SECONDS: [
+    count.default(10),
+    'how long a review is awaited to be whole before it is shown or sent to an agent (10)',
+  ],
   GITHUB_TOKEN: [unused, 'no effect yet'],
   EVENTSTORE_URL: [engine, 'EventStoreDB for the log, esdb://user:password@host:2113; else a SQLite file'],
   MONGODB_URL: [

@@ -4,6 +4,10 @@
  */
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import type { PermissionLevel } from './codeHostApp.ts'
+import type { RepositoryName } from './repositoryName.ts'
+import type { CodeHostFeedback } from './codeHostFeedback.ts'
+
+export type { RepositoryName }
 
 /** The account behind a user token. */
 export interface HostAccount {
@@ -60,7 +64,12 @@ export type PullRequestKey =
 
 /** How a pull request stands, or why the host does not show it. The one says nothing of the others that were read with it. */
 export type PullRequestReading =
-  | { readonly kind: 'read'; readonly pullRequest: ObservedPullRequest }
+  | {
+      readonly kind: 'read'
+      readonly pullRequest: ObservedPullRequest
+      /** Its head is in another repository. */
+      readonly isFork: boolean
+    }
   | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
 
 /** How many pull requests one request may read. */
@@ -97,12 +106,7 @@ export interface HostBranch {
   readonly tree: string
 }
 
-export interface RepositoryName {
-  readonly owner: string
-  readonly name: string
-}
-
-export interface CodeHost {
+export interface CodeHost extends CodeHostFeedback {
   /**
    * The host's page on which a person authorizes us. Throws `setup_required` while there is no App, as all of sign-in does. `origin` is where the person's browser reaches us, so that a loopback name stays the
    * one they used; `codeChallenge` is PKCE's S256; with `anotherAccount` the host lets them choose, also where they are signed in.

@@ -4,7 +4,7 @@ import { projectStream } from '#domain/kernel/streams.ts'
 import { project as decider } from '#domain/project/project.ts'
 import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
 import type { Redaction } from '../redaction/redaction.ts'
-import type { KnownSecret } from '../redaction/secretForms.ts'
+import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import type { AgentDeps } from '../deps.ts'
 import type { ChangedFile } from '../workspace/changes/treeDiff.ts'
 

@@ -17,7 +17,7 @@ import { identityOf, prepare, type ReadyWorkspace } from '../execution/prepareWo
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
 import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
 import { restoreSavedWork } from '../execution/recording/savedWork.ts'
-import type { KnownSecret } from '../redaction/secretForms.ts'
+import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import { type Git, lastWords } from '../workspace/git/git.ts'

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { automatonOf, mostNodes, TooMuchToHide } from './automaton.ts'
+import { automatonOf, mostNodes, TooMuchToHide } from '#platform/redaction/automaton.ts'
 import { redactionOf, withheld } from './redaction.ts'
 import { textThreads, startWorker, type TextThreads } from './textThreads.ts'
-import { goOn, newScan, redacted, soughtFor } from './scan.ts'
+import { goOn, newScan, redacted, soughtFor } from '#platform/redaction/scan.ts'
 import { naivelyRedacted } from '../../../tests/runner/redaction.ts'
-import { diffWithout, textWithout } from './scan.ts'
+import { diffWithout, textWithout } from '#platform/redaction/scan.ts'
 
 const secret = 'r3ndezvous/Key+9=!'
 const githubToken = `ghp_${'aB3dE6gH9'.repeat(4)}`

@@ -1,9 +1,9 @@
 /** Removes secrets from text, however it is cut: from short pieces at once and here, from long ones in a thread. */
-import type { Automaton } from './automaton.ts'
-import { diffWithout, goOn, newScan, soughtFor, textWithout, type Scan } from './scan.ts'
+import type { Automaton } from '#platform/redaction/automaton.ts'
+import { diffWithout, goOn, newScan, soughtFor, textWithout, type Scan } from '#platform/redaction/scan.ts'
 import type { TextThreads } from './textThreads.ts'
 
-export { redacted } from './scan.ts'
+export { redacted } from '#platform/redaction/scan.ts'
 
 export interface Redactor {
   /** Returns what is safe to show so far. An end that may be the start of a secret is held back until more is known. */

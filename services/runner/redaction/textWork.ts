@@ -1,8 +1,8 @@
 /** The work of a thread that scans text, for secrets or for what a request would have fetched. */
 import { checkBody, type CheckedBytes } from '../model/api.ts'
 import { modelApis, type ModelApiName } from '../model/apis.ts'
-import { automatonOf, type Automaton, type Word } from './automaton.ts'
-import { diffWithout, goOn, soughtFor, textWithout, type Scan } from './scan.ts'
+import { automatonOf, type Automaton, type Word } from '#platform/redaction/automaton.ts'
+import { diffWithout, goOn, soughtFor, textWithout, type Scan } from '#platform/redaction/scan.ts'
 
 export type Work =
   | { readonly kind: 'build'; readonly secrets: readonly string[] }

@@ -1,7 +1,7 @@
 /** Finds known secrets in what a commit would add, before anything is committed or pushed. */
-import { automatonOf, longestAt, moved, type Automaton } from '../../redaction/automaton.ts'
+import { automatonOf, longestAt, moved, type Automaton } from '#platform/redaction/automaton.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
-import { formsOf, type KnownSecret } from '../../redaction/secretForms.ts'
+import { formsOf, type KnownSecret } from '#platform/redaction/secretForms.ts'
 import { endedWell, GitFault } from '../git/git.ts'
 import type { Git, GitCall } from '../git/git.ts'
 

@@ -2,7 +2,7 @@
 import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
-import type { KnownSecret } from '../../redaction/secretForms.ts'
+import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import type { Finished } from '#platform/childProcess.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
 import { mergeBaseOf } from '../changes/changes.ts'

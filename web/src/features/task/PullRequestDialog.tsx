@@ -8,8 +8,23 @@ import { Checkbox } from '../../ui/form/Choice.tsx'
 import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
+import { texts as pageTexts } from './texts.ts'
 import { type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
-import { texts } from './texts.ts'
+
+const texts = {
+  create: { title: 'Create pull request', confirm: 'Create pull request' },
+  update: { title: 'Update pull request', confirm: 'Update pull request' },
+  another: { title: 'Open a new pull request', confirm: 'Open pull request' },
+  over: (number: number | null, state: string) =>
+    `Pull request #${number} was ${state.toLowerCase()} and can't be updated. This opens a new one.`,
+  name: 'Title',
+  body: 'Description',
+  draft: 'Open as a draft',
+  autoUpdate: 'Update after each turn',
+  leave: 'Cancel',
+  running: 'The task is running. You can open the pull request when it finishes.',
+  moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
+} as const
 
 interface PullRequestDialogProps {
   readonly task: Task
@@ -28,8 +43,8 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
   const noteId = useId()
   const over = isPullRequestOver(task) ? (task.pullRequest?.state ?? null) : null
   const updates = task.prNumber !== null && over === null
-  const create = over === null ? texts.pullRequest.create : texts.pullRequest.another
-  const said = updates ? texts.pullRequest.update : create
+  const create = over === null ? texts.create : texts.another
+  const said = updates ? texts.update : create
   const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
@@ -53,7 +68,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
       actions={
         <>
           <Button data-safe onClick={onClose}>
-            {texts.pullRequest.leave}
+            {texts.leave}
           </Button>
           <Button
             kind="primary"
@@ -68,13 +83,11 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
     >
       <div className="mt-4 grid gap-4 text-text">
         {over !== null && (
-          <p className="text-meta text-muted">
-            {texts.pullRequest.over(task.prNumber, taskTexts.states[over])}
-          </p>
+          <p className="text-meta text-muted">{texts.over(task.prNumber, taskTexts.states[over])}</p>
         )}
         {error !== undefined && (
           <p role="alert" className="text-meta text-bad">
-            {reasonOf(error, texts.pullRequest.notProposed)}
+            {reasonOf(error, pageTexts.notProposed)}
           </p>
         )}
         <ProposalFields
@@ -92,8 +105,8 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
 
 /** Why it cannot be confirmed now. */
 function noteOf({ status }: Task, isMoved: boolean): string | null {
-  if (status === 'running' || status === 'queued') return texts.pullRequest.running
-  return isMoved ? texts.pullRequest.moved : null
+  if (status === 'running' || status === 'queued') return texts.running
+  return isMoved ? texts.moved : null
 }
 
 interface ProposalFieldsProps {
@@ -113,14 +126,14 @@ function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
   return (
     <>
       <Field
-        label={texts.pullRequest.name}
+        label={texts.name}
         maxLength={250}
         disabled={disabled}
         value={title}
         onChange={(event) => onChange({ title: event.target.value })}
       />
       <AreaField
-        label={texts.pullRequest.body}
+        label={texts.body}
         minHeight={120}
         maxHeight={280}
         maxLength={60_000}
@@ -131,11 +144,11 @@ function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
       <div className="grid">
         {draft !== null && (
           <Checkbox checked={draft} onChange={(chosen) => onChange({ draft: chosen })}>
-            {texts.pullRequest.draft}
+            {texts.draft}
           </Checkbox>
         )}
         <Checkbox checked={autoUpdate} onChange={(chosen) => onChange({ autoUpdate: chosen })}>
-          {texts.pullRequest.autoUpdate}
+          {texts.autoUpdate}
         </Checkbox>
       </div>
     </>

@@ -1,6 +1,6 @@
 /** The header of the task page: its repository, branch and status, and the actions on the whole task. */
 import { ArrowLeft, Columns2, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Link, useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -21,17 +21,21 @@ import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { PullRequestLink } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts as forkTexts } from './fork/headerTexts.ts'
-import { PullRequestDialog } from './PullRequestDialog.tsx'
 import { texts } from './texts.ts'
 import { useCopy } from './useCopy.ts'
 import { useTaskActions } from './useTaskActions.ts'
+
+const PullRequestDialog = lazy(async () => ({
+  default: (await import('./PullRequestDialog.tsx')).PullRequestDialog,
+}))
 
 export function TaskHeader({ task }: { readonly task: Task }) {
   const copy = useCopy()
   const navigate = useNavigate()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
-  const [asking, setAsking] = useState(false)
+  /** `null` before the first time: the dialog is loaded then, and keeps what was typed. */
+  const [asking, setAsking] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
   const running = shownStatus(task) === 'running'
   const stoppable = running && !isReplayed
@@ -87,13 +91,17 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         />
       )}
       {/* A draft belongs to one task, and to its first pull request or to an update. */}
-      <PullRequestDialog
-        key={`${task.id} ${task.prNumber}`}
-        task={task}
-        open={asking}
-        onClose={() => setAsking(false)}
-        onConfirm={actions.openPullRequest}
-      />
+      {asking !== null && (
+        <Suspense fallback={null}>
+          <PullRequestDialog
+            key={`${task.id} ${task.prNumber}`}
+            task={task}
+            open={asking}
+            onClose={() => setAsking(false)}
+            onConfirm={actions.openPullRequest}
+          />
+        </Suspense>
+      )}
       <DeleteQuestion
         kind="task"
         id={task.id}

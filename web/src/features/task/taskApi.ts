@@ -169,7 +169,7 @@ function pullRequests(build: Builder) {
       query: (taskId) =>
         requestOf<typeof getPullRequest>(taskRoutes.getPullRequest, {
           params: { taskId },
-          fallback: texts.pullRequest.notProposed,
+          fallback: texts.notProposed,
         }),
       // Asked for each time: the work may have gone on.
       keepUnusedDataFor: 0,

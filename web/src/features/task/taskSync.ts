@@ -348,6 +348,8 @@ function showEvents(sync: Sync, events: readonly TaskEventMessage[]): void {
     dispatch(notified('error', texts.toasts.commandFailed, why))
   for (const event of events) if (isTurning(event)) writing.settle(event.data.executionId)
   writing.drop(events.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
+  if (events.some(({ type }) => type.startsWith('Feedback')))
+    dispatch(api.util.invalidateTags([{ type: 'Chat', id: `feedback ${sync.taskId}` }]))
   if (events.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared'))
     refreshDiff(sync)
 }

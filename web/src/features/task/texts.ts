@@ -66,21 +66,7 @@ export const texts = {
     confirm: 'Delete Task',
   },
 
-  pullRequest: {
-    create: { title: 'Create pull request', confirm: 'Create pull request' },
-    update: { title: 'Update pull request', confirm: 'Update pull request' },
-    another: { title: 'Open a new pull request', confirm: 'Open pull request' },
-    over: (number: number | null, state: string) =>
-      `Pull request #${number} was ${state.toLowerCase()} and can't be updated. This opens a new one.`,
-    notProposed: "Couldn't suggest a title and description.",
-    name: 'Title',
-    body: 'Description',
-    draft: 'Open as a draft',
-    autoUpdate: 'Update after each turn',
-    leave: 'Cancel',
-    running: 'The task is running. You can open the pull request when it finishes.',
-    moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
-  },
+  notProposed: "Couldn't suggest a title and description.",
 
   panels: {
     label: 'Panels',

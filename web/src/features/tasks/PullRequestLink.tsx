@@ -6,11 +6,29 @@ import { safeLink } from '../../ui/text/safeLink.ts'
 import { texts } from './texts.ts'
 
 // Of icons that lists have anyway: each other one is loaded by every page.
+const [good, bad, waiting] = [
+  [CircleCheck, 'text-ok'],
+  [CircleX, 'text-bad'],
+  [CircleDashed, 'text-warn'],
+] as const
 const looks = {
   open: [GitPullRequest, 'text-ok'],
   draft: [CircleDashed, 'text-muted'],
   merged: [CircleCheck, 'text-accent'],
-  closed: [CircleX, 'text-bad'],
+  closed: bad,
+} as const
+const verdicts = {
+  Approved: good,
+  'Changes requested': bad,
+  'Review required': waiting,
+  'Checks passing': good,
+  'Checks failing': bad,
+  'Checks pending': waiting,
+} as const
+const reviews = {
+  approved: 'Approved',
+  changes_requested: 'Changes requested',
+  required: 'Review required',
 } as const
 const unknown = [GitPullRequest, 'text-accent'] as const
 
@@ -38,8 +56,24 @@ export function PullRequestLink({ task: { prUrl, prNumber, pullRequest }, classN
     >
       <Icon className="size-3.5" />#{prNumber}
       {state !== null && <span>{texts.states[state]}</span>}
+      <Verdicts standing={pullRequest?.standing} />
     </a>
   )
+}
+
+/** What its reviews and checks say, as icons with words for those who do not see them. */
+function Verdicts({ standing }: { readonly standing: NonNullable<Task['pullRequest']>['standing'] }) {
+  const { review, checks } = standing ?? {}
+  return [review && reviews[review], checks && (`Checks ${checks.state}` as const)].map((words) => {
+    if (!words) return null
+    const [Icon, colour] = verdicts[words]
+    return (
+      <span key={words} title={words} className={colour}>
+        <Icon className="size-3.5" />
+        <span className="sr-only">{words}</span>
+      </span>
+    )
+  })
 }
 
 /** Whether the pull request takes no more work, as far as is known. */

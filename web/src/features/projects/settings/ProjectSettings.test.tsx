@@ -14,6 +14,7 @@ const settings: ShownSettings = {
   secrets: [{ name: 'TOKEN', forAgent: true, updatedAt: project.createdAt }],
   egress: ['example.org'],
   modelFetches: false,
+  feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
 }
 const suggestions = [
   { host: 'packages.example', from: '.npmrc' },

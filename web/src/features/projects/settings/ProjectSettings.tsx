@@ -7,6 +7,7 @@ import { Note } from '../../../ui/layout/Note.tsx'
 import { Page } from '../../../ui/layout/Page.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { useProjectQuery } from '../projectsApi.ts'
+import { FeedbackPart } from './FeedbackPart.tsx'
 import { HostsPart } from './HostsPart.tsx'
 import { useProjectSettingsQuery } from './projectSettingsApi.ts'
 import { SecretsPart } from './SecretsPart.tsx'
@@ -52,6 +53,7 @@ export function ProjectSettings() {
           <SetupPart projectId={projectId} settings={data.settings} />
           <VariablesPart projectId={projectId} settings={data.settings} />
           <SecretsPart projectId={projectId} settings={data.settings} />
+          <FeedbackPart projectId={projectId} settings={data.settings} />
           <HostsPart projectId={projectId} settings={data.settings} suggestions={data.suggestions} />
         </>
       )}

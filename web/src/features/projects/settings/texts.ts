@@ -45,6 +45,16 @@ export const texts = {
     remove: 'Remove Secret',
     removing: 'Removing...',
   },
+  feedback: {
+    title: 'Feedback on Pull Requests',
+    why: 'What happens with reviews, comments and failed checks. Ask: you see them in the task and decide. Automatic: the agent starts by itself on what people wrote who may write to the repository and use this server, and on failed checks; at most 6 times an hour for one pull request. Everything else is only shown. Bots and outsiders never start an agent.',
+    reviews: 'Reviews and comments',
+    checks: 'Failed checks',
+    modes: { off: 'Off', ask: 'Ask', automatic: 'Automatic' },
+    triesPerCommit: 'Automatic tries per commit',
+    triesPerDay: 'Automatic tries per day',
+    resolves: 'Resolve threads when the work is done',
+  },
   hosts: {
     title: 'Network',
     why: "Agents and commands can reach the code host and the hosts listed here. One host per line, for example example.org, *.example.org or example.org:8443. Default ports: 80 and 443. On the local code host they can read only this project's repository; list others as owner/name.",

@@ -1,6 +1,6 @@
 /** Messages and tool calls, from the oldest that is drawn to the latest. The list stays at its end unless somebody scrolls back. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
@@ -23,6 +23,10 @@ import { texts } from './texts.ts'
 import { useEarlier } from './useEarlier.ts'
 import { useUnread } from './useUnread.ts'
 
+const FeedbackCards = lazy(async () => ({
+  default: (await import('../feedback/FeedbackCards.tsx')).FeedbackCards,
+}))
+
 interface ChatHistoryProps {
   readonly task: Task
   readonly entries: readonly ChatEntry[]
@@ -43,6 +47,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   const { box, content, following, onScroll, jumpToEnd } = props.follow
   const earlier = useEarlier(entries, chat.before !== null || logs.before !== null, box, following)
   const news = useUnread(entries, following)
+  const isReplayed = useReplayed() !== null
   const { busy, failed, show } = earlier
   const failure = !searching && task.status === 'failed' ? task.failure : null
   // A search covers the whole history.
@@ -87,6 +92,11 @@ export function ChatHistory(props: ChatHistoryProps) {
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
           <UndoneTurns task={task} />
+          {task.prNumber !== null && !isReplayed && (
+            <Suspense fallback={null}>
+              <FeedbackCards task={task} />
+            </Suspense>
+          )}
           <LastTurnActions turn={lastTurn(entries, task)} />
         </div>
       </div>

@@ -1,0 +1,121 @@
+/** What people wrote on a task's pull request and which of its checks failed, and what becomes of that. */
+import { z } from 'zod'
+import { TaskId } from '../kernel/ids.schema.ts'
+import {
+  FailedCheck,
+  FeedbackId,
+  FeedbackKind,
+  LineComment,
+  RepositoryRight,
+  ReviewVerdict,
+} from '../task/feedbackEvents.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { feedbackRoutes } from './feedback.ts'
+import { Moment, required, success } from './fields.schema.ts'
+import { limits } from './limits.ts'
+import { Position } from '../kernel/event.schema.ts'
+import { Task } from './tasks.schema.ts'
+
+export const ShownFeedback = z.object({
+  id: FeedbackId,
+  kind: FeedbackKind,
+  status: z.enum(['open', 'sent', 'dismissed']),
+  /** The author's right in the repository when it was read; `null` for checks. */
+  right: RepositoryRight.nullable(),
+  /** Whether the author is a user of this server. */
+  isKnown: z.boolean(),
+  verdict: ReviewVerdict.nullable(),
+  writtenAt: Moment,
+  receivedAt: Moment,
+  /** `null` here and below where the content was erased. */
+  number: z.number().nullable(),
+  author: z.object({ id: z.string(), login: z.string() }).nullable(),
+  url: z.string().nullable(),
+  headCommit: z.string().nullable(),
+  reviewId: z.string().nullable(),
+  commentId: z.string().nullable(),
+  /** As it was when it was first read. */
+  body: z.string().nullable(),
+  comments: z.array(LineComment),
+  check: FailedCheck.nullable(),
+  /** Whether a failed check is of a commit that is no longer the head. */
+  isStale: z.boolean(),
+  /** The message that it would be sent as; `null` once it was sent. */
+  proposed: z.string().nullable(),
+  /** The message that it was sent as. */
+  messageId: z.string().nullable(),
+  /** Sent by the project's rule rather than by a person. */
+  isAutomatic: z.boolean(),
+  /** Whether the code host was told of the work. */
+  answer: z.enum(['none', 'due', 'answered', 'failed']),
+  /** Why the code host took no answer. */
+  answerRefused: z.string().nullable(),
+  /** The commit with the work. */
+  commit: z.string().nullable(),
+  isResolved: z.boolean(),
+  position: Position,
+  version: z.number(),
+})
+export type ShownFeedback = z.infer<typeof ShownFeedback>
+
+const params = z.object({ taskId: TaskId, feedbackId: FeedbackId })
+const answer = { feedback: ShownFeedback }
+
+export const listFeedback = defineRead(feedbackRoutes.listFeedback, {
+  summary: 'The latest feedback on the pull request: reviews, comments and failed checks, oldest first.',
+  params: z.object({ taskId: TaskId }),
+  answer: {
+    feedback: z.array(ShownFeedback),
+    /** Revision of the task's stream that the answer covers. */
+    version: z.number(),
+  },
+  faults: ['not_found'],
+})
+
+export const sendFeedback = defineWrite(feedbackRoutes.sendFeedback, {
+  summary: 'Queues feedback as a message to the agent of the task.',
+  params,
+  body: z
+    .object({
+      /** Left out, it is the proposed message. */
+      message: required('Enter a message.', limits.messageLength).optional(),
+    })
+    .optional(),
+  answer: { ...answer, task: Task },
+  faults: ['not_found', 'already_exists', 'queue_full', 'agent_unavailable'],
+})
+
+export const dismissFeedback = defineWrite(feedbackRoutes.dismissFeedback, {
+  summary: 'Sets feedback aside. It can be restored.',
+  params,
+  answer,
+  faults: ['not_found', 'already_exists'],
+})
+
+export const restoreFeedback = defineWrite(feedbackRoutes.restoreFeedback, {
+  summary: 'Takes back that feedback was set aside.',
+  params,
+  answer,
+  faults: ['not_found'],
+})
+
+export const resolveFeedback = defineWrite(feedbackRoutes.resolveFeedback, {
+  summary: 'Resolves the threads of a review at the code host, in the name of the person.',
+  params,
+  answer,
+  faults: ['not_found', 'code_host_refused', 'code_host_unavailable'],
+})
+
+export const setPullRequestDraft = defineWrite(feedbackRoutes.setPullRequestDraft, {
+  summary: 'Makes the pull request a draft, or ready for review, in the name of the person.',
+  params: z.object({ taskId: TaskId }),
+  body: z.object({ draft: z.boolean() }),
+  answer: { ...success, task: Task },
+  faults: [
+    'not_found',
+    'pull_request_merged',
+    'pull_request_closed',
+    'code_host_refused',
+    'code_host_unavailable',
+  ],
+})

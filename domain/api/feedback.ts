@@ -1,0 +1,14 @@
+/** Feedback on the pull request of a task: routes. */
+import type { Routes } from './route.ts'
+
+export const feedbackRoutes = {
+  listFeedback: { method: 'GET', path: '/tasks/:taskId/feedback' },
+  sendFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/send' },
+  dismissFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/dismiss' },
+  restoreFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/restore' },
+  resolveFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/resolve' },
+  setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
+} as const satisfies Routes
+
+/** The most pieces of feedback that one answer has: the latest. */
+export const feedbackPage = 100

@@ -1,0 +1,188 @@
+/** Feedback on a task's pull request: what is recorded of it, what starts an agent, and what is answered. */
+import type { Decision } from '../kernel/decider.ts'
+import { refuse } from '../kernel/errors.ts'
+import type { CommandOf, PullRequestOutcome, TaskCommand } from './commands.ts'
+import type { TaskEvent } from './events.ts'
+import {
+  FeedbackAnswerDue,
+  FeedbackAnswered,
+  FeedbackAnswerFailed,
+  FeedbackDismissed,
+  FeedbackReceived,
+  FeedbackRestored,
+  FeedbackSent,
+  FeedbackThreadsResolved,
+} from './feedbackEvents.ts'
+import { feedbackLimits } from './feedbackRule.ts'
+import { keysOf, type FeedbackWords } from './feedbackState.ts'
+import { followUpOf } from './followUp.ts'
+import type { LiveTask } from './state.ts'
+
+type Send = (command: CommandOf<'SendMessage'>) => Decision<TaskEvent>
+type FeedbackCommand = Extract<TaskCommand, { type: `${string}Feedback` }>
+
+/** Whether a command is about a piece of feedback. */
+export function isOnFeedback<Command extends TaskCommand>(
+  command: Command,
+): command is Extract<Command, FeedbackCommand> {
+  return command.type.endsWith('Feedback')
+}
+
+/** What a command on feedback leads to; `send` decides what a message leads to. */
+export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send): Decision<TaskEvent> {
+  switch (command.type) {
+    case 'ReceiveFeedback':
+      return receiveFeedback(state, command, send)
+    case 'SendFeedback':
+      return sendFeedback(state, command, send)
+    case 'DismissFeedback':
+      return dismissFeedback(state, command)
+    case 'RestoreFeedback':
+      return restoreFeedback(state, command)
+    case 'SettleFeedback':
+      return settleFeedback(state, command)
+  }
+}
+
+/**
+ * Records a piece of feedback that is not known yet, and sends it to the agent at once where the project's rule and the limits allow: in one
+ * decision, so that no crash can come between. `send` decides what the message leads to.
+ */
+function receiveFeedback(
+  state: LiveTask,
+  command: CommandOf<'ReceiveFeedback'>,
+  send: Send,
+): Decision<TaskEvent> {
+  const { feedbackId, data, content, automatic } = command
+  const { items, known } = state.feedback
+  if (state.pullRequest?.number !== content.number || items.size >= feedbackLimits.items) return []
+  const comments = content.comments.filter(({ id }) => !known.has(`line ${id}`))
+  // Of a review that is known already, only what was added to it.
+  const isAdded = content.reviewId !== null && known.has(`review ${content.reviewId}`)
+  const fresh = { ...content, comments, body: isAdded ? '' : content.body }
+  if (keysOf(fresh).every((key) => known.has(key))) return []
+  const received = FeedbackReceived.of({ feedbackId, ...data }, fresh)
+  if (automatic === null || !mayStart(state, command)) return [received]
+  const message = send(messageOf(state, { ...automatic, message: followUpOf({ ...data, ...fresh }) }))
+  // A full queue, say: it waits for a person.
+  if ('refused' in message) return [received]
+  const sent = FeedbackSent.of(
+    { feedbackId, messageId: automatic.messageId, automatic: true, right: data.right },
+    { author: content.author, hostIds: [...keysOf(fresh)], text: textOf(fresh) },
+  )
+  return [received, sent, ...message]
+}
+
+/** Whether this may start an agent without a person: who asked, and how often that has been lately. */
+function mayStart(state: LiveTask, { data, content, automatic }: CommandOf<'ReceiveFeedback'>): boolean {
+  const { pullRequest } = state
+  if (automatic === null || pullRequest === null || !automatic.isSameRepository) return false
+  if (pullRequest.observed !== null && pullRequest.observed.state !== 'open') return false
+  const now = Date.parse(automatic.now)
+  const sent = [...state.feedback.items.values()].filter(({ isAutomatic }) => isAutomatic)
+  const within = (ms: number) => sent.filter(({ sentAt }) => sentAt !== null && Date.parse(sentAt) > now - ms)
+  if (within(hourMs).length >= feedbackLimits.automaticAnHour) return false
+  if (data.kind !== 'check')
+    return data.isKnown && (data.right === 'admin' || data.right === 'write') && data.verdict !== 'approved'
+  const head = pullRequest.observed?.headCommit ?? pullRequest.headCommit
+  const tries = sent.filter(({ kind }) => kind === 'check')
+  const ofCommit = tries.filter(({ headCommit }) => headCommit === content.headCommit)
+  const ofDay = within(24 * hourMs).filter(({ kind }) => kind === 'check')
+  return (
+    content.headCommit === head &&
+    ofCommit.length < Math.min(automatic.triesPerCommit, feedbackLimits.triesPerCommit) &&
+    ofDay.length < Math.min(automatic.triesPerDay, feedbackLimits.triesPerDay)
+  )
+}
+
+const hourMs = 3_600_000
+
+function messageOf(
+  { agent }: LiveTask,
+  { messageId, executionId, message }: { messageId: string; executionId: string; message: string },
+): CommandOf<'SendMessage'> {
+  return { type: 'SendMessage', messageId, kind: 'turn', agent, message, images: [], executionId }
+}
+
+function textOf({ body, comments }: Pick<FeedbackWords, 'body' | 'comments'>): string {
+  return [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '').join('\n\n')
+}
+
+/** A person sends it to the agent, in these words. */
+function sendFeedback(
+  state: LiveTask,
+  { feedbackId, messageId, executionId, message, content, right }: CommandOf<'SendFeedback'>,
+  send: Send,
+): Decision<TaskEvent> {
+  const item = state.feedback.items.get(feedbackId)
+  if (!item) return noSuchFeedback()
+  if (item.status === 'sent') return refuse('already_exists', 'The agent already has this feedback.')
+  const events = send(messageOf(state, { messageId, executionId, message }))
+  if ('refused' in events) return events
+  const asked = content && { author: content.author, hostIds: [...keysOf(content)], text: textOf(content) }
+  return [
+    FeedbackSent.of(
+      { feedbackId, messageId, automatic: false, right },
+      asked ?? { author: null, hostIds: [], text: '' },
+    ),
+    ...events,
+  ]
+}
+
+function dismissFeedback(
+  { feedback }: LiveTask,
+  { feedbackId }: CommandOf<'DismissFeedback'>,
+): Decision<TaskEvent> {
+  const item = feedback.items.get(feedbackId)
+  if (!item) return noSuchFeedback()
+  if (item.status === 'sent') return refuse('already_exists', 'The agent already has this feedback.')
+  return item.status === 'dismissed' ? [] : [FeedbackDismissed.of({ feedbackId })]
+}
+
+function restoreFeedback(
+  { feedback }: LiveTask,
+  { feedbackId }: CommandOf<'RestoreFeedback'>,
+): Decision<TaskEvent> {
+  const item = feedback.items.get(feedbackId)
+  if (!item) return noSuchFeedback()
+  return item.status === 'dismissed' ? [FeedbackRestored.of({ feedbackId })] : []
+}
+
+/** Notes what the code host made of an answer, or that threads were resolved; what is noted already is ignored. */
+function settleFeedback(
+  { feedback }: LiveTask,
+  { feedbackId, outcome }: CommandOf<'SettleFeedback'>,
+): Decision<TaskEvent> {
+  const item = feedback.items.get(feedbackId)
+  if (!item) return noSuchFeedback()
+  switch (outcome.kind) {
+    case 'answered':
+      return item.answer === 'due'
+        ? [FeedbackAnswered.of({ feedbackId }, { replyIds: [...outcome.replyIds] })]
+        : []
+    case 'failed':
+      return item.answer === 'due'
+        ? [FeedbackAnswerFailed.of({ feedbackId, code: outcome.code }, { reason: outcome.reason })]
+        : []
+    case 'resolved':
+      return item.isResolved ? [] : [FeedbackThreadsResolved.of({ feedbackId, automatic: outcome.automatic })]
+  }
+}
+
+/** The answers that are due once the pull request was published: for each piece of feedback that a turn has worked on. */
+export function answersDue(
+  { feedback, pullRequest }: LiveTask,
+  outcome: PullRequestOutcome,
+): readonly TaskEvent[] {
+  const isPublished = 'number' in outcome
+  const isUnchanged = outcome.kind === 'failed' && outcome.code === 'no_changes'
+  if (!isPublished && !isUnchanged) return []
+  const commit = isPublished && outcome.headCommit !== pullRequest?.headCommit ? outcome.headCommit : null
+  return [...feedback.items].flatMap(([feedbackId, { kind, isDone, answer, executionId }]) =>
+    isDone && answer === 'none' && executionId !== null && kind !== 'check'
+      ? [FeedbackAnswerDue.of({ feedbackId, executionId }, { commit })]
+      : [],
+  )
+}
+
+const noSuchFeedback = () => refuse('not_found', 'There is no such feedback in this task.')

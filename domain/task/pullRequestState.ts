@@ -1,0 +1,53 @@
+/** A task's pull request in the state of the task: as it was published, and as the code host shows it. */
+import type { RecordedOf } from '../kernel/event.ts'
+import type { PullRequestStanding } from './commands.ts'
+import type { PullRequestState, TaskEvent, UnreadableCode } from './events.ts'
+
+/** The task's pull request: as it was published last, and as the code host shows it. */
+export interface TaskPullRequest {
+  readonly number: number
+  readonly headCommit: string
+  /** What the code host said last; `null` before it was asked. */
+  readonly observed: {
+    readonly state: PullRequestState
+    readonly draft: boolean
+    readonly updatedAt: string
+    readonly mergedAt: string | null
+    readonly mergedBy: string | null
+    readonly headCommit: string
+  } | null
+  /** What its reviews and checks said last; missing before they were asked for. */
+  readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
+  /** Why the code host does not show it; `null` while it does. */
+  readonly unreadable: UnreadableCode | null
+}
+
+/** The pull request after work was published in it. What was observed of another says nothing of this one. */
+export function publishedAs(
+  before: TaskPullRequest | null,
+  { number, headCommit }: { readonly number: number; readonly headCommit: string },
+): TaskPullRequest {
+  const known = before?.number === number ? before : { observed: null, unreadable: null }
+  return { ...known, number, headCommit }
+}
+
+type RecordedAs<Type extends TaskEvent['type']> = Extract<RecordedOf<TaskEvent>, { type: Type }>
+
+/** The pull request after the code host said how it stands. */
+export function observedIn(
+  before: TaskPullRequest,
+  { data, content }: RecordedAs<'PullRequestObserved'>,
+): TaskPullRequest {
+  if (content === null) return before
+  const { headCommit, mergedBy } = content
+  return { ...before, observed: { ...data, headCommit, mergedBy }, unreadable: null }
+}
+
+/** The pull request after its reviews and checks said something new. */
+export function standingIn(
+  before: TaskPullRequest,
+  { data, content }: RecordedAs<'PullRequestStandingObserved'>,
+): TaskPullRequest {
+  if (content !== null && content.number !== before.number) return before
+  return { ...before, standing: { ...data, headCommit: content?.headCommit ?? null } }
+}

@@ -1,0 +1,108 @@
+/** Feedback on tasks' pull requests: one document per review, comment or failed check. */
+import type { ShownFeedback } from '../api/feedback.schema.ts'
+import { sortKey, type RecordedOf } from '../kernel/event.ts'
+import type { TaskEvent } from '../task/events.ts'
+import { parseTask } from './chat.ts'
+import type { View } from './view.ts'
+
+export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'proposed'> {
+  /** The task and the feedback: ids of feedback are unique within a task. */
+  readonly id: string
+  readonly feedbackId: string
+  readonly task: string
+  /** The turn to take the closing words of; `null` until the answer is due. */
+  readonly executionId: string | null
+  readonly order: string
+}
+
+const types = [
+  'FeedbackReceived',
+  'FeedbackSent',
+  'FeedbackDismissed',
+  'FeedbackRestored',
+  'FeedbackAnswerDue',
+  'FeedbackAnswered',
+  'FeedbackAnswerFailed',
+  'FeedbackThreadsResolved',
+  'TaskDeleted',
+] as const
+
+type Event = Extract<RecordedOf<TaskEvent>, { type: `Feedback${string}` }>
+
+export const feedbackView: View<FeedbackDocument> = {
+  collection: 'feedback',
+  version: 1,
+  streams: ['task'],
+  types,
+  indexes: [
+    ['task', 'order'],
+    ['answer', 'order'],
+  ],
+  touches: (event) =>
+    isOfFeedback(event) ? [feedbackDocumentId(parseTask(event.stream), event.data.feedbackId)] : [],
+  goneWith: (event) =>
+    event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
+  evolve: (document, event, id) => {
+    if (!isOfFeedback(event)) return document
+    if (event.type === 'FeedbackReceived') return document ?? received(event, id)
+    return document && { ...document, ...changeBy(event), version: event.revision }
+  },
+}
+
+/** The id of a document. */
+export function feedbackDocumentId(taskId: string, feedbackId: string): string {
+  return `${taskId}:${feedbackId}`
+}
+
+function isOfFeedback(event: { readonly type: string }): event is Event {
+  return event.type.startsWith('Feedback')
+}
+
+function received(event: Extract<Event, { type: 'FeedbackReceived' }>, id: string): FeedbackDocument {
+  const { data, content, at, position, revision } = event
+  return {
+    id,
+    ...data,
+    task: parseTask(event.stream),
+    receivedAt: at,
+    number: content?.number ?? null,
+    author: content?.author ?? null,
+    url: content?.url ?? null,
+    headCommit: content?.headCommit ?? null,
+    reviewId: content?.reviewId ?? null,
+    commentId: content?.commentId ?? null,
+    body: content?.body ?? null,
+    comments: content?.comments ?? [],
+    check: content?.check ?? null,
+    status: 'open',
+    messageId: null,
+    isAutomatic: false,
+    answer: 'none',
+    answerRefused: null,
+    commit: null,
+    isResolved: false,
+    executionId: null,
+    order: sortKey(position),
+    position,
+    version: revision,
+  }
+}
+
+function changeBy(event: Exclude<Event, { type: 'FeedbackReceived' }>): Partial<FeedbackDocument> {
+  switch (event.type) {
+    case 'FeedbackSent':
+      return { status: 'sent', messageId: event.data.messageId, isAutomatic: event.data.automatic }
+    case 'FeedbackDismissed':
+      return { status: 'dismissed' }
+    case 'FeedbackRestored':
+      return { status: 'open' }
+    case 'FeedbackAnswerDue':
+      return { answer: 'due', executionId: event.data.executionId, commit: event.content?.commit ?? null }
+    case 'FeedbackAnswered':
+      return { answer: 'answered' }
+    case 'FeedbackAnswerFailed':
+      return { answer: 'failed', answerRefused: event.content?.reason ?? '' }
+    case 'FeedbackThreadsResolved':
+      return { isResolved: true }
+  }
+}

@@ -1,0 +1,93 @@
+/** What was written on a pull request, gathered into pieces of feedback: a review with its comments, or a comment alone. Pure. */
+import type { FeedbackReceived } from '#domain/task/feedbackEvents.ts'
+import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { isMarked } from '#domain/task/visibleText.ts'
+import type { EventOf } from '#domain/kernel/event.schema.ts'
+import type { HostAuthor, HostFeedback, HostLineComment } from '#platform/ports/codeHostFeedback.ts'
+
+type Content = EventOf<typeof FeedbackReceived>['content']
+
+/** A piece of feedback before it is known what its author may do. */
+export interface Piece {
+  readonly kind: 'review' | 'comment'
+  readonly author: HostAuthor | null
+  readonly verdict: 'approved' | 'changes_requested' | 'commented' | null
+  readonly writtenAt: string
+  readonly content: Content
+}
+
+/** All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. */
+export function piecesOf(
+  feedback: HostFeedback,
+  { number, headCommit }: { number: number; headCommit: string },
+): readonly Piece[] {
+  const about = { number, headCommit, reviewId: null, commentId: null, comments: [], check: null }
+  const lines = feedback.lines.filter(({ author, body }) => author?.isBot !== true && !isMarked(body))
+  const known = new Set(feedback.reviews.map(({ id }) => id))
+  const reviews = feedback.reviews.flatMap((review): readonly Piece[] => {
+    const { id, author, body, state, commit, writtenAt, url } = review
+    if (author?.isBot === true || isMarked(body)) return []
+    const comments = lines.filter(({ reviewId }) => reviewId === id)
+    if (body.trim() === '' && comments.length === 0) return []
+    const content = {
+      ...about,
+      author: named(author),
+      url,
+      headCommit: commit ?? headCommit,
+      reviewId: id,
+      body: cut(body, feedbackLimits.body),
+      comments: comments.slice(0, feedbackLimits.comments).map(lineOf),
+    }
+    return [{ kind: 'review', author, verdict: state, writtenAt, content }]
+  })
+  // A comment whose review the host does not list.
+  const lone = lines
+    .filter(({ reviewId }) => reviewId === null || !known.has(reviewId))
+    .map((line): Piece => {
+      const content = {
+        ...about,
+        author: named(line.author),
+        url: line.url,
+        body: '',
+        comments: [lineOf(line)],
+      }
+      return { kind: 'review', author: line.author, verdict: 'commented', writtenAt: line.writtenAt, content }
+    })
+  const comments = feedback.comments
+    .filter(
+      ({ author, body, isByOurApp }) =>
+        author?.isBot !== true && !isByOurApp && !isMarked(body) && body.trim() !== '',
+    )
+    .map(({ id, author, body, writtenAt, url }): Piece => {
+      const content = {
+        ...about,
+        author: named(author),
+        url,
+        commentId: id,
+        body: cut(body, feedbackLimits.body),
+      }
+      return { kind: 'comment', author, verdict: null, writtenAt, content }
+    })
+  return [...reviews, ...lone, ...comments].toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : 1))
+}
+
+function named(author: HostAuthor | null): Content['author'] {
+  return author && { id: author.id, login: author.login }
+}
+
+function lineOf({ id, threadId, path, line, startLine, isOutdated, hunk, body }: HostLineComment) {
+  return {
+    id,
+    threadId,
+    path,
+    line,
+    startLine,
+    isOutdated,
+    // The lines that it stands at are the last of its hunk.
+    hunk: hunk.slice(-feedbackLimits.hunk),
+    body: cut(body, feedbackLimits.body),
+  }
+}
+
+const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`

@@ -1,0 +1,315 @@
+/** Reviews, comments and checks of a pull request, by REST; threads and drafts, for which REST has no call, by GraphQL. */
+import type { Octokit } from '@octokit/rest'
+import { z } from 'zod'
+import type { RepositoryRight } from '#domain/task/feedbackEvents.ts'
+import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type {
+  CodeHostFeedback,
+  HostAuthor,
+  HostFailedCheck,
+  HostLineComment,
+  HostReview,
+} from '#platform/ports/codeHostFeedback.ts'
+import { checkedName } from './address.ts'
+import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
+import { endOfStream } from './jobLog.ts'
+import { pages } from './pages.ts'
+import { ask, faultOf } from './request.ts'
+
+const Author = z.object({ id: z.number(), login: z.string(), type: z.string().default('User') }).nullish()
+const Id = z.number().transform(String)
+
+const Review = z.object({
+  id: Id,
+  user: Author,
+  body: z.string().nullish(),
+  state: z.string(),
+  html_url: z.string(),
+  submitted_at: z.iso.datetime({ offset: true }).nullish(),
+  commit_id: z.string().nullish(),
+})
+const LineComment = z.object({
+  id: Id,
+  user: Author,
+  body: z.string(),
+  created_at: z.iso.datetime({ offset: true }),
+  html_url: z.string(),
+  pull_request_review_id: Id.nullish(),
+  in_reply_to_id: Id.nullish(),
+  path: z.string(),
+  line: z.int().nullish(),
+  start_line: z.int().nullish(),
+  original_line: z.int().nullish(),
+  original_start_line: z.int().nullish(),
+  subject_type: z.string().nullish(),
+  diff_hunk: z.string().default(''),
+})
+const Comment = z.object({
+  id: Id,
+  user: Author,
+  body: z.string().nullish(),
+  created_at: z.iso.datetime({ offset: true }),
+  html_url: z.string(),
+  performed_via_github_app: z.object({ slug: z.string().nullish() }).nullish(),
+})
+const Permission = z.object({ permission: z.string() })
+const CheckRun = z.object({
+  id: Id,
+  name: z.string(),
+  conclusion: z.string().nullish(),
+  completed_at: z.iso.datetime({ offset: true }).nullish(),
+  html_url: z.string().nullish(),
+  details_url: z.string().nullish(),
+  output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
+  app: z.object({ slug: z.string().nullish() }).nullish(),
+})
+const CheckRuns = z.object({ check_runs: z.array(CheckRun) })
+const Annotation = z.object({
+  path: z.string().default(''),
+  start_line: z.int().nullish(),
+  annotation_level: z.string().nullish(),
+  message: z.string().nullish(),
+})
+const Written = z.object({ id: Id })
+const Threads = z.object({
+  node: z
+    .object({
+      reviewThreads: z.object({
+        nodes: z.array(
+          z.object({
+            id: z.string(),
+            isResolved: z.boolean(),
+            comments: z.object({
+              nodes: z.array(z.object({ databaseId: z.number().nullable() }).nullable()),
+            }),
+          }),
+        ),
+        pageInfo: z.object({ endCursor: z.string().nullable(), hasNextPage: z.boolean() }),
+      }),
+    })
+    .nullable(),
+})
+
+const failing = ['failure', 'timed_out', 'startup_failure']
+const rights: readonly RepositoryRight[] = ['admin', 'write', 'read', 'none']
+const mostThreadPages = 10
+
+interface FeedbackHost {
+  octokit(accessToken: string): Octokit
+  /** Our App's name in addresses; `undefined` while there is none. */
+  appSlug(): Promise<string | undefined>
+}
+
+export function feedbackCalls(host: FeedbackHost): CodeHostFeedback {
+  return { ...readingCalls(host), ...checkCalls(host), ...writingCalls(host) }
+}
+
+function readingCalls({
+  octokit,
+  appSlug,
+}: FeedbackHost): Pick<CodeHostFeedback, 'pullRequestFeedback' | 'repositoryRight'> {
+  return {
+    pullRequestFeedback: async (accessToken, repository, number) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { pulls, issues } = octokit(accessToken).rest
+      const of = { owner, repo, pull_number: number }
+      const reviews = await pages(Review, (page) => pulls.listReviews({ ...of, ...page }))
+      const lines = await pages(LineComment, (page) => pulls.listReviewComments({ ...of, ...page }))
+      const comments = await pages(Comment, (page) =>
+        issues.listComments({ owner, repo, issue_number: number, ...page }),
+      )
+      const slug = await appSlug()
+      return {
+        reviews: reviews.items.flatMap(reviewFrom),
+        lines: lines.items.map(lineFrom),
+        comments: comments.items.map((one) => ({
+          ...wordsFrom(one),
+          isByOurApp: slug !== undefined && one.performed_via_github_app?.slug === slug,
+        })),
+      }
+    },
+    repositoryRight: async (accessToken, repository, username) => {
+      const { owner, name: repo } = checkedName(repository)
+      try {
+        const { permission } = await ask(Permission, () =>
+          octokit(accessToken).rest.repos.getCollaboratorPermissionLevel({ owner, repo, username }),
+        )
+        return rights.find((right) => right === permission) ?? 'none'
+      } catch (fault) {
+        if (fault instanceof CodeHostFault && fault.kind === 'not_found') return 'none'
+        throw fault
+      }
+    },
+  }
+}
+
+function checkCalls({
+  octokit,
+}: FeedbackHost): Pick<CodeHostFeedback, 'failedChecks' | 'checkAnnotations' | 'jobLog'> {
+  return {
+    failedChecks: async (accessToken, repository, ref) => {
+      const { owner, name: repo } = checkedName(repository)
+      const query = { owner, repo, ref, filter: 'latest' as const, per_page: 100 }
+      const { check_runs: runs } = await ask(CheckRuns, () =>
+        octokit(accessToken).rest.checks.listForRef(query),
+      )
+      return runs.flatMap(failedFrom)
+    },
+    checkAnnotations: async (accessToken, repository, checkId) => {
+      const { owner, name: repo } = checkedName(repository)
+      const query = { owner, repo, check_run_id: Number(checkId), per_page: feedbackLimits.annotations }
+      const found = await ask(z.array(Annotation), () =>
+        octokit(accessToken).rest.checks.listAnnotations(query),
+      )
+      return found.map(({ path, start_line, annotation_level, message }) => ({
+        path,
+        line: start_line ?? 0,
+        level: annotation_level ?? 'notice',
+        message: (message ?? '').slice(0, 2_000),
+      }))
+    },
+    jobLog: async (accessToken, repository, jobId) => {
+      const { owner, name: repo } = checkedName(repository)
+      try {
+        const { data } = await octokit(accessToken).request(
+          'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs',
+          // The whole log may be large: it is read as a stream.
+          { owner, repo, job_id: Number(jobId), request: { parseSuccessResponseBody: false } },
+        )
+        const body: unknown = data
+        return body instanceof ReadableStream ? await endOfStream(body) : undefined
+      } catch (error) {
+        const fault = faultOf(error)
+        const isHidden = fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)
+        if (isHidden) return undefined
+        throw fault
+      }
+    },
+  }
+}
+
+function writingCalls({
+  octokit,
+}: FeedbackHost): Pick<CodeHostFeedback, 'writeComment' | 'resolveThreads' | 'setDraft'> {
+  return {
+    writeComment: async (accessToken, repository, number, { threadId, body }) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { pulls, issues } = octokit(accessToken).rest
+      const written = await ask(Written, () =>
+        threadId === null
+          ? issues.createComment({ owner, repo, issue_number: number, body })
+          : pulls.createReplyForReviewComment({
+              owner,
+              repo,
+              pull_number: number,
+              comment_id: Number(threadId),
+              body,
+            }),
+      )
+      return written.id
+    },
+    resolveThreads: async (accessToken, nodeId, threadIds) => {
+      const asking = octokit(accessToken)
+      let after: string | null = null
+      for (let page = 0; page < mostThreadPages; page += 1) {
+        const { data, errors } = await askGraphql(asking, threadsQuery, { id: nodeId, after })
+        const found = Threads.safeParse(data)
+        if (!found.success || found.data.node === null)
+          throw new CodeHostFault('not_found', errors[0]?.message ?? 'GitHub does not show the pull request.')
+        const { nodes, pageInfo } = found.data.node.reviewThreads
+        for (const thread of nodes) {
+          const first = thread.comments.nodes[0]?.databaseId
+          if (thread.isResolved || first == null || !threadIds.includes(String(first))) continue
+          await done(asking, resolveMutation, { id: thread.id })
+        }
+        if (!pageInfo.hasNextPage) return
+        after = pageInfo.endCursor
+      }
+    },
+    setDraft: (accessToken, nodeId, draft) =>
+      done(octokit(accessToken), setDraftMutation(draft), { id: nodeId }),
+  }
+}
+
+/** Runs a mutation. Throws what any part of it was refused with. */
+async function done(octokit: Octokit, mutation: string, variables: Record<string, unknown>): Promise<void> {
+  const { errors } = await askGraphql(octokit, mutation, variables)
+  const [error] = errors
+  if (error) throw new CodeHostFault(error.type === 'FORBIDDEN' ? 'forbidden' : 'invalid', error.message)
+}
+
+const utc = (time: string): string => new Date(time).toISOString()
+
+function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
+  return user ? { id: String(user.id), login: user.login, isBot: user.type === 'Bot' } : null
+}
+
+function wordsFrom(one: z.infer<typeof Comment> | z.infer<typeof LineComment>) {
+  return {
+    id: one.id,
+    author: authorFrom(one.user),
+    body: one.body ?? '',
+    writtenAt: utc(one.created_at),
+    url: one.html_url,
+  }
+}
+
+/** Nothing of a review that is still being written, or was dismissed. */
+function reviewFrom({
+  id,
+  user,
+  body,
+  state,
+  html_url,
+  submitted_at,
+  commit_id,
+}: z.infer<typeof Review>): readonly HostReview[] {
+  const states = {
+    APPROVED: 'approved',
+    CHANGES_REQUESTED: 'changes_requested',
+    COMMENTED: 'commented',
+  } as const
+  const known = Object.entries(states).find(([name]) => name === state.toUpperCase())?.[1]
+  if (known === undefined || submitted_at == null) return []
+  const words = {
+    id,
+    author: authorFrom(user),
+    body: body ?? '',
+    writtenAt: utc(submitted_at),
+    url: html_url,
+  }
+  return [{ ...words, state: known, commit: commit_id ?? null }]
+}
+
+function lineFrom(one: z.infer<typeof LineComment>): HostLineComment {
+  const ofFile = one.subject_type === 'file'
+  const isOutdated = !ofFile && one.line == null
+  return {
+    ...wordsFrom(one),
+    reviewId: one.pull_request_review_id ?? null,
+    threadId: one.in_reply_to_id ?? one.id,
+    path: one.path,
+    line: ofFile ? null : (one.line ?? one.original_line ?? null),
+    startLine: ofFile ? null : isOutdated ? (one.original_start_line ?? null) : (one.start_line ?? null),
+    isOutdated,
+    hunk: one.diff_hunk,
+  }
+}
+
+function failedFrom(run: z.infer<typeof CheckRun>): readonly HostFailedCheck[] {
+  const { id, name, conclusion, completed_at, output, app } = run
+  if (conclusion == null || !failing.includes(conclusion)) return []
+  return [
+    {
+      id,
+      name,
+      conclusion,
+      endedAt: utc(completed_at ?? new Date(0).toISOString()),
+      url: run.html_url ?? run.details_url ?? null,
+      summary: [output?.title, output?.summary].filter((text) => text != null && text !== '').join('\n\n'),
+      // A check of the host's own CI has the id of its job.
+      jobId: app?.slug === 'github-actions' ? id : null,
+    },
+  ]
+}

@@ -1,0 +1,233 @@
+/** A review, a comment or a failed check: who, with what right, where, in which words, and what can be done with it. */
+import { CircleX, MessageSquare } from 'lucide-react'
+import { useState } from 'react'
+import { useDispatch } from 'react-redux'
+import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { TextArea } from '../../../ui/form/TextArea.tsx'
+import { safeLink } from '../../../ui/text/safeLink.ts'
+import { notifiedFailure } from '../../notifications/notifications.ts'
+import {
+  useDismissFeedbackMutation,
+  useResolveFeedbackMutation,
+  useRestoreFeedbackMutation,
+  useSendFeedbackMutation,
+} from './feedbackApi.ts'
+import { texts } from './texts.ts'
+
+interface CardProps {
+  readonly taskId: string
+  readonly feedback: ShownFeedback
+}
+
+export function FeedbackCard({ taskId, feedback }: CardProps) {
+  const { status, body, comments, check } = feedback
+  if (status === 'dismissed') return <Dismissed taskId={taskId} feedback={feedback} />
+  return (
+    <article
+      aria-label={titleOf(feedback)}
+      className="grid grid-cols-1 gap-2 rounded-panel border border-line bg-panel p-3 text-ui"
+    >
+      <Head feedback={feedback} />
+      {body === null && <p className="text-muted">{texts.erased}</p>}
+      {body !== null && body !== '' && <p className="wrap-anywhere whitespace-pre-wrap">{body}</p>}
+      {comments.map((one) => (
+        <div key={one.id} className="grid grid-cols-1 gap-1">
+          <p className="text-meta text-muted">
+            <span className="wrap-anywhere mono">{texts.line(one.path, one.line, one.startLine)}</span>
+            {one.isOutdated && ` (${texts.outdated})`}
+          </p>
+          {one.hunk !== '' && <Code label={texts.hunk} text={one.hunk} />}
+          <p className="wrap-anywhere whitespace-pre-wrap">{one.body}</p>
+        </div>
+      ))}
+      {check !== null && <Check check={check} />}
+      {status === 'open' ? (
+        <Actions taskId={taskId} feedback={feedback} />
+      ) : (
+        <Sent taskId={taskId} feedback={feedback} />
+      )}
+    </article>
+  )
+}
+
+function titleOf({ kind, check, verdict, author }: ShownFeedback): string {
+  if (kind === 'check') return texts.check(check?.name ?? '')
+  const what = verdict === null ? texts.comment : texts.verdicts[verdict]
+  return author === null ? what : `${what}: ${author.login}`
+}
+
+function Head({ feedback }: { readonly feedback: ShownFeedback }) {
+  const { kind, check, verdict, author, right, isStale, url } = feedback
+  const href = safeLink(url)
+  const Icon = kind === 'check' ? CircleX : MessageSquare
+  return (
+    <header className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <Icon className={kind === 'check' ? 'text-bad' : 'text-muted'} />
+      <h3 className="font-semibold wrap-anywhere">
+        {kind === 'check' ? texts.check(check?.name ?? '') : (author?.login ?? texts.comment)}
+      </h3>
+      {right !== null && <span className="text-meta text-muted">{texts.rights[right]}</span>}
+      {verdict !== null && (
+        <span className={verdict === 'changes_requested' ? 'text-meta text-bad' : 'text-meta text-muted'}>
+          {texts.verdicts[verdict]}
+        </span>
+      )}
+      {isStale && <span className="text-meta text-muted">{texts.stale}</span>}
+      {href !== null && (
+        <a
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          className="ml-auto inline-flex min-h-6 items-center text-meta text-accent hover:underline"
+        >
+          {texts.onGitHub}
+        </a>
+      )}
+    </header>
+  )
+}
+
+/** It scrolls, so the keyboard must reach it. */
+function Code({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <pre
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      className="max-h-60 overflow-auto rounded-control bg-raised p-2 mono"
+    >
+      {text}
+    </pre>
+  )
+}
+
+function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> }) {
+  const { summary, annotations, log, isLogCut } = check
+  return (
+    <>
+      {summary !== '' && <p className="wrap-anywhere whitespace-pre-wrap">{summary}</p>}
+      {annotations.length > 0 && (
+        <ul className="grid gap-1">
+          {annotations.map((one) => (
+            <li key={`${one.path}:${one.line} ${one.message}`} className="wrap-anywhere">
+              <span className="text-meta text-muted mono">{`${one.path}:${one.line}`}</span> {one.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {log === null ? (
+        <p className="text-muted">{texts.noLog}</p>
+      ) : (
+        <div className="grid grid-cols-1 gap-1">
+          <p className="text-meta text-muted">{texts.log(isLogCut)}</p>
+          <Code label={texts.log(isLogCut)} text={log} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Actions({ taskId, feedback: { id: feedbackId, kind, proposed } }: CardProps) {
+  const dispatch = useDispatch()
+  const [send, sending] = useSendFeedbackMutation()
+  const [dismiss, dismissing] = useDismissFeedbackMutation()
+  /** The message as it is being edited; `null` while it is not. */
+  const [edited, setEdited] = useState<string | null>(null)
+  const onSend = async () => {
+    const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
+  }
+  const onDismiss = async () => {
+    const answer = await dismiss({ taskId, feedbackId })
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notDismissed, answer.error))
+  }
+  return (
+    <>
+      {edited !== null && (
+        <div className="rounded-control border border-control px-2.5 py-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
+          <TextArea
+            label={texts.editing}
+            value={edited}
+            minHeight={80}
+            maxHeight={320}
+            onChange={({ target }) => setEdited(target.value)}
+          />
+        </div>
+      )}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button kind="ghost" size="touch" busy={dismissing.isLoading} onClick={() => void onDismiss()}>
+          {texts.dismiss}
+        </Button>
+        {proposed !== null && (
+          <Button size="touch" onClick={() => setEdited(edited === null ? proposed : null)}>
+            {edited === null ? texts.edit : texts.cancel}
+          </Button>
+        )}
+        <Button
+          kind="primary"
+          size="touch"
+          busy={sending.isLoading}
+          busyLabel={texts.sending}
+          disabled={proposed === null || edited?.trim() === ''}
+          onClick={() => void onSend()}
+        >
+          {kind === 'check' ? texts.fix : texts.send}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function Sent({ taskId, feedback }: CardProps) {
+  const { id: feedbackId, kind, isAutomatic, answer, answerRefused, commit, comments, isResolved } = feedback
+  const dispatch = useDispatch()
+  const [resolve, { isLoading }] = useResolveFeedbackMutation()
+  const onResolve = async () => {
+    const resolved = await resolve({ taskId, feedbackId })
+    if (resolved.error !== undefined) dispatch(notifiedFailure(texts.notResolved, resolved.error))
+  }
+  const told = answer === 'failed' ? texts.answers.failed(answerRefused ?? '') : texts.answers[answer]
+  return (
+    <footer className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted" role="status">
+      <span>{isAutomatic ? texts.automatic : texts.sentByHand}.</span>
+      {commit !== null && <span>{texts.done(commit.slice(0, 7))}</span>}
+      {kind !== 'check' && <span className={answer === 'failed' ? 'text-bad' : ''}>{told}</span>}
+      {comments.length > 0 && (
+        <span className="ml-auto">
+          {isResolved ? (
+            texts.resolved
+          ) : (
+            <Button
+              size="small"
+              busy={isLoading}
+              busyLabel={texts.resolving}
+              onClick={() => void onResolve()}
+            >
+              {texts.resolve}
+            </Button>
+          )}
+        </span>
+      )}
+    </footer>
+  )
+}
+
+function Dismissed({ taskId, feedback }: CardProps) {
+  const dispatch = useDispatch()
+  const [restore, { isLoading }] = useRestoreFeedbackMutation()
+  const onUndo = async () => {
+    const answer = await restore({ taskId, feedbackId: feedback.id })
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notRestored, answer.error))
+  }
+  return (
+    <p className="flex items-center gap-2 text-meta text-muted">
+      <span className="min-w-0 flex-1 truncate">
+        {texts.dismissed}: {titleOf(feedback)}
+      </span>
+      <Button size="small" busy={isLoading} onClick={() => void onUndo()}>
+        {texts.undo}
+      </Button>
+    </p>
+  )
+}

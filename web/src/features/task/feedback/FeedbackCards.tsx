@@ -1,0 +1,44 @@
+/** What came back on the pull request: how its reviews and checks stand, and a card for each review, comment and failed check. */
+import { useEffect } from 'react'
+import { useSelector } from 'react-redux'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { selectLive } from '../../../live/connection.ts'
+import { reasonOf } from '../../../api/fault.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
+import { FeedbackCard } from './FeedbackCard.tsx'
+import { useFeedbackQuery } from './feedbackApi.ts'
+import { Standing } from './Standing.tsx'
+import { texts } from './texts.ts'
+
+export function FeedbackCards({ task }: { readonly task: Task }) {
+  const { data, error, refetch, isFetching } = useFeedbackQuery(task.id)
+  const live = useSelector(selectLive)
+  // What came while the connection was away was told to nobody.
+  useEffect(() => {
+    if (live) void refetch()
+  }, [live, refetch])
+  const shown = (data?.feedback ?? []).filter(
+    ({ kind, status, isStale }) => kind !== 'check' || !isStale || status === 'sent',
+  )
+  return (
+    <section aria-label={texts.label} className="mx-4 mt-4 grid grid-cols-1 gap-3">
+      <Standing task={task} />
+      {error !== undefined && (
+        <Note
+          kind="error"
+          action={
+            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {reasonOf(error, texts.notFetched)}
+        </Note>
+      )}
+      {shown.map((one) => (
+        <FeedbackCard key={one.id} taskId={task.id} feedback={one} />
+      ))}
+    </section>
+  )
+}

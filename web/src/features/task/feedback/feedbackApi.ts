@@ -1,0 +1,92 @@
+/** The calls of feedback on a pull request. */
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { feedbackRoutes } from '#domain/api/feedback.ts'
+import type {
+  dismissFeedback,
+  listFeedback,
+  resolveFeedback,
+  restoreFeedback,
+  sendFeedback,
+  setPullRequestDraft,
+} from '#domain/api/feedback.schema.ts'
+import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
+import { texts } from './texts.ts'
+
+/** A piece of feedback of a task. */
+export interface OneOfTask {
+  readonly taskId: string
+  readonly feedbackId: string
+}
+
+/** The live connection says when it is old. */
+const tagOf = (taskId: string) => ({ type: 'Chat', id: `feedback ${taskId}` }) as const
+const changed = (_answer: unknown, _error: unknown, { taskId }: { readonly taskId: string }) => [
+  tagOf(taskId),
+]
+
+const feedbackApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    feedback: build.query<AnswerOf<typeof listFeedback>, string>({
+      query: (taskId) =>
+        requestOf<typeof listFeedback>(feedbackRoutes.listFeedback, {
+          params: { taskId },
+          fallback: texts.notFetched,
+        }),
+      providesTags: (_answer, _error, taskId) => [tagOf(taskId)],
+    }),
+    sendFeedback: build.mutation<AnswerOf<typeof sendFeedback>, OneOfTask & { readonly message?: string }>({
+      query: ({ message, ...params }) =>
+        requestOf<typeof sendFeedback>(feedbackRoutes.sendFeedback, {
+          params: { ...params },
+          body: message === undefined ? {} : { message },
+          fallback: texts.notSent,
+        }),
+      invalidatesTags: changed,
+    }),
+    dismissFeedback: build.mutation<AnswerOf<typeof dismissFeedback>, OneOfTask>({
+      query: (params) =>
+        requestOf<typeof dismissFeedback>(feedbackRoutes.dismissFeedback, {
+          params: { ...params },
+          fallback: texts.notDismissed,
+        }),
+      invalidatesTags: changed,
+    }),
+    restoreFeedback: build.mutation<AnswerOf<typeof restoreFeedback>, OneOfTask>({
+      query: (params) =>
+        requestOf<typeof restoreFeedback>(feedbackRoutes.restoreFeedback, {
+          params: { ...params },
+          fallback: texts.notRestored,
+        }),
+      invalidatesTags: changed,
+    }),
+    resolveFeedback: build.mutation<AnswerOf<typeof resolveFeedback>, OneOfTask>({
+      query: (params) =>
+        requestOf<typeof resolveFeedback>(feedbackRoutes.resolveFeedback, {
+          params: { ...params },
+          fallback: texts.notResolved,
+        }),
+      invalidatesTags: changed,
+    }),
+    setPullRequestDraft: build.mutation<
+      AnswerOf<typeof setPullRequestDraft>,
+      { readonly taskId: string; readonly draft: boolean }
+    >({
+      query: ({ taskId, draft }) =>
+        requestOf<typeof setPullRequestDraft>(feedbackRoutes.setPullRequestDraft, {
+          params: { taskId },
+          body: { draft },
+          fallback: texts.notDrafted,
+        }),
+    }),
+  }),
+})
+
+export const {
+  useFeedbackQuery,
+  useSendFeedbackMutation,
+  useDismissFeedbackMutation,
+  useRestoreFeedbackMutation,
+  useResolveFeedbackMutation,
+  useSetPullRequestDraftMutation,
+} = feedbackApi

@@ -1,0 +1,72 @@
+/** What the feedback on a pull request says. */
+export const texts = {
+  label: 'Feedback on the pull request',
+  notFetched: 'Failed to read the feedback',
+  notSent: 'Failed to send the feedback',
+  notDismissed: 'Failed to dismiss the feedback',
+  notRestored: 'Failed to take the feedback back',
+  notResolved: 'Failed to resolve the thread',
+  notDrafted: 'GitHub did not change the pull request',
+  onGitHub: 'Open it on GitHub',
+  tryAgain: 'Try Again',
+  loading: 'Reading feedback...',
+  send: 'Send to agent',
+  sending: 'Sending...',
+  fix: 'Fix it',
+  edit: 'Edit first',
+  editing: 'The message to the agent',
+  cancel: 'Cancel',
+  dismiss: 'Dismiss',
+  dismissed: 'Dismissed',
+  undo: 'Undo',
+  resolve: 'Resolve thread',
+  resolving: 'Resolving...',
+  resolved: 'Thread resolved',
+  erased: 'The words of this feedback were erased.',
+  stale: 'Of an earlier commit',
+  outdated: 'the code has changed since',
+  automatic: 'Sent by the rule of the project',
+  sentByHand: 'Sent to the agent',
+  answers: {
+    none: 'The agent works on it, or will.',
+    due: 'The work is published. The answer follows.',
+    answered: 'Answered on GitHub.',
+    failed: (why: string) => `GitHub took no answer: ${why}`,
+  },
+  done: (commit: string) => `Done in ${commit}.`,
+  rights: {
+    admin: 'Admin',
+    write: 'May write',
+    read: 'May only read',
+    none: 'No right here',
+  },
+  verdicts: { approved: 'Approved', changes_requested: 'Changes requested', commented: 'Commented' },
+  comment: 'Comment',
+  check: (name: string) => `Check ${name} failed`,
+  line: (path: string, line: number | null, start: number | null) =>
+    line === null ? path : start === null || start === line ? `${path}:${line}` : `${path}:${start}-${line}`,
+  hunk: 'Lines of the diff',
+  log: (isCut: boolean) => (isCut ? 'End of the log, its beginning is left out' : 'Log'),
+  noLog: 'Its log could not be read.',
+  makeDraft: 'Convert to draft',
+  makeReady: 'Ready for review',
+  reviews: {
+    approved: 'Approved',
+    changes_requested: 'Changes requested',
+    required: 'Review required',
+  },
+  checks: {
+    passing: ({ passing }: Counts) => `Checks passing: ${passing}`,
+    failing: ({ passing, failing, pending }: Counts) =>
+      `Checks failing: ${failing} of ${passing + failing + pending}`,
+    pending: ({ passing, failing, pending }: Counts) =>
+      `Checks pending: ${pending} of ${passing + failing + pending}`,
+  },
+  checksHidden: 'Checks cannot be read with this token',
+} as const
+
+interface Counts {
+  readonly passing: number
+  readonly failing: number
+  readonly pending: number
+}
