@@ -20,10 +20,7 @@ export const projectsView: View<ProjectDocument> = {
   collection: 'projects',
   version: 1,
   streams: ['project'],
-  indexes: [
-    ['owner', 'order'],
-    ['owner', 'githubRepoId'],
-  ],
+  indexes: [['owner', 'order'], ['owner', 'githubRepoId'], ['githubRepoId', 'order'], ['order']],
   touches: (event) => {
     const stream = parseStream(event.stream)
     return stream.kind === 'project' ? [stream.id] : []
@@ -85,8 +82,8 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Why a sync fails when the repository is gone or not accessible: no task can run until that changes. */
-const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected'])
+/** Why a sync fails when the repository is gone, not accessible, or can only be read: no task comes to an end until that changes. */
+const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
 /** A sync is one request to the code host and times out before this: one that began earlier ended with its server. Milliseconds. */
 const longestSyncMs = 90_000

@@ -7,8 +7,10 @@ import { startDeliveryKeys } from './cleanup/deliveryKeys.ts'
 import { startErasure } from './cleanup/erasure.ts'
 import { startImageSweep } from './cleanup/imageSweep.ts'
 import { startDispatcher } from './dispatcher.ts'
+import { readAccess } from './follow/access.ts'
 import { startFollowing } from './follow/following.ts'
 import { startOpenWorkSweep } from './openWork.ts'
+import { startProjectSync } from './projectSync/projectSync.ts'
 import { startRelatedTasks } from './relatedTasks.ts'
 
 /** Starts all of it, in the order in which it stops last. */
@@ -22,6 +24,7 @@ export function startCommandWork(config: Config, engines: Engines): readonly Hel
     leases.hold('images', () => startImageSweep(engines)),
     leases.hold('blobs', () => startBlobSweep(engines)),
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
+    leases.hold('project sync', () => startProjectSync({ ...engines, tokenFor: readAccess(engines) })),
     startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
   ]
 }

@@ -13,7 +13,6 @@ import type { BodyOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, requestStream } from '#domain/kernel/streams.ts'
-import type { RepositoryFacts } from '#domain/project/events.ts'
 import type { ProjectCommand } from '#domain/project/project.ts'
 import { RepositoryMade, type MadeRepository, request } from '#domain/request.ts'
 import { projectsView } from '#domain/views/projects.ts'
@@ -28,6 +27,7 @@ import {
   type HostRepository,
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
+import { factsOf, readProject } from '../projectSync/reading.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectRoutes: readonly Route<CommandServices>[] = [
@@ -70,7 +70,6 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   route(syncProject, signedIn, ownProject, async ({ params, ...asked }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
-    const named = { owner: project.githubOwner, name: project.githubRepoName }
     // Of one that is asked for again the end may be there already, after which nothing would follow a beginning.
     if (!asked.again)
       await executeOnProject(
@@ -79,10 +78,16 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
         { ...asked, commandId: randomUUID() },
         { type: 'StartSync' },
       )
-    const { command, refusal } = await syncCommand(named, asked.user.id, services)
+    const read = await readProject(project, () => services.access.tokenOf(asked.user.id), {
+      codeHost: services.codeHost,
+    })
+    if (read === 'unchanged') throw new Error('The code host compared with what nobody gave it.')
+    const { before, last, refusal } = read
+    for (const command of before)
+      await executeOnProject(services, params.projectId, { ...asked, commandId: randomUUID() }, command)
     // Whoever asks again with the same key after a refusal wants it tried again.
     const commandId = refusal ? randomUUID() : asked.commandId
-    const answer = await executeAndShow(params.projectId, { ...asked, commandId }, services, command)
+    const answer = await executeAndShow(params.projectId, { ...asked, commandId }, services, last)
     if (refusal) throw refusal
     return answer
   }),
@@ -215,31 +220,6 @@ async function refuseSecond(
       current: { project: await presentProject(documents, existing, user) },
     })
   }
-}
-
-async function syncCommand(
-  named: RepositoryName,
-  userId: string,
-  services: CommandServices,
-): Promise<{ readonly command: ProjectCommand; readonly refusal?: Fault | CodeHostFault }> {
-  try {
-    const repository = await reach(named, userId, services)
-    const { isPrivate } = repository
-    return { command: { type: 'RecordSync', isPrivate, repository: factsOf(repository) } }
-  } catch (fault) {
-    if (fault instanceof Fault && fault.code === 'github_not_connected') {
-      const { code, message: reason } = fault
-      return { command: { type: 'RecordSyncFailure', code, reason }, refusal: fault }
-    }
-    if (!(fault instanceof CodeHostFault)) throw fault
-    const command = { type: 'RecordSyncFailure', code: fault.kind, reason: fault.message } as const
-    // A repository that is gone or out of reach is a fact about the project; a host that is away is one about this sync.
-    return fault.kind === 'unavailable' ? { command, refusal: fault } : { command }
-  }
-}
-
-function factsOf({ htmlUrl, owner, name, defaultBranch, language }: HostRepository): RepositoryFacts {
-  return { githubUrl: htmlUrl, githubOwner: owner, githubRepoName: name, defaultBranch, language }
 }
 
 async function executeAndShow(

@@ -17,6 +17,7 @@ export const Repository = z.object({
   owner: z.object({ login: z.string() }),
   description: z.string().nullish(),
   private: z.boolean(),
+  archived: z.boolean().optional(),
   html_url: z.string(),
   default_branch: z.string(),
   language: z.string().nullish(),

@@ -182,7 +182,10 @@ function accountCalls(
 /** One repository and its branches. */
 function repositoryCalls(
   host: Host,
-): Pick<CodeHost, 'repository' | 'branches' | 'branch' | 'deleteBranch' | 'createRepository' | 'gitAccess'> {
+): Pick<
+  CodeHost,
+  'repository' | 'repositoryById' | 'branches' | 'branch' | 'deleteBranch' | 'createRepository' | 'gitAccess'
+> {
   const { octokit, serverUrl } = host
   return {
     repository: async (accessToken, repository) => {
@@ -192,6 +195,7 @@ function repositoryCalls(
         serverUrl,
       )
     },
+    repositoryById: (accessToken, id, etag) => repositoryById(host, accessToken, id, etag),
     branches: async (accessToken, repository) => {
       const { owner, name: repo } = checkedName(repository)
       const { repos } = octokit(accessToken).rest
@@ -333,6 +337,32 @@ const tokenFault = (error: string): CodeHostFault['kind'] =>
 type Repository = z.infer<typeof Repository>
 type PullRequest = z.infer<typeof PullRequest>
 
+async function repositoryById(
+  { octokit, serverUrl }: Host,
+  accessToken: string,
+  id: string,
+  etag: string | undefined,
+): ReturnType<CodeHost['repositoryById']> {
+  if (!/^\d{1,15}$/.test(id)) throw new CodeHostFault('not_found', 'There is no repository with this number.')
+  let tag: string | undefined
+  const headers = etag === undefined ? {} : { 'if-none-match': etag }
+  const found = await ask(z.union([Repository, z.literal('unchanged')]), async () => {
+    try {
+      const answer = await octokit(accessToken).request('GET /repositories/{id}', { id, headers })
+      tag = answer.headers.etag
+      return answer
+    } catch (error) {
+      if (isUnchanged(error)) return { data: 'unchanged' }
+      throw error
+    }
+  })
+  return found === 'unchanged' ? found : { repository: repositoryFrom(found, serverUrl), etag: tag ?? null }
+}
+
+/** Octokit throws what says that nothing has changed. */
+const isUnchanged = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && error.status === 304
+
 const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository => ({
   id: String(answer.id),
   owner: answer.owner.login,
@@ -344,6 +374,7 @@ const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository =
   defaultBranch: answer.default_branch,
   language: answer.language ?? null,
   createdAt: answer.created_at ?? null,
+  isArchived: answer.archived ?? false,
   mayPush: answer.permissions?.push ?? null,
 })
 

@@ -33,6 +33,8 @@ export interface HostRepository {
   readonly language: string | null
   /** ISO 8601; `null` where the host does not say. */
   readonly createdAt: string | null
+  /** Whether it is archived: then it is only read. */
+  readonly isArchived: boolean
   /** Whether the holder of the token may push; `null` where the host does not say. */
   readonly mayPush: boolean | null
 }
@@ -135,6 +137,15 @@ export interface CodeHost extends CodeHostFeedback {
     asked: { readonly organization: string; readonly team: string | null; readonly login: string },
   ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
+  /**
+   * By the host's number, which stays when the repository is renamed or moved. With the tag of an earlier answer to the same token,
+   * `unchanged` where it is as it was.
+   */
+  repositoryById(
+    accessToken: string,
+    id: string,
+    etag?: string,
+  ): Promise<{ readonly repository: HostRepository; readonly etag: string | null } | 'unchanged'>
   /** Branch names, the default branch first; empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
   /** The tip of the branch; `undefined` when there is no such branch. */

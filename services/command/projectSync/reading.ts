@@ -1,0 +1,96 @@
+/** What a repository at the code host says of its project: read by the host's number, which stays when the repository is renamed or moved. */
+import { Fault } from '#domain/kernel/errors.ts'
+import type { RepositoryFacts } from '#domain/project/events.ts'
+import type { ProjectCommand } from '#domain/project/project.ts'
+import type { ProjectDocument } from '#domain/views/projects.ts'
+import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/ports/codeHost.ts'
+
+export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' | 'githubRepoName'>
+
+/** What is to be recorded, in this order; the last says how the project stands. */
+export interface Reading {
+  readonly before: readonly ProjectCommand[]
+  readonly last: ProjectCommand
+  /** What whoever asked is to be told. */
+  readonly refusal?: Fault | CodeHostFault
+  /** For the next time; `null` where nothing was read. */
+  readonly etag: string | null
+}
+
+/**
+ * Reads the repository of a project. `unchanged` where it is as it was when `etag` was given. Throws what is neither a fault of the code host
+ * nor of the access to it.
+ */
+export async function readProject(
+  project: ReadProject,
+  token: () => Promise<string>,
+  {
+    codeHost,
+    etag,
+  }: { readonly codeHost: Pick<CodeHost, 'repositoryById' | 'repository'>; readonly etag?: string },
+): Promise<Reading | 'unchanged'> {
+  try {
+    const found = await read(project, await token(), codeHost, etag)
+    return found === 'unchanged' ? found : { ...said(found.repository), etag: found.etag }
+  } catch (fault) {
+    if (fault instanceof Fault && fault.code === 'github_not_connected') {
+      const { code, message: reason } = fault
+      return { before: [], last: { type: 'RecordSyncFailure', code, reason }, refusal: fault, etag: null }
+    }
+    if (!(fault instanceof CodeHostFault)) throw fault
+    const last = { type: 'RecordSyncFailure', code: fault.kind, reason: reasonOf(fault, project) } as const
+    // A repository that is gone or out of reach is a fact about the project; a host that is away is one about this sync.
+    return { before: [], last, ...(fault.kind === 'unavailable' ? { refusal: fault } : {}), etag: null }
+  }
+}
+
+async function read(
+  { githubRepoId: id, githubOwner: owner, githubRepoName: name }: ReadProject,
+  token: string,
+  codeHost: Pick<CodeHost, 'repositoryById' | 'repository'>,
+  etag: string | undefined,
+): Promise<{ readonly repository: HostRepository; readonly etag: string | null } | 'unchanged'> {
+  if (id !== '') return codeHost.repositoryById(token, id, etag)
+  return { repository: await codeHost.repository(token, { owner, name }), etag: null }
+}
+
+function reasonOf({ kind, message }: CodeHostFault, { githubOwner, githubRepoName }: ReadProject): string {
+  return kind === 'not_found'
+    ? `GitHub has no repository ${githubOwner}/${githubRepoName}, or your account cannot see it.`
+    : message
+}
+
+function said(repository: HostRepository): Pick<Reading, 'before' | 'last'> {
+  const { isPrivate } = repository
+  const synced = { type: 'RecordSync', isPrivate, repository: factsOf(repository) } as const
+  if (!repository.isArchived) return { before: [], last: synced }
+  return {
+    before: [synced],
+    last: { type: 'RecordSyncFailure', code: 'archived', reason: archivedReason },
+  }
+}
+
+export const archivedReason = 'The repository is archived at GitHub: it can only be read.'
+
+/** What of a repository a project keeps. */
+export function factsOf({ htmlUrl, owner, name, defaultBranch, language }: HostRepository): RepositoryFacts {
+  return { githubUrl: htmlUrl, githubOwner: owner, githubRepoName: name, defaultBranch, language }
+}
+
+/** Whether a reading says anything that the project does not show yet. */
+export function isNews(project: ProjectDocument, { before, last }: Reading): boolean {
+  const isFailure = last.type === 'RecordSyncFailure'
+  if (isFailure ? project.statusReason !== last.reason : project.status !== 'active') return true
+  return [...before, last].some(
+    (command) =>
+      command.type === 'RecordSync' &&
+      (command.isPrivate !== project.isPrivate || differs(command.repository, project)),
+  )
+}
+
+const differs = (facts: RepositoryFacts, project: ProjectDocument): boolean =>
+  facts.githubUrl !== project.githubUrl ||
+  facts.githubOwner !== project.githubOwner ||
+  facts.githubRepoName !== project.githubRepoName ||
+  facts.defaultBranch !== project.defaultBranch ||
+  facts.language !== project.language
