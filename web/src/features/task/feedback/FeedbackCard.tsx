@@ -189,7 +189,7 @@ function Sent({ taskId, feedback }: CardProps) {
   }
   const told = answer === 'failed' ? texts.answers.failed(answerRefused ?? '') : texts.answers[answer]
   return (
-    <footer className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted" role="status">
+    <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted" role="status">
       <span>{isAutomatic ? texts.automatic : texts.sentByHand}.</span>
       {commit !== null && <span>{texts.done(commit.slice(0, 7))}</span>}
       {kind !== 'check' && <span className={answer === 'failed' ? 'text-bad' : ''}>{told}</span>}
@@ -209,7 +209,7 @@ function Sent({ taskId, feedback }: CardProps) {
           )}
         </span>
       )}
-    </footer>
+    </div>
   )
 }
 

@@ -18,9 +18,11 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
   useEffect(() => {
     if (live) void refetch()
   }, [live, refetch])
-  const shown = (data?.feedback ?? []).filter(
-    ({ kind, status, isStale }) => kind !== 'check' || !isStale || status === 'sent',
-  )
+  // The task tells sooner than the feedback that the head has moved.
+  const head = task.pullRequest?.standing?.headCommit ?? null
+  const shown = (data?.feedback ?? [])
+    .map((one) => ({ ...one, isStale: one.kind === 'check' && head !== null && head !== one.headCommit }))
+    .filter(({ status, isStale }) => !isStale || status === 'sent')
   return (
     <section aria-label={texts.label} className="mx-4 mt-4 grid grid-cols-1 gap-3">
       <Standing task={task} />
