@@ -38,7 +38,13 @@ export const RecordsRead = event('RecordsRead', 1, { data: z.object(asked), cont
 /** Somebody was about to be given a copy of these records: recorded before they are. */
 export const RecordsExported = event('RecordsExported', 1, { data: z.object(asked), content: none })
 
-export const auditEvents = [SignInRefused, RecordsRead, RecordsExported] as const
+/** The App by which this server acts at the code host was made, by an administrator or with the code that the server printed. */
+export const CodeHostAppRegistered = event('CodeHostAppRegistered', 1, {
+  data: z.object({ hasWebhook: z.boolean() }),
+  content: none,
+})
+
+export const auditEvents = [SignInRefused, RecordsRead, RecordsExported, CodeHostAppRegistered] as const
 export type AuditEvent = EventOf<(typeof auditEvents)[number]>
 
 export interface AuditCommand {

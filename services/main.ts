@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { webhookPath } from '#domain/api/server.ts'
 import { BadConfig, codeHostName, readConfig, type Config } from '#platform/config/config.ts'
+import { ownAddress, publicAddress } from '#platform/config/addresses.ts'
 import { describeVariables } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
@@ -180,13 +181,6 @@ async function startLocalCodeHost(
   return running
 }
 
-/** Where this process finds its own gateway. */
-function ownAddress({ host, port }: Config): string {
-  const everywhere = host === '0.0.0.0' || host === '::'
-  const name = everywhere || host === 'localhost' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
-}
-
 /** The parts of the API that this process answers by itself. */
 async function apisOf(
   config: Config,
@@ -348,7 +342,7 @@ async function main(): Promise<void> {
     throw fault
   }
   if (config.services.has('query')) await readableSoon(engines, asked)
-  print(readyLine(config))
+  for (const line of await readyLines(config, engines)) print(line)
 
   await asked
   try {
@@ -388,9 +382,14 @@ function printOver(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${line}`)
 }
 
-function readyLine({ services, publicUrl, port }: Config): string {
-  if (services.has('gateway')) return `Flightdeck is ready: ${publicUrl ?? `http://localhost:${port}`}`
-  return `Flightdeck is ready: ${[...services].join(', ')} on port ${port}`
+/** What is said once it serves; while there is no App at the code host, also how one is made. */
+async function readyLines(config: Config, engines: Engines): Promise<readonly string[]> {
+  if (!config.services.has('gateway'))
+    return [`Flightdeck is ready: ${[...config.services].join(', ')} on port ${config.port}`]
+  const { setupLine } = await import('./gateway/setup/announce.ts')
+  const address = publicAddress(config)
+  const setup = await setupLine({ address, dataDir: config.dataDir }, engines)
+  return [`Flightdeck is ready: ${address}`, ...(setup === null ? [] : [setup])]
 }
 
 /** Resolves at the first SIGTERM or Ctrl-C. From then on the process has a limited time. */

@@ -38,5 +38,6 @@ export const auditActions = [
   'records_read',
   'records_exported',
   'log_restored',
+  'code_host_app_registered',
 ] as const
 export type AuditAction = (typeof auditActions)[number]

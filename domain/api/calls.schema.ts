@@ -13,6 +13,7 @@ import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
 import * as provenance from './provenance.schema.ts'
 import * as server from './server.schema.ts'
+import * as setup from './setup.schema.ts'
 import * as tasks from './tasks.schema.ts'
 
 export interface NamedCall {
@@ -39,8 +40,8 @@ export const subjects = {
   Figures: { of: figures, says: 'What tasks took, by project, agent, model, person and week.' },
   Administration: { of: admin, says: 'The audit log of this server, for its administrators.' },
   Server: {
-    of: { getNotices: server.getNotices, countPageView: server.countPageView },
-    says: 'Information about this server.',
+    of: { getNotices: server.getNotices, countPageView: server.countPageView, ...setup },
+    says: 'Information about this server, and its set-up.',
   },
 } as const
 

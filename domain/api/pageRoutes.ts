@@ -17,6 +17,7 @@ export const pageRoutes = [
   '/tasks/:taskId',
   '/tasks/:taskId/compare',
   '/settings',
+  '/setup',
   '/figures',
   '/admin/audit',
 ] as const

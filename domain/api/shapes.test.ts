@@ -242,7 +242,14 @@ describe('these are there:', () => {
 test('a call asks of nobody more than to be signed in, and to have completed the onboarding', () => {
   expect(new Set(calls.map(({ call }) => call.open))).toEqual(new Set(['anybody', 'signed_in', 'onboarded']))
   const open = calls.filter(({ call }) => call.open === 'anybody').map(({ name }) => name)
-  expect(open.toSorted()).toEqual(['countPageView', 'getRefusal', 'login', 'register'])
+  expect(open.toSorted()).toEqual([
+    'beginSetup',
+    'countPageView',
+    'getRefusal',
+    'getSetup',
+    'login',
+    'register',
+  ])
 })
 
 /** What is said of a body that is refused, by field. */

@@ -29,6 +29,7 @@ export const faults = {
   },
   forbidden: { status: 403, sentence: 'This is not allowed.' },
   not_found: { status: 404, sentence: 'There is no such thing.' },
+  setup_closed: { status: 404, sentence: 'Flightdeck is set up.' },
   too_slow: { status: 408, sentence: 'The request did not arrive in time. Try again.' },
   agent_unavailable: { status: 409, sentence: 'This agent cannot run on this server.' },
   already_exists: { status: 409, sentence: 'This already exists.' },

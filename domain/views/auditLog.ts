@@ -47,6 +47,7 @@ const actions = {
   FeedbackSent: 'feedback_sent',
   RecordsRead: 'records_read',
   RecordsExported: 'records_exported',
+  CodeHostAppRegistered: 'code_host_app_registered',
 } as const satisfies Partial<Record<AnyRecorded['type'], AuditEntry['action']>>
 
 type Audited = Extract<AnyRecorded, { type: keyof typeof actions }>

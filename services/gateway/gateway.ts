@@ -1,5 +1,5 @@
 /** The gateway: the only public server. Static client, sign-in, the API, the socket. */
-import Koa, { type Middleware } from 'koa'
+import Koa, { type Context, type Middleware } from 'koa'
 import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { listen } from '#platform/http/listen.ts'
@@ -17,7 +17,7 @@ import { authenticate } from './auth/session.ts'
 import { passwordRoutes } from './auth/passwordSignIn.ts'
 import { signInRoutes, linkRoutes } from './auth/codeHostSignIn.ts'
 import { loginThrottle } from './auth/loginThrottle.ts'
-import { mayOpenSocket, refuseForeignHosts } from './http/allowedHosts.ts'
+import { mayOpenSocket, originOf, refuseForeignHosts } from './http/allowedHosts.ts'
 import { isBelowApi, refuseDisguisedApiPaths, refuseUndecodable } from './http/apiPaths.ts'
 import { client, verifierDownload } from './http/staticClient.ts'
 import {
@@ -36,6 +36,8 @@ import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
 import { reference } from './reference/reference.ts'
 import type { GatewayOptions, GatewayServices } from './services.ts'
+import { setupPath } from '#domain/api/setup.ts'
+import { setupCallback, setupRoutes } from './setup/setup.ts'
 import { githubWebhooks } from './webhooks/githubWebhooks.ts'
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 
@@ -116,7 +118,7 @@ function createApp(
   const { logger, emit } = services
   app.use(requests({ serverKind: 'gateway', logger, fresh: mounting.fresh, emit }))
   app.use(answers(logger, mounting.fresh))
-  app.use(securityHeaders)
+  app.use(securityHeaders((context) => formTargetOf(context, options, services)))
   app.use(trustProxies(options.proxies))
   // Before host names are checked: probes use whatever name the service has.
   app.use(health(options.parts, options.details))
@@ -139,6 +141,7 @@ function createApp(
   app.use(inApi(onlyJson(({ path }) => path === '/api/upload/image')))
   app.use(readJson())
   app.use(signInRoutes(options, services))
+  app.use(setupCallback(options, services))
   app.use(imageRoutes(services))
   app.use(mount('/api', ownRoutes(options), services, mounting))
   app.use(reference())
@@ -155,10 +158,22 @@ function ownRoutes(options: GatewayOptions): readonly Route<GatewayServices>[] {
   return [
     ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
     ...linkRoutes(options),
+    ...setupRoutes(options),
     ...noticeRoutes(options.notices),
     ...agentRoutes(options.agents),
     ...pageViewRoutes(),
   ]
+}
+
+/** The page that makes the App posts a form to the code host; no other page posts anything anywhere else. */
+function formTargetOf(
+  context: Context,
+  options: GatewayOptions,
+  { codeHostApps }: GatewayServices,
+): string | null {
+  if (context.path !== setupPath) return null
+  const origin = originOf(context, options)
+  return new URL(codeHostApps.newAppUrl({ origin, state: '', organization: null })).origin
 }
 
 const refuseUnknownCall: Middleware = () => {

@@ -9,6 +9,8 @@ import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { HostApp } from '#platform/credentials/hostApp.ts'
+import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Details } from '#platform/http/health.ts'
 import type { Sessions } from '#platform/http/session.ts'
@@ -38,6 +40,8 @@ export interface GatewayServices {
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly codeHost: CodeHost
+  readonly codeHostApps: CodeHostApps
+  readonly hostApp: HostApp
   readonly sessions: Sessions
   readonly vault: Vault
   readonly ids: Ids

@@ -4,6 +4,7 @@ import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
 import { getRefusal, linkGitHub } from '#domain/api/auth.schema.ts'
+import { setupPath } from '#domain/api/setup.ts'
 import type { SignInError } from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/streams.ts'
@@ -54,7 +55,13 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
   const { link } = context.query
   if (link === undefined) {
     const query = StartQuery.safeParse(context.query)
-    return toCodeHost(flow, context, query.success ? query.data : {})
+    try {
+      return await toCodeHost(flow, context, query.success ? query.data : {})
+    } catch (fault) {
+      // There is nothing to sign in with yet: the page says so, and lets in who may change that.
+      if (!(fault instanceof Fault && fault.code === 'setup_required')) throw fault
+      return context.redirect(setupPath)
+    }
   }
   const proof = context.cookies.get(ticketCookie)
   setCookie(flow, context, ticketCookie, null)

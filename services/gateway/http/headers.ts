@@ -1,32 +1,35 @@
 /** Headers: those that protect every response, and the forwarded ones that are trusted. */
-import type { Middleware } from 'koa'
+import type { Context, Middleware } from 'koa'
 
-const contentPolicy = [
-  "default-src 'self'",
-  "script-src 'self'",
-  // Overlays lock the page's scroll with a style element of their own.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob: https: http://localhost:* http://127.0.0.1:*",
-  "connect-src 'self' ws: wss:",
-  "font-src 'self'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
+const contentPolicy = (formTarget: string | null) =>
+  [
+    "default-src 'self'",
+    "script-src 'self'",
+    // Overlays lock the page's scroll with a style element of their own.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob: https: http://localhost:* http://127.0.0.1:*",
+    "connect-src 'self' ws: wss:",
+    "font-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    `form-action 'self'${formTarget === null ? '' : ` ${formTarget}`}`,
+    "frame-ancestors 'none'",
+  ].join('; ')
 
-/** Security headers of every response. */
-export const securityHeaders: Middleware = async (context, next) => {
-  context.set({
-    'content-security-policy': contentPolicy,
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    // The token of a sign-in is in an address once: no page it loads may learn that address.
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-  })
-  await next()
-}
+/** Security headers of every response. `formTarget` is the one other origin that a page may post a form to, if any. */
+export const securityHeaders =
+  (formTarget: (context: Context) => string | null): Middleware =>
+  async (context, next) => {
+    context.set({
+      'content-security-policy': contentPolicy(formTarget(context)),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      // The token of a sign-in is in an address once: no page it loads may learn that address.
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+    })
+    await next()
+  }
 
 /**
  * Keeps of the forwarded headers what the outermost of our `proxies` wrote: each proxy appends, so only the last entries are trusted. Never

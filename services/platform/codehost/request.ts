@@ -7,7 +7,7 @@ import { throttling } from '@octokit/plugin-throttling'
 import { z } from 'zod'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { Refusal } from './answers.ts'
-import { acceptedPermissions, missingSentence } from './appPermissions.ts'
+import { acceptedPermissions, missingSentence } from '#domain/appPermissions.ts'
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200

@@ -5,7 +5,8 @@
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { AppPermissions, CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'
+import type { AppPermissions } from '#domain/appPermissions.ts'
+import type { CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'
 
 /** A repository at the code host: its number is its identity, its owner's name says whose installation has it. */
 export interface InstalledRepository {

@@ -3,11 +3,11 @@
  * Held by `tests/contracts/codeHost.spec.ts`.
  */
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
-import type { PermissionLevel } from './codeHostApp.ts'
 import type { RepositoryName } from './repositoryName.ts'
 import type { CodeHostFeedback } from './codeHostFeedback.ts'
 
 export type { RepositoryName }
+import type { PermissionLevel } from '#domain/appPermissions.ts'
 
 /** The account behind a user token. */
 export interface HostAccount {

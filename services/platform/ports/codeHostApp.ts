@@ -1,5 +1,7 @@
 /** The GitHub App by which the product acts at the code host. */
 
+import type { AppPermissions } from '#domain/appPermissions.ts'
+
 /** An App as the code host registered it. `clientSecret`, `privateKey` and `webhookSecret` are secrets. */
 export interface AppRegistration {
   /** The host's numeric id, as a decimal string; `null` where an operator gave none: then there are no installation tokens. */
@@ -19,10 +21,6 @@ export interface AppRegistration {
 
 /** The registration now, asked for at each use; `undefined` while there is none. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>
-
-export type PermissionLevel = 'read' | 'write' | 'admin'
-/** By name, as `contents`. */
-export type AppPermissions = Readonly<Record<string, PermissionLevel>>
 
 /** Whose repositories an installation has. */
 export interface InstallationAccount {

@@ -8,6 +8,7 @@ const Figures = lazyPage(async () => (await import('../features/figures/Figures.
 const ProjectSettings = lazyPage(
   async () => (await import('../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
 )
+const Setup = lazyPage(async () => (await import('../features/setup/Setup.tsx')).Setup)
 const AuditLog = lazyPage(async () => (await import('../features/audit/AuditLog.tsx')).AuditLog)
 
 export function OtherPages() {
@@ -25,6 +26,7 @@ export function OtherPages() {
         <Route path="/figures" element={<Figures />} />
         <Route path="/admin/audit" element={<AuditLog />} />
       </Route>
+      <Route path="/setup" element={<Setup />} />
       <Route path="*" element={<NotFound />} />
     </Routes>
   )

@@ -64,6 +64,7 @@ export const texts = {
     records_read: 'Read',
     records_exported: 'Exported',
     log_restored: 'The log was restored from a backup',
+    code_host_app_registered: 'The GitHub App of this server was made',
   } satisfies Record<Action, string>,
   records: {
     audit_log: 'the audit log',

@@ -1,5 +1,8 @@
 /** The permissions of a GitHub App: what we ask for and why, and what the host says is missing. */
-import type { AppPermissions, PermissionLevel } from '#platform/ports/codeHostApp.ts'
+
+export type PermissionLevel = 'read' | 'write' | 'admin'
+/** By name, as `contents`. */
+export type AppPermissions = Readonly<Record<string, PermissionLevel>>
 
 /** What every App of ours asks for: the least that does the job. */
 export const neededPermissions = {

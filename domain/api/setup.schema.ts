@@ -1,0 +1,47 @@
+/** Making the GitHub App of this server, once. */
+import { z } from 'zod'
+import { saying } from '../kernel/readInput.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { Text } from './fields.schema.ts'
+import { longestAppName, setupRoutes } from './setup.ts'
+
+export const getSetup = defineRead(setupRoutes.getSetup, {
+  summary: 'Whether this server still needs its GitHub App, and where it would be made.',
+  open: 'anybody',
+  answer: {
+    isOpen: z.boolean(),
+    /** Where people reach this server, where its configuration says so. */
+    publicUrl: z.string().nullable(),
+    /** The code host. */
+    hostUrl: z.string(),
+    /** For the browser that has just made the App: where it is installed. */
+    installUrl: z.string().nullable(),
+  },
+})
+
+const login = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, {
+  error: saying('must be the name of an organization on GitHub.'),
+})
+
+export const beginSetup = defineWrite(setupRoutes.beginSetup, {
+  summary:
+    'A manifest for the GitHub App, and the address that a form posts it to. For an administrator, or with the code that the server printed at its start.',
+  open: 'anybody',
+  body: z.object({
+    /** The code that the server printed. */
+    code: Text.max(200).optional(),
+    /** Whose App it is: an organization, or the person who is signed in at the code host. */
+    organization: login.nullable(),
+    name: Text.trim().min(1).max(longestAppName),
+    /** Where people reach this server, as whoever sets it up confirms. */
+    publicUrl: z.url({ protocol: /^https?$/ }).max(200),
+    /** Whether the code host reaches that address, so that it can tell what happens. */
+    hooks: z.boolean(),
+    /** Whether other accounts may install the App. */
+    isPublic: z.boolean(),
+    workflows: z.boolean(),
+    members: z.boolean(),
+  }),
+  answer: { action: z.string(), manifest: z.string() },
+  faults: ['forbidden', 'setup_closed', 'invalid_input'],
+})

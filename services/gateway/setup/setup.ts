@@ -1,0 +1,183 @@
+/**
+ * `/api/setup`: makes the GitHub App of this server by GitHub's manifest flow, once. The browser posts the manifest to the code host itself,
+ * and comes back with a code that is worth the App's secrets.
+ */
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { Router } from '@koa/router'
+import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
+import type { Context, Middleware } from 'koa'
+import { z } from 'zod'
+import { CodeHostAppRegistered } from '#domain/audit.ts'
+import { setupPath, setupRoutes as paths, type SetupError } from '#domain/api/setup.ts'
+import { beginSetup, getSetup } from '#domain/api/setup.schema.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { usersView } from '#domain/views/users.ts'
+import { recordAudit } from '#platform/access/auditLog.ts'
+import { isSetupCode } from '#platform/credentials/setupCode.ts'
+import { routeWith, type Route } from '#platform/http/route.ts'
+import type { Identity } from '#platform/http/session.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { originOf, isOurHost } from '../http/allowedHosts.ts'
+import type { GatewayOptions, GatewayServices } from '../services.ts'
+import { manifestOf } from './manifest.ts'
+
+const cookie = 'flightdeck_setup'
+/** As long as the code host gives for all steps. */
+const seconds = 3_600
+
+const Journey = z.object({ state: z.string(), jti: z.uuid(), by: z.string().nullable() })
+const Done = z.object({ done: z.literal(true) })
+
+const route = routeWith<GatewayServices>()
+type Options = Pick<GatewayOptions, 'publicUrl' | 'port' | 'host'>
+
+/** The calls of the page. */
+export function setupRoutes(options: Options): readonly Route<GatewayServices>[] {
+  return [
+    route(
+      getSetup,
+      async () => ({}),
+      async ({ client }, services) => {
+        const isOpen = (await services.hostApp.current()) === undefined
+        const hostUrl = new URL(newAppUrl(services, originOf(client, options), '', null)).origin
+        const isMaker = !isOpen && (await read(services, client.cookies.get(cookie), Done)) !== undefined
+        const installUrl = isMaker ? (await services.codeHost.appUrls()).install : null
+        return { isOpen, publicUrl: options.publicUrl, hostUrl, installUrl }
+      },
+    ),
+    route(
+      beginSetup,
+      async () => ({}),
+      async ({ body, identity, client }, services) => {
+        if ((await services.hostApp.current()) !== undefined) throw new Fault('setup_closed')
+        const by = await allowed(services, identity, body.code)
+        const publicUrl = confirmed(body.publicUrl, options)
+        const state = randomBytes(24).toString('base64url')
+        const journey = await sign(services, { state, jti: randomUUID(), by })
+        client.cookies.set(cookie, journey, cookieOptions(publicUrl))
+        const manifest = JSON.stringify(manifestOf({ ...body, publicUrl }))
+        return { action: newAppUrl(services, originOf(client, options), state, body.organization), manifest }
+      },
+    ),
+  ]
+}
+
+/** Where the browser comes back. Every outcome is a redirect to the page. */
+export function setupCallback(options: Options, services: GatewayServices): Middleware {
+  const router = new Router({ sensitive: true })
+  router.get(`/api${paths.setupCallback.path}`, async (context) => {
+    const outcome = await finish(options, services, context)
+    context.redirect(outcome === null ? setupPath : `${setupPath}?error=${outcome}`)
+  })
+  const dispatch = router.routes()
+  return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
+}
+
+const Answer = z.object({ code: z.string().regex(/^[\w-]{1,200}$/), state: z.string().max(200) })
+
+/** Stores the App that was made; `null`, or why there is none. */
+async function finish(
+  options: Options,
+  services: GatewayServices,
+  context: Context,
+): Promise<SetupError | null> {
+  const journey = await read(services, context.cookies.get(cookie), Journey)
+  const set = cookieOptions(options.publicUrl ?? originOf(context, options))
+  context.cookies.set(cookie, null, set)
+  const answer = Answer.safeParse(context.query)
+  if (journey === undefined || !answer.success || !same(answer.data.state, journey.state))
+    return 'session_lost'
+  if ((await services.hostApp.current()) !== undefined) return null
+  const { again } = await services.recentKeys.remember({ id: journey.jti, person: 'setup' }, journey.state)
+  if (again) return 'session_lost'
+  try {
+    const app = await services.codeHostApps.convertManifest(answer.data.code)
+    if (!(await services.hostApp.keep(app))) return null
+    const actor =
+      journey.by === null
+        ? ({ kind: 'system', service: 'setup' } as const)
+        : ({ kind: 'user', userId: journey.by } as const)
+    const registered = CodeHostAppRegistered.of({ hasWebhook: app.webhookSecret !== null })
+    await recordAudit(services, registered, { commandId: randomUUID(), actor })
+    context.cookies.set(cookie, await sign(services, { done: true }), set)
+    return null
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    services.logger.warn({ err: fault }, 'the GitHub App was not made')
+    if (fault.kind === 'not_found') return 'code_expired'
+    return fault.kind === 'unavailable' || fault.kind === 'rate_limited' ? 'unavailable' : 'refused'
+  }
+}
+
+/** Who sets the server up: the administrator, or `null` with the right code. Throws `forbidden`. */
+async function allowed(
+  { documents, accessControl, vault }: GatewayServices,
+  identity: Identity | null,
+  code: string | undefined,
+): Promise<string | null> {
+  if (code !== undefined && isSetupCode(code, vault)) return null
+  const user = identity && (await documents.get(usersView, identity.userId))
+  const isOpen = user && !user.endedSessions.some(({ sessionId }) => sessionId === identity.sessionId)
+  if (isOpen && (await accessControl.isAdmin(user))) return user.id
+  throw new Fault(
+    'forbidden',
+    'Open the address that the server printed when it started, which holds the code for the set-up, or sign in as an administrator.',
+  )
+}
+
+/** The address that was confirmed, if it is ours: the App would send people and their codes there. */
+function confirmed(given: string, options: Options): string {
+  const { origin, host, hostname } = new URL(given)
+  const { publicUrl } = options
+  if (publicUrl !== null && origin === new URL(publicUrl).origin) return origin
+  const isHere = isOurHost(host, options) && (publicUrl === null || isLoopback(hostname))
+  if (isHere) return origin
+  const sentence =
+    publicUrl === null
+      ? 'Set PUBLIC_URL to this address and start the server again: it does not answer to that name yet.'
+      : `This server is reached at ${publicUrl}, as PUBLIC_URL says.`
+  throw new Fault('invalid_input', sentence, 'publicUrl')
+}
+
+const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+
+const newAppUrl = (
+  { codeHostApps }: Pick<GatewayServices, 'codeHostApps'>,
+  origin: string,
+  state: string,
+  organization: string | null,
+): string => codeHostApps.newAppUrl({ origin, state, organization })
+
+function same(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+const cookieOptions = (origin: string) =>
+  ({
+    httpOnly: true,
+    sameSite: 'lax',
+    path: `/api${setupPath}`,
+    maxAge: seconds * 1_000,
+    secure: origin.startsWith('https:'),
+    signed: false,
+    overwrite: true,
+  }) as const
+
+type Signing = Pick<GatewayServices, 'vault' | 'clock'>
+
+const keyOf = ({ vault }: Signing): Uint8Array => vault.deriveKey('setup-journey')
+
+const sign = (services: Signing, claims: JWTPayload): Promise<string> =>
+  new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime(new Date(services.clock.now().getTime() + seconds * 1_000))
+    .sign(keyOf(services))
+
+/** The claims of a cookie that we signed within the hour. */
+async function read<Claims>(services: Signing, given: string | undefined, schema: z.ZodType<Claims>) {
+  if (given === undefined) return undefined
+  const options = { algorithms: ['HS256'], currentDate: services.clock.now() }
+  const verified = await jwtVerify(given, keyOf(services), options).catch(() => undefined)
+  return verified && schema.safeParse(verified.payload).data
+}

@@ -1,0 +1,231 @@
+/** Makes the GitHub App of this server, once. For whoever has the code that the server printed, and for administrators. */
+import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { useSelector } from 'react-redux'
+import { useSearchParams } from 'react-router-dom'
+import { longestAppName, setupErrors } from '#domain/api/setup.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { selectSignedIn } from '../../api/session.ts'
+import { Button, ButtonLink } from '../../ui/form/Button.tsx'
+import { Checkbox, Choice } from '../../ui/form/Choice.tsx'
+import { Field } from '../../ui/form/Field.tsx'
+import { Note } from '../../ui/layout/Note.tsx'
+import { Page } from '../../ui/layout/Page.tsx'
+import { Panel } from '../../ui/layout/Panel.tsx'
+import { PageSpinner } from '../../ui/status/Loading.tsx'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
+import { useBeginSetupMutation, useSetupQuery } from './setupApi.ts'
+import { texts } from './texts.ts'
+
+export function Setup() {
+  usePageTitle(texts.title)
+  const setup = useSetupQuery(undefined, { refetchOnMountOrArgChange: true })
+  if (setup.isLoading) return <PageSpinner />
+  if (setup.data === undefined)
+    return (
+      <Page title={texts.title} width="narrow">
+        <Note
+          kind="error"
+          action={
+            <Button size="small" busy={setup.isFetching} onClick={() => void setup.refetch()}>
+              {texts.again}
+            </Button>
+          }
+        >
+          {reasonOf(setup.error, texts.notFetched)}
+        </Note>
+      </Page>
+    )
+  if (!setup.data.isOpen) return <Done installUrl={setup.data.installUrl} />
+  return <Open publicUrl={setup.data.publicUrl} hostUrl={setup.data.hostUrl} />
+}
+
+function Done({ installUrl }: { readonly installUrl: string | null }) {
+  return (
+    <Page
+      title={texts.doneTitle}
+      width="narrow"
+      lead={<p className="text-muted">{installUrl === null ? texts.done : texts.made}</p>}
+    >
+      <div className="flex flex-wrap gap-2">
+        {installUrl !== null && (
+          <ButtonLink to={installUrl} kind="primary" size="touch" outside>
+            {texts.install}
+          </ButtonLink>
+        )}
+        <ButtonLink to="/auth" size="touch">
+          {texts.signIn}
+        </ButtonLink>
+      </div>
+    </Page>
+  )
+}
+
+interface OpenProps {
+  readonly publicUrl: string | null
+  readonly hostUrl: string
+}
+
+function Open({ publicUrl, hostUrl }: OpenProps) {
+  const [code] = useState(takeCode)
+  const signedIn = useSelector(selectSignedIn)
+  const [query] = useSearchParams()
+  const error = query.get('error')
+  return (
+    <Page title={texts.title} width="narrow" lead={<p className="text-muted">{texts.lead}</p>}>
+      {error !== null && (
+        <Note kind="error" className="mb-4">
+          {setupErrors.some((known) => known === error)
+            ? texts.errors[setupErrors.find((known) => known === error) ?? 'refused']
+            : texts.otherError}
+        </Note>
+      )}
+      {code === null && !signedIn ? (
+        <p>{texts.noCode}</p>
+      ) : (
+        <SetupForm code={code} publicUrl={publicUrl} hostUrl={hostUrl} />
+      )}
+    </Page>
+  )
+}
+
+const keptCode = 'setupCode'
+
+/** Out of the address, which then no longer shows it, or as this tab knows it: GitHub sends back without it. */
+function takeCode(): string | null {
+  const code = new URLSearchParams(window.location.hash.slice(1)).get('code')
+  try {
+    if (code === null) return sessionStorage.getItem(keptCode)
+    sessionStorage.setItem(keptCode, code)
+  } catch {
+    // Without storage it is opened by its address once more.
+  }
+  window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
+  return code
+}
+
+/** The host's name tells Apps of several servers apart. */
+function suggestedName(address: string): string {
+  const host = URL.canParse(address) ? new URL(address).hostname : ''
+  const suffix = host === 'localhost' || host === '' ? crypto.randomUUID().slice(0, 6) : host
+  return `Flightdeck ${suffix}`.slice(0, longestAppName).trim()
+}
+
+function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: string | null }) {
+  const [owner, setOwner] = useState<'person' | 'organization'>('person')
+  const [organization, setOrganization] = useState('')
+  const [address, setAddress] = useState(publicUrl ?? window.location.origin)
+  const [name, setName] = useState(() => suggestedName(publicUrl ?? window.location.origin))
+  const [ticks, setTicks] = useState({
+    hooks: publicUrl?.startsWith('https:') === true,
+    isPublic: false,
+    workflows: false,
+    members: false,
+  })
+  const [begin, { isLoading, error, data }] = useBeginSetupMutation()
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    // The browser itself goes, with a form: a request of ours would have nobody signed in there.
+    if (data !== undefined) form.current?.submit()
+  }, [data])
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    void begin({
+      ...(code === null ? {} : { code }),
+      organization: owner === 'organization' ? organization.trim() : null,
+      name: name.trim(),
+      publicUrl: address.trim(),
+      ...ticks,
+    })
+  }
+  const field = error !== undefined && 'field' in error ? error.field : null
+  const said = error === undefined ? undefined : reasonOf(error, texts.notBegun)
+  return (
+    <>
+      <form onSubmit={onSubmit}>
+        <Panel className="grid gap-5 p-5">
+          <Choice
+            label={texts.owner}
+            options={[
+              { value: 'person', label: texts.owners.person },
+              { value: 'organization', label: texts.owners.organization },
+            ]}
+            chosen={owner}
+            onChoose={setOwner}
+          />
+          {owner === 'organization' && (
+            <Field
+              label={texts.organization}
+              help={texts.organizationHelp}
+              error={field === 'organization' ? said : undefined}
+              value={organization}
+              required
+              maxLength={39}
+              autoCapitalize="off"
+              spellCheck={false}
+              onChange={(event) => setOrganization(event.target.value)}
+            />
+          )}
+          <Field
+            label={texts.name}
+            help={texts.nameHelp}
+            value={name}
+            required
+            maxLength={longestAppName}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Field
+            label={texts.address}
+            help={publicUrl === null ? texts.addressHelp : texts.fixedAddress}
+            error={field === 'publicUrl' ? said : undefined}
+            type="url"
+            value={address}
+            required
+            readOnly={publicUrl !== null}
+            onChange={(event) => setAddress(event.target.value)}
+          />
+          <div className="grid gap-3">
+            {(['hooks', 'isPublic', 'workflows', 'members'] as const).map((tick) => (
+              <div key={tick}>
+                <Checkbox
+                  checked={ticks[tick]}
+                  describedBy={`setup-${tick}`}
+                  onChange={(checked) => setTicks({ ...ticks, [tick]: checked })}
+                >
+                  {texts[tick]}
+                </Checkbox>
+                <p id={`setup-${tick}`} className="ml-6 text-meta text-muted">
+                  {texts[`${tick}Why`]}
+                </p>
+              </div>
+            ))}
+          </div>
+        </Panel>
+        {said !== undefined && field === null && (
+          <Note kind="error" className="mt-4">
+            {said}
+          </Note>
+        )}
+        <p className="mt-4 text-ui text-muted">{texts.signInFirst}</p>
+        <div className="mt-2 flex flex-wrap justify-end gap-2 py-3">
+          <ButtonLink to={hostUrl} size="touch" outside>
+            {texts.openHost}
+          </ButtonLink>
+          <Button
+            kind="primary"
+            size="touch"
+            type="submit"
+            busy={isLoading || data !== undefined}
+            busyLabel={texts.creating}
+          >
+            {texts.create}
+          </Button>
+        </div>
+      </form>
+      {data !== undefined && (
+        <form ref={form} method="post" action={data.action} hidden>
+          <input type="hidden" name="manifest" value={data.manifest} />
+        </form>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+/** What the set-up says. */
+import type { SetupError } from '#domain/api/setup.ts'
+
+export const texts = {
+  title: 'Connect Flightdeck to GitHub',
+  lead: 'Flightdeck works on your repositories as a GitHub App of your own. GitHub shows you everything before the App is made.',
+  doneTitle: 'Flightdeck is set up',
+  done: 'There is nothing left to do on this page.',
+  made: 'The App is made. Install it where your repositories are, then sign in.',
+  install: 'Install the App',
+  signIn: 'Sign in',
+  notFetched: 'The set-up could not be loaded.',
+  notBegun: 'The set-up could not be started.',
+  again: 'Try again',
+  noCode:
+    'Only whoever runs this server can set it up. Open the address that the server printed when it started: it ends with a code. The code is also in the file setup-code of its data folder.',
+  owner: 'Who owns the App',
+  owners: { person: 'My account', organization: 'An organization' },
+  organization: 'Organization on GitHub',
+  organizationHelp: 'Its name in addresses. You must be an owner of it, or manage its Apps.',
+  name: 'Name of the App',
+  nameHelp: 'No other App on GitHub may have it. At most 34 characters.',
+  address: 'Address of this server',
+  addressHelp: 'Where you and your team reach it. GitHub sends people back there.',
+  fixedAddress: 'Set by the operator of this server.',
+  hooks: 'GitHub can reach this address from the internet',
+  hooksWhy:
+    'GitHub then tells at once what happens to a pull request. Otherwise it is asked every 30 seconds.',
+  isPublic: 'Other accounts may install it too',
+  isPublicWhy:
+    'Needed for several organizations, or for repositories of members. Who may sign in here stays the same.',
+  workflows: 'Change workflow files',
+  workflowsWhy: 'Without it work that touches .github/workflows cannot be pushed.',
+  members: 'Read who is in your organizations',
+  membersWhy: 'Only needed to let in people by organization or team.',
+  signInFirst:
+    'First sign in to GitHub in this browser: whoever is not signed in there loses the form on the way.',
+  openHost: 'Open GitHub',
+  create: 'Create on GitHub',
+  creating: 'Opening GitHub',
+  errors: {
+    session_lost: 'This page was open for too long, or the answer belongs to another one. Try again.',
+    code_expired: 'GitHub no longer knows the App by this code: it counts once, within an hour. Try again.',
+    refused: 'GitHub refused to hand over the App. Try again, and remove the unfinished App in its settings.',
+    unavailable: 'GitHub could not be reached. Try again in a moment.',
+  } satisfies Record<SetupError, string>,
+  otherError: 'The App was not made. Try again.',
+}
