@@ -56,6 +56,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'contracts',
+          isolate: false,
           include: ['tests/contracts/**/*.spec.ts'],
           exclude: [...configDefaults.exclude, ...outside],
           testTimeout: 60_000,
@@ -66,6 +67,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'outside',
+          isolate: false,
           include: outside,
           testTimeout: 60_000,
           hookTimeout: 60_000,

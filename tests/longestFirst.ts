@@ -1,7 +1,8 @@
 /** The order of test files: those that take longest begin first, so that none of them runs alone in the end. */
+import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Measured, with tests that compute beside tests that wait; a file that is not here comes after them. */
+/** Measured, with tests that compute beside tests that wait; a file that is not here comes after those of its project. */
 const longest = [
   'codex/cli.test.ts',
   'eventStore.eventStoreDb.spec.ts',
@@ -36,18 +37,27 @@ const longest = [
 ]
 
 /**
- * Within the rest, those that wait for other programs come before those that compute, and a project's files stand together: a worker
- * keeps what it has loaded only as long as the next file is of the same project.
+ * A worker keeps what it has loaded only as long as the next file is of the same project and environment, and loading takes seconds: those files
+ * stand together. Those that wait for other programs come before those that compute, and the browser's, of which each takes long, before the
+ * server's.
  */
-const projects = ['outside', 'contracts', 'unit-web', 'unit', 'unit-domain']
+const projects = ['outside', 'contracts', 'unit-web', 'unit', 'unit-domain', 'e2e', 'server']
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId, project }: TestSpecification): number => {
       const index = longest.findIndex((name) => moduleId.endsWith(`/${name}`))
-      return index < 0 ? longest.length + projects.indexOf(project.name) : index
+      const within = index >= 0 ? index : longest.length + (needsDom(moduleId) ? 0 : 1)
+      return projects.indexOf(project.name) * (longest.length + 2) + within
     }
+    const places = new Map(files.map((file) => [file, place(file)]))
+    const placeOf = (file: TestSpecification): number => places.get(file) ?? 0
     const usual = await super.sort(files)
-    return usual.toSorted((one, other) => place(one) - place(other))
+    return usual.toSorted((one, other) => placeOf(one) - placeOf(other))
   }
+}
+
+/** By the line that vitest reads too. */
+function needsDom(path: string): boolean {
+  return readFileSync(path, 'utf8').startsWith('// @vitest-environment jsdom')
 }

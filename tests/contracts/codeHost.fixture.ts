@@ -1,7 +1,7 @@
 /** A local code host of its own for a test, a browser that follows redirects for a person, and real git. */
 import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { devNull, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { githubCodeHost } from '#platform/codehost/github.ts'
@@ -62,11 +62,23 @@ export interface LocalCodeHost {
   stop(): Promise<void>
 }
 
-/** Starts a local code host in `dataDir` with an adapter for it. */
+/**
+ * The data of a local code host that was started once and has its samples. Making them takes two dozen git processes: tests that are not about
+ * that begin on a copy.
+ */
+export async function dataWithSamples(): Promise<Folder> {
+  const folder = await temporaryFolder()
+  const { stop } = await startLocal(folder.path)
+  await stop()
+  return folder
+}
+
+/** Starts a local code host in `dataDir` with an adapter for it; `on` is data that it begins with. */
 export async function startLocal(
   dataDir: string,
-  options: Partial<CodeHostOptions> = {},
+  { on, ...options }: Partial<CodeHostOptions> & { readonly on?: Folder } = {},
 ): Promise<LocalCodeHost> {
+  if (on) await cp(on.path, dataDir, { recursive: true })
   const log: string[] = []
   const running = await startCodeHost({
     dataDir,
@@ -178,9 +190,9 @@ export async function commit(
   branch: string,
   files: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const exists = await git(tree, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])
   const current = await git(tree, ['symbolic-ref', '--short', 'HEAD'])
   if (current.stdout.trim() !== branch) {
+    const exists = await git(tree, ['rev-parse', '--verify', '--quiet', `refs/heads/${branch}`])
     await gitDone(tree, exists.code === 0 ? ['checkout', '-q', branch] : ['checkout', '-q', '-b', branch])
   }
   for (const [name, text] of Object.entries(files)) {

@@ -1,16 +1,30 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { alwaysSent, neededPermissions, wantedEvents } from '#domain/appPermissions.ts'
 import { faultOf, requestsTo } from '#platform/codehost/request.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { codeHostContract } from './codeHost.contract.ts'
-import { clientSecret, redirectUri, registered, startLocal, temporaryFolder } from './codeHost.fixture.ts'
+import {
+  clientSecret,
+  dataWithSamples,
+  redirectUri,
+  registered,
+  startLocal,
+  temporaryFolder,
+  type Folder,
+} from './codeHost.fixture.ts'
+
+let samples: Folder
+beforeAll(async () => {
+  samples = await dataWithSamples()
+})
+afterAll(() => samples.remove())
 
 codeHostContract('the local code host', async () => {
   const folder = await temporaryFolder()
-  const local = await startLocal(folder.path)
+  const local = await startLocal(folder.path, { on: samples })
   return {
     codeHost: local.codeHost,
     serverUrl: local.url,
