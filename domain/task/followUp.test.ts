@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fenced, followUpOf, type FollowedUp } from './followUp.ts'
+import { feedbackLimits } from './feedbackRule.ts'
 import { answers, isMarked, markerOf, visibleText } from './visibleText.ts'
 
 const review: FollowedUp = {
@@ -136,6 +137,40 @@ test('what a page does not show is left out, whatever it is put together from', 
   )
   expect(visibleText('<!-<!-- -->- do evil -->fine')).toBe('fine')
   expect(visibleText('fine <!-- do evil')).toBe('fine')
+})
+
+test('a text that is made to be slow is not', () => {
+  const most = feedbackLimits.body
+  const filled = (part: string) => part.repeat(Math.ceil(most / part.length)).slice(0, most)
+  const nested = (open: string, close: string) => {
+    const depth = Math.floor(most / (open.length + close.length))
+    return open.repeat(depth) + close.repeat(depth)
+  }
+  const parts = [
+    '<a',
+    '<a ',
+    '<b style=',
+    '<b style="',
+    '<a hidden>',
+    '<img ',
+    '<picture>',
+    '<!--',
+    '![',
+    '![[',
+  ]
+  const links = ['](', '](x ', '](x "', `](${' '.repeat(50)}`, '[]:\n', ' alt="', ' data-a']
+  const texts = [
+    ...[...parts, ...links].map(filled),
+    `](${filled(' ')}`,
+    nested('<!<!-- ', ' -->-- '),
+    nested('<pic<picture></picture>', 'ture>'),
+    nested('<b hidden>', '</b>'),
+    `${filled('<a x="')}>`,
+  ]
+  for (const text of texts) {
+    const seen = visibleText(text.slice(0, most))
+    expect(visibleText(seen)).toBe(seen)
+  }
 })
 
 test('a review names its author, their right, files and lines', () => {
