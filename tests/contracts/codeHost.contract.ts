@@ -444,7 +444,9 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
             updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
             mergedAt: null,
             mergedBy: null,
+            standing: { review: null, checks: null, checksReadable: true },
           },
+          isFork: false,
         })
         if (first?.kind !== 'read') throw new Error('It was read.')
         const { nodeId } = first.pullRequest

@@ -85,6 +85,7 @@ describe('the adapter, where the host fails', () => {
       number: 1,
       state: 'OPEN',
       isDraft: false,
+      isCrossRepository: false,
       updatedAt: '2026-01-31T12:00:00Z',
       mergedAt: null,
       headRefOid: 'c'.repeat(40),
