@@ -84,21 +84,31 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
   }
 }
 
+/** Page by page, so that those that have to wait hold up no others. */
 async function answerAll(engines: AnsweringEngines, isOver: () => boolean): Promise<void> {
-  const due = await engines.documents.find(feedbackView, {
-    where: { answer: 'due' },
-    sort: { field: 'order', direction: 'ascending' },
-    limit: batch,
-  })
-  for (const feedback of due) {
-    if (isOver()) return
-    const { task: taskId, feedbackId } = feedback
-    const outcome = await answer(engines, feedback).catch((fault: unknown) =>
-      refusalOf(engines, feedback, fault),
-    )
-    if (outcome === null) continue
-    await settle(engines, taskId, { type: 'SettleFeedback', feedbackId, outcome })
+  for (let after: { value: string; id: string } | undefined; ;) {
+    const due = await engines.documents.find(feedbackView, {
+      where: { answer: 'due' },
+      sort: { field: 'order', direction: 'ascending' },
+      limit: batch,
+      ...(after ? { after } : {}),
+    })
+    for (const feedback of due) {
+      if (isOver()) return
+      await answerOne(engines, feedback)
+    }
+    const last = due.at(-1)
+    if (!last || due.length < batch) return
+    after = { value: last.order, id: last.id }
   }
+}
+
+async function answerOne(engines: AnsweringEngines, feedback: FeedbackDocument): Promise<void> {
+  const { task: taskId, feedbackId } = feedback
+  const outcome = await answer(engines, feedback).catch((fault: unknown) =>
+    refusalOf(engines, feedback, fault),
+  )
+  if (outcome !== null) await settle(engines, taskId, { type: 'SettleFeedback', feedbackId, outcome })
 }
 
 type Outcome = CommandOf<'SettleFeedback'>['outcome']
