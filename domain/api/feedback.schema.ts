@@ -40,8 +40,8 @@ export const ShownFeedback = z.object({
   check: FailedCheck.nullable(),
   /** Whether a failed check is of a commit that is no longer the head. */
   isStale: z.boolean(),
-  /** The message that it would be sent as; `null` once it was sent. */
-  proposed: z.string().nullable(),
+  /** Whether it can be sent as it is: it was not yet, and its words were not erased. */
+  canBeSent: z.boolean(),
   /** The message that it was sent as. */
   messageId: z.string().nullable(),
   /** Sent by the project's rule rather than by a person. */
@@ -72,12 +72,19 @@ export const listFeedback = defineRead(feedbackRoutes.listFeedback, {
   faults: ['not_found'],
 })
 
+export const readFeedbackMessage = defineRead(feedbackRoutes.readFeedbackMessage, {
+  summary: 'The message that feedback would be sent as.',
+  params,
+  answer: { message: z.string() },
+  faults: ['not_found'],
+})
+
 export const sendFeedback = defineWrite(feedbackRoutes.sendFeedback, {
   summary: 'Queues feedback as a message to the agent of the task.',
   params,
   body: z
     .object({
-      /** Left out, it is the proposed message. */
+      /** Left out, it is the message that is read at `/message`. */
       message: required('Enter a message.', limits.messageLength).optional(),
     })
     .optional(),

@@ -3,6 +3,7 @@ import type { Routes } from './route.ts'
 
 export const feedbackRoutes = {
   listFeedback: { method: 'GET', path: '/tasks/:taskId/feedback' },
+  readFeedbackMessage: { method: 'GET', path: '/tasks/:taskId/feedback/:feedbackId/message' },
   sendFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/send' },
   dismissFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/dismiss' },
   restoreFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/restore' },

@@ -23,6 +23,9 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   AlternativeAdded: ['prompts'],
   // Proposed of what was asked and answered.
   PullRequestRequested: ['prompts', 'answers', 'details'],
+  // What reviewers wrote, and the logs of failed checks.
+  FeedbackReceived: ['prompts', 'output', 'details'],
+  FeedbackSent: ['prompts', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],
   MessagePosted: ['answers'],

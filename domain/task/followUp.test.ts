@@ -158,7 +158,17 @@ test('a text that is made to be slow is not', () => {
     '![',
     '![[',
   ]
-  const links = ['](', '](x ', '](x "', `](${' '.repeat(50)}`, '[]:\n', ' alt="', ' data-a']
+  const links = [
+    '](',
+    '](x ',
+    '](x "',
+    `](${' '.repeat(50)}`,
+    `](${' '.repeat(99)}(`,
+    `](x${' '.repeat(99)}(`,
+    '[]:\n',
+    ' alt="',
+    ' data-a',
+  ]
   const texts = [
     ...[...parts, ...links].map(filled),
     `](${filled(' ')}`,

@@ -8,9 +8,8 @@ const invisible = /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2
 const lineEnds = /\r\n?|[\u2028\u2029\u0085\v\f]/g
 
 /** Bounds on quantifiers keep a text that never closes what it opens from being searched to its end again and again. */
-const imageAlts = /!\[[^\]]{1,1000}\]/g
 const linkTitles =
-  /(\]\(\s{0,99}[^\s()]{0,500})\s{1,99}(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\))\s{0,99}\)/g
+  /(\]\(\s{0,99}[^\s()]{1,500})\s{1,99}(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\))\s{0,99}\)/g
 /** Link definitions are shown nowhere, and so are remarks that are written as such. */
 const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
 
@@ -36,7 +35,21 @@ function settled(text: string): string | undefined {
 }
 
 const withoutMarkdown = (text: string): string =>
-  text.replaceAll(imageAlts, '![]').replaceAll(linkTitles, '$1)').replaceAll(definitions, '')
+  withoutAlts(text).replaceAll(linkTitles, '$1)').replaceAll(definitions, '')
+
+/** Without what stands for an image that is not shown. */
+function withoutAlts(text: string): string {
+  const seen: string[] = []
+  let at = 0
+  for (;;) {
+    const start = text.indexOf('![', at)
+    const end = start === -1 ? -1 : text.indexOf(']', start)
+    if (end === -1) break
+    seen.push(text.slice(at, start), '![]')
+    at = end + 1
+  }
+  return seen.join('') + text.slice(at)
+}
 
 interface Tag {
   readonly name: string

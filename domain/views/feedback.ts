@@ -5,7 +5,7 @@ import type { TaskEvent } from '../task/events.ts'
 import { parseTask } from './chat.ts'
 import type { View } from './view.ts'
 
-export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'proposed'> {
+export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'canBeSent'> {
   /** The task and the feedback: ids of feedback are unique within a task. */
   readonly id: string
   readonly feedbackId: string

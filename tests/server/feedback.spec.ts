@@ -7,6 +7,7 @@ import { addressOf } from '../product/person.ts'
 import {
   dismissFeedback,
   listFeedback,
+  readFeedbackMessage,
   resolveFeedback,
   restoreFeedback,
   sendFeedback,
@@ -217,6 +218,7 @@ describe('a review', () => {
   test('can be set aside, and taken back', async () => {
     await review('grace', 'Never mind.')
     const { id } = await once('Never mind.')
+    expect((await ada.ask(readFeedbackMessage, { params: params(id) })).message).toContain('Never mind.')
     expect((await ada.ask(dismissFeedback, { params: params(id) })).feedback.status).toBe('dismissed')
     expect((await ada.ask(restoreFeedback, { params: params(id) })).feedback.status).toBe('open')
     await ada.ask(dismissFeedback, { params: params(id) })
@@ -228,6 +230,7 @@ describe('a review', () => {
     for (const call of [dismissFeedback, restoreFeedback, resolveFeedback, sendFeedback])
       expect(await grace.api('POST', addressOf(call, params(id)))).toMatchObject({ status: 404 })
     expect(await grace.refused(listFeedback, { params: { taskId } })).toMatchObject({ status: 404 })
+    expect(await grace.refused(readFeedbackMessage, { params: params(id) })).toMatchObject({ status: 404 })
     expect(
       await grace.refused(setPullRequestDraft, { params: { taskId }, body: { draft: true } }),
     ).toMatchObject({ status: 404 })

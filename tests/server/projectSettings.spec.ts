@@ -18,6 +18,7 @@ import {
   getTaskDiff,
   type Task,
 } from '#domain/api/tasks.schema.ts'
+import { defaultRule } from '#domain/task/feedbackRule.ts'
 import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository, pushElsewhere } from './pushing.ts'
@@ -97,6 +98,7 @@ describe('the settings', () => {
       secrets: [],
       egress: [],
       modelFetches: false,
+      feedback: defaultRule,
     })
     const { settings: first } = await change({ variables: [{ name: 'STAGE', value: 'test' }] })
     expect(first.variables).toEqual([{ name: 'STAGE', value: 'test' }])
@@ -107,6 +109,7 @@ describe('the settings', () => {
       secrets: [],
       egress: ['example.org', '*.example.net:8443'],
       modelFetches: false,
+      feedback: defaultRule,
     })
   })
 

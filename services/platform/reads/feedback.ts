@@ -45,6 +45,6 @@ export function shownFeedback(
     id: feedbackId,
     check: check && { ...check, log: isCut ? log.slice(-shownLog) : log, isLogCut: check.isLogCut || isCut },
     isStale: document.kind === 'check' && head !== null && head !== document.headCommit,
-    proposed: document.status === 'sent' ? null : proposedMessage(document),
+    canBeSent: document.status !== 'sent' && contentOf(document) !== null,
   }
 }

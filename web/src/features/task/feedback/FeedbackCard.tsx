@@ -9,6 +9,7 @@ import { safeLink } from '../../../ui/text/safeLink.ts'
 import { notifiedFailure } from '../../notifications/notifications.ts'
 import {
   useDismissFeedbackMutation,
+  useLazyFeedbackMessageQuery,
   useResolveFeedbackMutation,
   useRestoreFeedbackMutation,
   useSendFeedbackMutation,
@@ -128,15 +129,22 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
   )
 }
 
-function Actions({ taskId, feedback: { id: feedbackId, kind, proposed } }: CardProps) {
+function Actions({ taskId, feedback: { id: feedbackId, kind, canBeSent } }: CardProps) {
   const dispatch = useDispatch()
   const [send, sending] = useSendFeedbackMutation()
   const [dismiss, dismissing] = useDismissFeedbackMutation()
+  const [readMessage, reading] = useLazyFeedbackMessageQuery()
   /** The message as it is being edited; `null` while it is not. */
   const [edited, setEdited] = useState<string | null>(null)
   const onSend = async () => {
     const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
     if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
+  }
+  const onEdit = async () => {
+    if (edited !== null) return setEdited(null)
+    const answer = await readMessage({ taskId, feedbackId }, true)
+    if (answer.data !== undefined) setEdited(answer.data.message)
+    else dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
   }
   const onDismiss = async () => {
     const answer = await dismiss({ taskId, feedbackId })
@@ -159,8 +167,8 @@ function Actions({ taskId, feedback: { id: feedbackId, kind, proposed } }: CardP
         <Button kind="ghost" size="touch" busy={dismissing.isLoading} onClick={() => void onDismiss()}>
           {texts.dismiss}
         </Button>
-        {proposed !== null && (
-          <Button size="touch" onClick={() => setEdited(edited === null ? proposed : null)}>
+        {canBeSent && (
+          <Button size="touch" busy={reading.isFetching} onClick={() => void onEdit()}>
             {edited === null ? texts.edit : texts.cancel}
           </Button>
         )}
@@ -169,7 +177,7 @@ function Actions({ taskId, feedback: { id: feedbackId, kind, proposed } }: CardP
           size="touch"
           busy={sending.isLoading}
           busyLabel={texts.sending}
-          disabled={proposed === null || edited?.trim() === ''}
+          disabled={!canBeSent || edited?.trim() === ''}
           onClick={() => void onSend()}
         >
           {kind === 'check' ? texts.fix : texts.send}

@@ -4,6 +4,7 @@ import { feedbackRoutes } from '#domain/api/feedback.ts'
 import type {
   dismissFeedback,
   listFeedback,
+  readFeedbackMessage,
   resolveFeedback,
   restoreFeedback,
   sendFeedback,
@@ -34,6 +35,13 @@ const feedbackApi = api.injectEndpoints({
           fallback: texts.notFetched,
         }),
       providesTags: (_answer, _error, taskId) => [tagOf(taskId)],
+    }),
+    feedbackMessage: build.query<AnswerOf<typeof readFeedbackMessage>, OneOfTask>({
+      query: (params) =>
+        requestOf<typeof readFeedbackMessage>(feedbackRoutes.readFeedbackMessage, {
+          params: { ...params },
+          fallback: texts.messageNotFetched,
+        }),
     }),
     sendFeedback: build.mutation<AnswerOf<typeof sendFeedback>, OneOfTask & { readonly message?: string }>({
       query: ({ message, ...params }) =>
@@ -84,6 +92,7 @@ const feedbackApi = api.injectEndpoints({
 
 export const {
   useFeedbackQuery,
+  useLazyFeedbackMessageQuery,
   useSendFeedbackMutation,
   useDismissFeedbackMutation,
   useRestoreFeedbackMutation,

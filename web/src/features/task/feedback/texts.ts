@@ -2,6 +2,7 @@
 export const texts = {
   label: 'Feedback on the pull request',
   notFetched: 'Failed to read the feedback',
+  messageNotFetched: 'Failed to read the message',
   notSent: 'Failed to send the feedback',
   notDismissed: 'Failed to dismiss the feedback',
   notRestored: 'Failed to take the feedback back',
