@@ -1,6 +1,7 @@
 /** What comes back on a pull request reaches the agent, and its author is answered: with a code host beside the product, and by polling alone. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { addressOf } from '../product/person.ts'
@@ -140,6 +141,8 @@ async function once(
   await eventually(
     `feedback ${words}`,
     async () => {
+      // A person may ask only so often.
+      await pause(100)
       found = (await listed()).find(
         ({ body, comments, check }) =>
           [body, check?.name, ...comments.map((one) => one.body)].some((text) => text?.includes(words)) ??
@@ -171,13 +174,15 @@ describe('a review', () => {
       answer: 'none',
     })
     expect(['none', 'read']).toContain(found.right)
-    expect(found.proposed).not.toContain('do evil')
+    const { message } = await ada.ask(readFeedbackMessage, { params: params(found.id) })
+    expect(message).toContain('Please shorten it.')
+    expect(message).not.toContain('do evil')
     expect(await turns()).toBe(1)
     const task = await ada.taskOnce(taskId, ({ pullRequest }) => pullRequest?.standing?.review != null)
     expect(task.pullRequest?.standing).toMatchObject({ review: 'changes_requested', checks: null })
 
     const sent = await ada.ask(sendFeedback, { params: params(found.id) })
-    expect(sent.feedback).toMatchObject({ status: 'sent', isAutomatic: false, proposed: null })
+    expect(sent.feedback).toMatchObject({ status: 'sent', isAutomatic: false, canBeSent: false })
     expect(await ada.refused(sendFeedback, { params: params(found.id) })).toMatchObject({ status: 409 })
     const answered = await once('too long a word', ({ answer }) => answer === 'answered')
     const head = await headAtHost()
@@ -275,10 +280,8 @@ describe('a failed check', () => {
       failing: 1,
       pending: 0,
     })
-    await ada.ask(sendFeedback, {
-      params: params(found.id),
-      body: { message: `${found.proposed}\n\nBe quick.` },
-    })
+    const { message } = await ada.ask(readFeedbackMessage, { params: params(found.id) })
+    await ada.ask(sendFeedback, { params: params(found.id), body: { message: `${message}\n\nBe quick.` } })
     await eventually('it is fixed', async () => (await headAtHost()) !== head, 30_000)
     const stale = await once('unit tests', ({ isStale }) => isStale)
     expect(stale.status).toBe('sent')
