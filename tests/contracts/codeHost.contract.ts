@@ -447,6 +447,7 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
             standing: { review: null, checks: null, checksReadable: true },
           },
           isFork: false,
+          repository: at,
         })
         if (first?.kind !== 'read') throw new Error('It was read.')
         const { nodeId } = first.pullRequest

@@ -90,7 +90,7 @@ describe('the adapter, where the host fails', () => {
       mergedAt: null,
       headRefOid: 'c'.repeat(40),
       mergedBy: null,
-      repository: { databaseId: 7 },
+      repository: { databaseId: 7, nameWithOwner: 'ada/engine' },
     }
     const forbidden = { type: 'FORBIDDEN', path: ['nodes', 1], message: 'Resource not accessible' }
     const partial = await failingHost(json(200, { data: { nodes: [pull, null] }, errors: [forbidden] }))
@@ -125,6 +125,55 @@ describe('the adapter, where the host fails', () => {
       const failing = await failingHost(listener)
       await expect(failing.codeHost.pullRequestStates('ghu_x', asked)).rejects.toMatchObject({ kind })
     }
+  })
+
+  test('a right is that of the account whose words were read, and of nobody who took its login over', async () => {
+    const host = await failingHost(json(200, { permission: 'admin', user: { id: 9, login: 'grace' } }))
+    const right = (id: string) => host.codeHost.repositoryRight('ghu_x', at, { id, login: 'grace' })
+    expect(await right('9')).toBe('admin')
+    expect(await right('8')).toBe('none')
+    const unnamed = await failingHost(json(200, { permission: 'admin', user: null }))
+    expect(await unnamed.codeHost.repositoryRight('ghu_x', at, { id: '9', login: 'grace' })).toBe('none')
+  })
+
+  test('reviews are read also where comments on the whole are not shown', async () => {
+    const review = {
+      id: 5,
+      user: { id: 9, login: 'grace' },
+      body: 'Shorter.',
+      state: 'COMMENTED',
+      html_url: 'https://code.example/5',
+      submitted_at: '2026-01-31T12:00:00Z',
+    }
+    for (const status of [403, 404]) {
+      const host = await failingHost((request, response) => {
+        const path = request.url ?? ''
+        const answer = path.includes('/issues/')
+          ? json(status, { message: 'Resource not accessible by integration' })
+          : json(200, path.includes('/reviews') ? [review] : [])
+        answer(request, response)
+      })
+      expect(await host.codeHost.pullRequestFeedback('ghu_x', at, 1)).toMatchObject({
+        reviews: [{ id: '5' }],
+        lines: [],
+        comments: [],
+      })
+    }
+  })
+
+  test('threads that are found are counted, also those that were resolved before', async () => {
+    const thread = (databaseId: number) => ({
+      id: `T_${databaseId}`,
+      isResolved: true,
+      comments: { nodes: [{ databaseId }] },
+    })
+    const reviewThreads = {
+      nodes: [thread(1), thread(2)],
+      pageInfo: { endCursor: null, hasNextPage: false },
+    }
+    const { codeHost } = await failingHost(json(200, { data: { node: { reviewThreads } } }))
+    expect(await codeHost.resolveThreads('ghu_x', 'PR_1', ['1', '3'])).toBe(1)
+    expect(await codeHost.resolveThreads('ghu_x', 'PR_1', ['3'])).toBe(0)
   })
 
   test('each request names the version of the API', async () => {

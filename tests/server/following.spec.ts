@@ -6,9 +6,7 @@ import { fileURLToPath } from 'node:url'
 import Koa from 'koa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { webhookPath } from '#domain/api/server.ts'
-import { deliveryStream, projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
-import { PullRequestOpened, PullRequestRequested } from '#domain/task/events.ts'
+import { deliveryStream, taskStream } from '#domain/kernel/streams.ts'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
@@ -16,12 +14,13 @@ import { answers } from '#platform/http/answers.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
+import type { FeedbackReader } from '../../services/command/follow/feedback.ts'
 import { startFollower, timesFor } from '../../services/command/follow/follower.ts'
 import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
-import { creating } from '../domain/creating.ts'
-import { projectId, taskId, userId } from '../domain/ids.ts'
-import { cause, eventually, openTestEngines, type TestEngines } from './engines.ts'
+import { taskId, userId } from '../domain/ids.ts'
+import { eventually, openTestEngines, type TestEngines } from './engines.ts'
+import * as scene from './pullRequestScene.ts'
 
 let engines: TestEngines
 let http: Server
@@ -171,7 +170,7 @@ function host() {
         const number = 'nodeId' in key ? Number(key.nodeId.slice(3)) : key.number
         const pullRequest = pulls.get(number)
         return pullRequest
-          ? { kind: 'read', pullRequest, isFork: false }
+          ? { kind: 'read', pullRequest, isFork: false, repository: { owner: 'ada', name: 'engine' } }
           : { kind: 'hidden', code: 'not_found' }
       })
     },
@@ -195,45 +194,14 @@ function host() {
 }
 type TestHost = ReturnType<typeof host>
 
-async function opened(n: number, owner = 1): Promise<void> {
-  const stream = taskStream(taskId(n))
-  const own = { ...creating(n), taskId: taskId(n), ownerId: userId(owner), projectId: projectId(owner) }
-  const { head } = await engines.commands.execute(task, stream, own, cause())
-  const asked = { requestId: 'r', draft: false, automatic: false, rewrites: false }
-  const url = `https://code.example/ada/engine/pull/${n}`
-  await engines.log.append(
-    stream,
-    head,
-    [
-      PullRequestRequested.of(asked, { title: 't', body: '', tree: null }),
-      PullRequestOpened.of({ requestId: 'r' }, { number: n, url, headCommit: 'c'.repeat(40) }),
-    ],
-    cause(),
-  )
-}
-
-async function projectOf(owner = 1): Promise<void> {
-  const repository = {
-    githubUrl: 'https://code.example/ada/engine',
-    githubOwner: 'ada',
-    githubRepoName: 'engine',
-    defaultBranch: 'main',
-    language: null,
-  }
-  const facts = { githubRepoId: '7', isPrivate: false, name: 'engine', description: '', repository }
-  const command = {
-    type: 'CreateProject',
-    projectId: projectId(owner),
-    ownerId: userId(owner),
-    ...facts,
-  } as const
-  await engines.commands.execute(project, projectStream(projectId(owner)), command, cause())
-}
+const opened = (n: number, owner = 1) => scene.opened(engines, n, owner)
+const projectOf = (owner = 1) => scene.projectOf(engines, owner)
 
 const quick = { ...timesFor(600_000), restMs: 100 }
 async function follow(
   { codeHost }: Pick<TestHost, 'codeHost'>,
   times: Parameters<typeof startFollower>[1] = quick,
+  feedback: FeedbackReader = { read: async () => null, forget: () => undefined },
 ): Promise<Held> {
   const reads = projected(engines)
   const follower = await startFollower(
@@ -241,7 +209,7 @@ async function follow(
       ...engines,
       codeHost,
       projected: reads,
-      feedback: { read: async () => null, forget: () => undefined },
+      feedback,
       tokenFor: async ({ ownerId }) => ({ holder: ownerId, token: async () => `token of ${ownerId}` }),
     },
     times,
@@ -365,4 +333,54 @@ describe('a follower', () => {
     expect(performance.now() - begun).toBeGreaterThan(400)
     expect(local.asked.length).toBeLessThan(4)
   })
+
+  test('one pull request whose feedback cannot be read holds up no other of the same access', async () => {
+    const local = host()
+    for (const number of [1, 2, 3]) local.set(number, 'open')
+    const read = new Map<number, number>()
+    const noted = (number: number) => read.set(number, (read.get(number) ?? 0) + 1)
+    const faults: Readonly<Record<number, Error>> = {
+      1: new RangeError('too long'),
+      2: new CodeHostFault('forbidden', 'no'),
+    }
+    const feedback: FeedbackReader = {
+      read: async ({ number }) => {
+        noted(number)
+        const fault = faults[number]
+        if (fault) throw fault
+        return null
+      },
+      forget: () => undefined,
+    }
+    await projectOf()
+    for (const number of [1, 2, 3]) await opened(number)
+    await follow(local, { ...quick, firstMs: 50, allMs: 100 }, feedback)
+    await eventually('the last is read', () => (read.get(3) ?? 0) > 0)
+    await eventually('and all again, as the access does not rest', () => (read.get(1) ?? 0) > 2)
+    expect([...read.keys()].toSorted()).toEqual([1, 2, 3])
+  })
+
+  test.each(['rate_limited', 'unauthorized'] as const)(
+    'an access that is %s reads no more feedback for now',
+    async (kind) => {
+      const local = host()
+      for (const number of [1, 2]) local.set(number, 'open')
+      const read: number[] = []
+      const feedback: FeedbackReader = {
+        read: async ({ number }) => {
+          read.push(number)
+          throw new CodeHostFault(kind, 'no', undefined, 60_000)
+        },
+        forget: () => undefined,
+      }
+      await projectOf()
+      for (const number of [1, 2]) await opened(number)
+      const follower = await follow(local, { ...quick, firstMs: 50 }, feedback)
+      await eventually('one was tried', () => read.length > 0)
+      await follower.stop()
+      running.splice(running.indexOf(follower), 1)
+      expect(local.asked).toMatchObject([{ count: 2 }])
+      expect(read).toHaveLength(1)
+    },
+  )
 })

@@ -86,7 +86,7 @@ interface Follower {
   marked: Position | null
   timer: NodeJS.Timeout | undefined
   /** Pull requests that are read again a little later, by task. */
-  readonly later: Map<string, NodeJS.Timeout>
+  readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
   isStopped: boolean
 }
 
@@ -133,7 +133,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
       follower.isStopped = true
       clearTimeout(polling)
       clearTimeout(follower.timer)
-      for (const timer of follower.later.values()) clearTimeout(timer)
+      for (const { timer } of follower.later.values()) clearTimeout(timer)
       stopListening()
       await subscription.stop()
       while (follower.underWay.size > 0) await Promise.all(follower.underWay)
@@ -279,7 +279,8 @@ async function read(follower: Follower, holder: string): Promise<void> {
     // A log that is away, say: what is not recorded now is read again with all others.
     const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
-    resting.set(holder, restAfter({ kind: 'wait', ms, isLimit }, resting.get(holder)))
+    const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
+    resting.set(holder, restAfter(outcome, resting.get(holder)))
     if (isLimit) for (const wanted of taken) queue.add(wanted)
     logFault(follower, fault)
   }
@@ -287,22 +288,51 @@ async function read(follower: Follower, holder: string): Promise<void> {
   await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
 }
 
-/** Reads what came back on pull requests that were read, and queues those again on which more is awaited. Throws CodeHostFault. */
+/** The access is no longer taken: it says nothing more for now. */
+const isRefusal = (fault: unknown): boolean =>
+  fault instanceof CodeHostFault
+    ? fault.kind === 'unauthorized'
+    : fault instanceof Fault && fault.code === 'github_not_connected'
+
+/** Whether it is a fault of the access or of our own engines, and not of the one pull request that was read. */
+const concernsAll = (fault: unknown): boolean =>
+  isRefusal(fault) ||
+  fault instanceof EngineUnavailable ||
+  fault instanceof NotFolded ||
+  (fault instanceof CodeHostFault && fault.kind === 'rate_limited')
+
+/**
+ * Reads what came back on pull requests that were read, and queues those again on which more is awaited. One that cannot be read holds up no
+ * other. Throws what concerns all of them.
+ */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
   for (const { wanted, reading } of found) {
     if (follower.isStopped) return
-    const again = await follower.engines.feedback.read(wanted, reading)
+    const again = await follower.engines.feedback.read(wanted, reading).catch((fault: unknown) => {
+      if (concernsAll(fault)) throw fault
+      const { taskId } = wanted
+      follower.engines.logger.warn({ err: fault, taskId }, 'failed to read the feedback on a pull request')
+      return isOutage(fault) ? rests.limitedMs : null
+    })
     if (again !== null) later(follower, wanted, again)
   }
 }
 
+const isOutage = (fault: unknown): boolean =>
+  (fault instanceof CodeHostFault && fault.kind === 'unavailable') ||
+  (fault instanceof Fault && fault.code === 'code_host_unavailable')
+
+/** Queues it once more after so many ms, or when it was to be anyway, if that is sooner. */
 function later(follower: Follower, wanted: Wanted, ms: number): void {
-  if (follower.later.has(wanted.taskId)) return
+  const at = performance.now() + ms
+  const before = follower.later.get(wanted.taskId)
+  if (before !== undefined && before.at <= at) return
+  clearTimeout(before?.timer)
   const timer = setTimeout(() => {
     follower.later.delete(wanted.taskId)
     queue(follower, [wanted])
   }, ms)
-  follower.later.set(wanted.taskId, timer)
+  follower.later.set(wanted.taskId, { timer, at })
 }
 
 function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest | undefined): Rest {

@@ -15,7 +15,7 @@ import { checkedName } from './address.ts'
 import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
 import { endOfStream } from './jobLog.ts'
 import { pages } from './pages.ts'
-import { ask, faultOf } from './request.ts'
+import { ask, faultOf, sentences } from './request.ts'
 
 const Author = z.object({ id: z.number(), login: z.string(), type: z.string().default('User') }).nullish()
 const Id = z.number().transform(String)
@@ -53,7 +53,7 @@ const Comment = z.object({
   html_url: z.string(),
   performed_via_github_app: z.object({ slug: z.string().nullish() }).nullish(),
 })
-const Permission = z.object({ permission: z.string() })
+const Permission = z.object({ permission: z.string(), user: z.object({ id: Id }).nullish() })
 const CheckRun = z.object({
   id: Id,
   name: z.string(),
@@ -116,9 +116,13 @@ function readingCalls({
       const of = { owner, repo, pull_number: number }
       const reviews = await pages(Review, (page) => pulls.listReviews({ ...of, ...page }))
       const lines = await pages(LineComment, (page) => pulls.listReviewComments({ ...of, ...page }))
+      // They are read by a permission of their own, on issues.
       const comments = await pages(Comment, (page) =>
         issues.listComments({ owner, repo, issue_number: number, ...page }),
-      )
+      ).catch((fault: unknown) => {
+        if (isHidden(fault)) return { items: [] }
+        throw fault
+      })
       const slug = await appSlug()
       return {
         reviews: reviews.items.flatMap(reviewFrom),
@@ -129,13 +133,13 @@ function readingCalls({
         })),
       }
     },
-    repositoryRight: async (accessToken, repository, username) => {
+    repositoryRight: async (accessToken, repository, { id, login: username }) => {
       const { owner, name: repo } = checkedName(repository)
       try {
-        const { permission } = await ask(Permission, () =>
+        const { permission, user } = await ask(Permission, () =>
           octokit(accessToken).rest.repos.getCollaboratorPermissionLevel({ owner, repo, username }),
         )
-        return rights.find((right) => right === permission) ?? 'none'
+        return user?.id === id ? (rights.find((right) => right === permission) ?? 'none') : 'none'
       } catch (fault) {
         if (fault instanceof CodeHostFault && fault.kind === 'not_found') return 'none'
         throw fault
@@ -166,10 +170,10 @@ function checkCalls({
         path,
         line: start_line ?? 0,
         level: annotation_level ?? 'notice',
-        message: (message ?? '').slice(0, 2_000),
+        message: message ?? '',
       }))
     },
-    jobLog: async (accessToken, repository, jobId) => {
+    jobLog: async (accessToken, repository, jobId, shown) => {
       const { owner, name: repo } = checkedName(repository)
       try {
         const { data } = await octokit(accessToken).request(
@@ -178,12 +182,12 @@ function checkCalls({
           { owner, repo, job_id: Number(jobId), request: { parseSuccessResponseBody: false } },
         )
         const body: unknown = data
-        return body instanceof ReadableStream ? await endOfStream(body) : undefined
+        return body instanceof ReadableStream ? await endOfStream(body, shown) : undefined
       } catch (error) {
         const fault = faultOf(error)
-        const isHidden = fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)
-        if (isHidden) return undefined
-        throw fault
+        if (fault instanceof CodeHostFault && fault.kind === 'not_found') return undefined
+        if (fault instanceof CodeHostFault || fault instanceof RangeError) throw fault
+        throw new CodeHostFault('unavailable', sentences.unavailable, fault)
       }
     },
   }
@@ -212,6 +216,7 @@ function writingCalls({
     resolveThreads: async (accessToken, nodeId, threadIds) => {
       const asking = octokit(accessToken)
       let after: string | null = null
+      let count = 0
       for (let page = 0; page < mostThreadPages; page += 1) {
         const { data, errors } = await askGraphql(asking, threadsQuery, { id: nodeId, after })
         const found = Threads.safeParse(data)
@@ -220,12 +225,14 @@ function writingCalls({
         const { nodes, pageInfo } = found.data.node.reviewThreads
         for (const thread of nodes) {
           const first = thread.comments.nodes[0]?.databaseId
-          if (thread.isResolved || first == null || !threadIds.includes(String(first))) continue
-          await done(asking, resolveMutation, { id: thread.id })
+          if (first == null || !threadIds.includes(String(first))) continue
+          count += 1
+          if (!thread.isResolved) await done(asking, resolveMutation, { id: thread.id })
         }
-        if (!pageInfo.hasNextPage) return
+        if (!pageInfo.hasNextPage) break
         after = pageInfo.endCursor
       }
+      return count
     },
     setDraft: (accessToken, nodeId, draft) =>
       done(octokit(accessToken), setDraftMutation(draft), { id: nodeId }),
@@ -238,6 +245,9 @@ async function done(octokit: Octokit, mutation: string, variables: Record<string
   const [error] = errors
   if (error) throw new CodeHostFault(error.type === 'FORBIDDEN' ? 'forbidden' : 'invalid', error.message)
 }
+
+const isHidden = (fault: unknown): boolean =>
+  fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)
 
 const utc = (time: string): string => new Date(time).toISOString()
 

@@ -11,6 +11,7 @@ import {
   pullRequestsAtOnce,
   type PullRequestKey,
   type PullRequestReading,
+  type RepositoryName,
 } from '#platform/ports/codeHost.ts'
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
@@ -54,7 +55,7 @@ const fieldsOf = (reading: Reading): string => `fragment shown on PullRequest {
   mergedAt
   headRefOid
   mergedBy { login }
-  repository { databaseId }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
+  repository { databaseId nameWithOwner }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
 }`
 
 /** Reads pull requests by their ids, and so many more by their numbers. It costs one point of the rate limit. */
@@ -89,7 +90,7 @@ const PullRequest = z.object({
   mergedAt: z.iso.datetime().nullable(),
   headRefOid: z.string(),
   mergedBy: z.object({ login: z.string() }).nullable(),
-  repository: z.object({ databaseId: z.int().nullable() }),
+  repository: z.object({ databaseId: z.int().nullable(), nameWithOwner: z.string() }),
   isCrossRepository: z.boolean(),
   reviewDecision: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'REVIEW_REQUIRED']).nullish(),
   reviews: z
@@ -196,6 +197,7 @@ function readingAt(
       kind: 'read',
       pullRequest: reading === 'state' ? pullRequest : { ...pullRequest, standing },
       isFork: found.isCrossRepository,
+      repository: nameFrom(found.repository.nameWithOwner),
     }
   }
   const error = errors.find((one) => startsWith(one.path ?? [], path))
@@ -210,6 +212,11 @@ function inRepository(found: unknown) {
   const read = InRepository.safeParse(found)
   if (!read.success) throw misunderstood(read.error)
   return read.data?.pullRequest
+}
+
+function nameFrom(nameWithOwner: string): RepositoryName {
+  const [owner = '', name = ''] = nameWithOwner.split('/')
+  return { owner, name }
 }
 
 const states = { OPEN: 'open', CLOSED: 'closed', MERGED: 'merged' } as const

@@ -8,8 +8,13 @@ const kept = 256 * 1_024
 /** A log that is longer is not read to its end. */
 const mostBytes = 1_024 * 1_024 * 1_024
 
-/** Reads a log piece by piece and keeps its end. Throws what the stream throws, and where it is too long. */
-export async function endOfStream(stream: AsyncIterable<Uint8Array>): Promise<HostLog> {
+type Shown = (text: string) => string
+
+/**
+ * Reads a log piece by piece and keeps its end, of which `shown` takes out what must not be shown. Throws what the stream throws, and
+ * `RangeError` where it is too long.
+ */
+export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Shown): Promise<HostLog> {
   let pieces: Buffer[] = []
   let held = 0
   let read = 0
@@ -23,19 +28,23 @@ export async function endOfStream(stream: AsyncIterable<Uint8Array>): Promise<Ho
     held = kept
   }
   const end = Buffer.concat(pieces).subarray(-kept)
-  return endOfLog(new StringDecoder('utf8').write(end), read > end.length)
+  return endOfLog(new StringDecoder('utf8').write(end), read > end.length, shown)
 }
 
 const stamp = /^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm
 
 /** From the step that failed on, without the times before each line; `isCut` where the text itself is not the whole log. */
-export function endOfLog(text: string, isCut: boolean): HostLog {
-  // A line that was cut says nothing.
-  const whole = isCut ? text.slice(text.indexOf('\n') + 1) : text
-  const lines = whole.replaceAll('\r\n', '\n').replaceAll(stamp, '')
+export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
+  const whole = isCut ? fromWholeLine(text) : text
+  const raw = whole.replaceAll('\r\n', '\n').replaceAll(stamp, '')
+  // Before it is cut again: the rest of a secret that a cut begins in is no longer known for one.
+  const lines = shown(raw)
   const error = lines.lastIndexOf('##[error]')
   const group = error === -1 ? -1 : lines.lastIndexOf('##[group]', error)
   const step = group === -1 ? lines : lines.slice(group)
-  const end = step.length > feedbackLimits.log ? step.slice(-feedbackLimits.log) : step
+  const end = step.length > feedbackLimits.log ? fromWholeLine(step.slice(-feedbackLimits.log)) : step
   return { text: end, isCut: isCut || end.length < lines.length }
 }
+
+/** Without the line that the text begins in the middle of, where it has more than that. */
+const fromWholeLine = (text: string): string => text.slice(text.indexOf('\n') + 1) || text

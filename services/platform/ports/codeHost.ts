@@ -71,6 +71,8 @@ export type PullRequestReading =
       readonly pullRequest: ObservedPullRequest
       /** Its head is in another repository. */
       readonly isFork: boolean
+      /** The repository that it is in, by the name that this has now. */
+      readonly repository: RepositoryName
     }
   | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
 

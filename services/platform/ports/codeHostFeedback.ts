@@ -69,10 +69,17 @@ export interface HostLog {
 
 /** All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
-  /** What was written on a pull request and is submitted, oldest first, up to 1,000 of each. */
+  /**
+   * What was written on a pull request and is submitted, oldest first, up to 1,000 of each. `comments` is empty where the host does not show
+   * them to this token.
+   */
   pullRequestFeedback(accessToken: string, repository: RepositoryName, number: number): Promise<HostFeedback>
-  /** What somebody may do in the repository, by their login; `none` for whom the host does not know. */
-  repositoryRight(accessToken: string, repository: RepositoryName, login: string): Promise<RepositoryRight>
+  /** What an account may do in the repository; `none` for whom the host does not know, and where the login is another account's by now. */
+  repositoryRight(
+    accessToken: string,
+    repository: RepositoryName,
+    account: Pick<HostAuthor, 'id' | 'login'>,
+  ): Promise<RepositoryRight>
   /** The checks that failed on a commit, of the latest attempts. */
   failedChecks(
     accessToken: string,
@@ -84,8 +91,16 @@ export interface CodeHostFeedback {
     repository: RepositoryName,
     checkId: string,
   ): Promise<readonly CheckAnnotation[]>
-  /** The end of a job's log, read piece by piece; `undefined` where there is none any more, or none for this token. */
-  jobLog(accessToken: string, repository: RepositoryName, jobId: string): Promise<HostLog | undefined>
+  /**
+   * The end of a job's log, read piece by piece; `undefined` where there is none yet or any more. `shown` takes out what must not be shown,
+   * before the log is cut to the step that failed: what a cut begins in could not be recognized. Throws `RangeError` where it is too long.
+   */
+  jobLog(
+    accessToken: string,
+    repository: RepositoryName,
+    jobId: string,
+    shown: (text: string) => string,
+  ): Promise<HostLog | undefined>
   /** Writes a comment: in the thread of a comment on lines, or on the pull request as a whole. Never repeated by itself. Answers its id. */
   writeComment(
     accessToken: string,
@@ -93,8 +108,8 @@ export interface CodeHostFeedback {
     number: number,
     comment: { readonly threadId: string | null; readonly body: string },
   ): Promise<string>
-  /** Resolves the threads of a pull request that begin with one of these comments. */
-  resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<void>
+  /** Resolves the threads of a pull request that begin with one of these comments. Answers how many there are, also of those that were resolved before. */
+  resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<number>
   /** Makes a pull request a draft, or ready for review. */
   setDraft(accessToken: string, nodeId: string, draft: boolean): Promise<void>
 }

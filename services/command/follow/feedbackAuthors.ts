@@ -1,0 +1,56 @@
+/** What the author of a review or a comment may do: in the repository, and here. */
+import { identity } from '#domain/identity.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { identityStream, userStream } from '#domain/kernel/streams.ts'
+import type { RepositoryRight } from '#domain/task/feedbackEvents.ts'
+import { user } from '#domain/user/user.ts'
+import { idOfAccount } from '#platform/access/accountId.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
+import type { Reader, Reading } from './feedbackReading.ts'
+
+/** What passes: the same question has another answer later. */
+const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
+
+/**
+ * The author's right in the repository; `none` where the code host does not tell it to this token. Where an agent may start by it, it is
+ * asked for in this very reading. Throws `CodeHostFault` where it is not known for now.
+ */
+export async function rightOf(
+  { rights, codeHost, logger }: Reader,
+  { pull, token, wanted, rule, begunAt }: Reading,
+  author: HostAuthor,
+): Promise<RepositoryRight> {
+  // By the account's number: a login may be another's tomorrow.
+  const key = `${pull.pullRequest.repositoryId} ${author.id}`
+  const known = rights.get(key)
+  if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
+  try {
+    const at = performance.now()
+    const right = await codeHost.repositoryRight(token, pull.repository, author)
+    rights.set(key, { right, at })
+    return right
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault) || passing.includes(fault.kind)) throw fault
+    logger.warn({ err: fault, taskId: wanted.taskId }, 'failed to read what an author may do in a repository')
+    return 'none'
+  }
+}
+
+/** Whether it is the account of somebody who may use this server now. Throws `code_host_unavailable` where that is not known for now. */
+export async function isOurs(
+  { commands, vault, codeHostName, accessControl }: Reader,
+  githubId: string,
+): Promise<boolean> {
+  const id = idOfAccount(vault, codeHostName, githubId)
+  const { userId } = (await commands.load(identity, identityStream(id))).state
+  if (userId === null || (await commands.load(user, userStream(userId))).state.kind !== 'user') return false
+  try {
+    await accessControl.check(userId)
+    return true
+  } catch (fault) {
+    // Who has to sign in again is nobody until they have.
+    if (fault instanceof Fault && ['not_allowed', 'sign_in_required'].includes(fault.code)) return false
+    throw fault
+  }
+}

@@ -1,0 +1,106 @@
+/** Reads the checks of a pull request that failed, and records what is new. */
+import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { HostFailedCheck, HostLog } from '#platform/ports/codeHostFeedback.ts'
+import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
+
+/** Checks that one reading records: each takes a few requests, and others wait. */
+const mostAtOnce = 10
+const moreMs = 1_000
+/** How long after the end of a check its log is awaited, in ms: where there is none yet, and where it cannot be read for now. */
+const logWaits = { missing: 60_000, unavailable: 600_000 }
+/** When it is asked for again. */
+const againMs = { missing: 15_000, unavailable: 60_000 }
+const longest = { name: 200, path: 1_000, message: 2_000 }
+
+/** Answers in how many ms more is to be read; `null` when nothing is awaited. Throws `CodeHostFault`. */
+export async function readChecks(reader: Reader, reading: Reading): Promise<number | null> {
+  const { token, pull, state } = reading
+  const { headCommit, standing } = pull.pullRequest
+  const mayFail = standing === undefined || (standing.checks?.failing ?? 0) > 0
+  if (!mayFail) return null
+  const failed = await hidden(reader.codeHost.failedChecks(token, pull.repository, headCommit), [])
+  const fresh = failed.filter(({ id }) => !state.feedback.known.has(`check ${id}`))
+  let again: number | null = null
+  for (const check of fresh.slice(0, mostAtOnce)) {
+    const log = await logOf(reader, reading, check)
+    if (log === 'missing' || log === 'unavailable') again = Math.min(again ?? Infinity, againMs[log])
+    else await recordCheck(reader, reading, check, log)
+  }
+  return again ?? (fresh.length > mostAtOnce ? moreMs : null)
+}
+
+async function recordCheck(
+  reader: Reader,
+  reading: Reading,
+  check: HostFailedCheck,
+  log: HostLog | null,
+): Promise<void> {
+  const { wanted, token, pull, rule } = reading
+  const redaction = await reading.redaction()
+  const asked = reader.codeHost.checkAnnotations(token, pull.repository, check.id)
+  const annotations = await hidden(asked, [])
+  const content = {
+    number: wanted.number,
+    author: null,
+    url: check.url,
+    headCommit: pull.pullRequest.headCommit,
+    reviewId: null,
+    commentId: null,
+    body: '',
+    comments: [],
+    check: {
+      id: check.id,
+      name: redaction.text(check.name).slice(0, longest.name),
+      conclusion: check.conclusion,
+      summary: cut(redaction.text(check.summary), feedbackLimits.body),
+      annotations: annotations.slice(0, feedbackLimits.annotations).map((one) => ({
+        ...one,
+        path: redaction.text(one.path).slice(0, longest.path),
+        message: cut(redaction.text(one.message), longest.message),
+      })),
+      log: log?.text ?? null,
+      isLogCut: log?.isCut ?? false,
+    },
+  }
+  const data = {
+    kind: 'check',
+    right: null,
+    isKnown: false,
+    verdict: null,
+    writtenAt: check.endedAt,
+  } as const
+  await record(reader, reading, { data, content, mode: rule.checks })
+}
+
+/** `null` where it has none; `missing` and `unavailable` where it may have one later. Throws `CodeHostFault`. */
+async function logOf(
+  { codeHost, clock, logger }: Reader,
+  { token, pull, wanted: { taskId }, redaction }: Reading,
+  { jobId, endedAt }: HostFailedCheck,
+): Promise<HostLog | null | 'missing' | 'unavailable'> {
+  if (jobId === null) return null
+  const age = Math.abs(clock.now().getTime() - Date.parse(endedAt))
+  const { text } = await redaction()
+  try {
+    const found = await codeHost.jobLog(token, pull.repository, jobId, text)
+    return found ?? (age < logWaits.missing ? 'missing' : null)
+  } catch (fault) {
+    // One that is too long to be read is none.
+    const kind = fault instanceof RangeError ? null : fault instanceof CodeHostFault ? fault.kind : undefined
+    if (kind === undefined || kind === 'rate_limited' || kind === 'unauthorized') throw fault
+    logger.warn({ err: fault, taskId }, 'failed to read the log of a check')
+    return kind === 'unavailable' && age < logWaits.unavailable ? kind : null
+  }
+}
+
+/** What the host shows of it; `otherwise` where it shows this token nothing. */
+async function hidden<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+  try {
+    return await asked
+  } catch (fault) {
+    if (fault instanceof CodeHostFault && ['not_found', 'forbidden', 'invalid'].includes(fault.kind))
+      return otherwise
+    throw fault
+  }
+}

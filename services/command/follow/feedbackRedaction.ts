@@ -1,0 +1,70 @@
+/** Takes secrets out of what came back on a pull request, before anything of it is cut or recorded. */
+import { setImmediate } from 'node:timers/promises'
+import { projectStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import type { HostFeedback } from '#platform/ports/codeHostFeedback.ts'
+import { diffWithout, soughtFor, textWithout } from '#platform/redaction/scan.ts'
+
+/** The project's secrets and the shapes of tokens are in nothing that it gives back. */
+export interface Redaction {
+  readonly text: (words: string) => string
+  /** Lines of a diff, which keep their marks. */
+  readonly hunk: (hunk: string) => string
+}
+
+/** The redaction of a project, as its secrets are now. */
+export async function redactionOf(
+  {
+    commands,
+    projectSecrets,
+  }: {
+    readonly commands: Pick<Commands, 'load'>
+    readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
+  },
+  projectId: string,
+): Promise<Redaction> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  const names = state.kind === 'project' ? [...state.secrets.keys()] : []
+  const sought = soughtFor([...(await projectSecrets.valuesOf(projectId, names)).values()])
+  const text = (words: string) => textWithout(sought, words)
+  // A diff has a head before its first hunk, which is given back as it is.
+  const hunk = (lines: string) =>
+    lines.startsWith('@@ ') ? diffWithout(sought, `\n${lines}`).slice(1) : text(lines)
+  return { text, hunk }
+}
+
+/** What is new of it, without secrets. What `isKnown` by its key stays as it is: nothing of it is recorded again. */
+export async function withoutSecrets(
+  found: HostFeedback,
+  isKnown: (key: string) => boolean,
+  redaction: () => Promise<Redaction>,
+): Promise<HostFeedback> {
+  const shown = async <Words extends { readonly id: string; readonly body: string }>(
+    kind: string,
+    all: readonly Words[],
+    change: (words: Words, by: Redaction) => Words,
+  ): Promise<readonly Words[]> => {
+    const some: Words[] = []
+    for (const words of all) {
+      if (isKnown(`${kind} ${words.id}`)) some.push(words)
+      else {
+        some.push(change(words, await redaction()))
+        // Each takes a millisecond at most; all of them together hold up nobody.
+        await setImmediate()
+      }
+    }
+    return some
+  }
+  return {
+    reviews: await shown('review', found.reviews, (one, by) => ({ ...one, body: by.text(one.body) })),
+    lines: await shown('line', found.lines, (one, by) => ({
+      ...one,
+      path: by.text(one.path),
+      hunk: by.hunk(one.hunk),
+      body: by.text(one.body),
+    })),
+    comments: await shown('comment', found.comments, (one, by) => ({ ...one, body: by.text(one.body) })),
+  }
+}
