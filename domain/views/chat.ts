@@ -47,6 +47,7 @@ export const chatView: View<MessageDocument> = {
   indexes: [
     ['task', 'order'],
     ['task', 'executionId'],
+    ['task', 'executionId', 'messageType', 'order'],
   ],
   touches: (event) => {
     switch (event.type) {

@@ -3,6 +3,7 @@
  * looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
 import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
@@ -13,11 +14,16 @@ import { chatView } from '#domain/views/chat.ts'
 import { feedbackView, type FeedbackDocument } from '#domain/views/feedback.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
-import { tasksView } from '#domain/views/tasks.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
-import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import {
+  CodeHostFault,
+  type CodeHost,
+  type PullRequestKey,
+  type RepositoryName,
+} from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
@@ -30,19 +36,31 @@ export interface AnsweringEngines {
   readonly documents: Pick<Documents, 'find' | 'get'>
   readonly commands: Pick<Commands, 'execute' | 'load'>
   readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly codeHost: Pick<CodeHost, 'pullRequestFeedback' | 'writeComment' | 'resolveThreads'>
+  readonly codeHost: Pick<
+    CodeHost,
+    'pullRequestStates' | 'pullRequestFeedback' | 'writeComment' | 'resolveThreads'
+  >
   readonly logger: Logger
+}
+
+interface Answering extends AnsweringEngines {
+  /** By owner: until when the code host answers nothing to their token, in ms of the monotonic clock. */
+  readonly resting: LRUCache<string, number>
 }
 
 const actor = { kind: 'system', service: 'answering' } as const
 const batch = 100
 const foldedWithinMs = 5_000
+/** Owners who are remembered to have to wait, and for how long where the code host does not say. */
+const mostResting = 2_000
+const restMs = 60_000
 const longestWords = 1_500
 
 /** Answers what is due, at once and then every `everyMs` what could not be answered, until it is stopped. */
 export async function startAnswering(engines: AnsweringEngines, everyMs: number): Promise<Held> {
   const { eventStore, projected, logger } = engines
   const run = { isStopped: false, isAskedAgain: false }
+  const resting: Answering['resting'] = new LRUCache({ max: mostResting })
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
   /** One round at a time: an answer that is under way is not looked up by another. */
@@ -57,7 +75,7 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
     clearTimeout(timer)
     while (run.isAskedAgain && !run.isStopped) {
       run.isAskedAgain = false
-      await answerAll(engines, () => run.isStopped).catch((fault: unknown) => {
+      await answerAll({ ...engines, resting }, () => run.isStopped).catch((fault: unknown) => {
         if (!(fault instanceof NotFolded || fault instanceof EngineUnavailable))
           logger.error({ err: fault }, 'failed to answer on pull requests')
       })
@@ -85,9 +103,9 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
 }
 
 /** Page by page, so that those that have to wait hold up no others. */
-async function answerAll(engines: AnsweringEngines, isOver: () => boolean): Promise<void> {
+async function answerAll(answering: Answering, isOver: () => boolean): Promise<void> {
   for (let after: { value: string; id: string } | undefined; ;) {
-    const due = await engines.documents.find(feedbackView, {
+    const due = await answering.documents.find(feedbackView, {
       where: { answer: 'due' },
       sort: { field: 'order', direction: 'ascending' },
       limit: batch,
@@ -95,7 +113,11 @@ async function answerAll(engines: AnsweringEngines, isOver: () => boolean): Prom
     })
     for (const feedback of due) {
       if (isOver()) return
-      await answerOne(engines, feedback)
+      await answerOne(answering, feedback).catch((fault: unknown) => {
+        if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
+        // A history or a secret that cannot be read, say: it holds up no other.
+        answering.logger.warn({ err: fault, taskId: feedback.task }, 'failed to answer on a pull request')
+      })
     }
     const last = due.at(-1)
     if (!last || due.length < batch) return
@@ -103,15 +125,31 @@ async function answerAll(engines: AnsweringEngines, isOver: () => boolean): Prom
   }
 }
 
-async function answerOne(engines: AnsweringEngines, feedback: FeedbackDocument): Promise<void> {
+async function answerOne(answering: Answering, feedback: FeedbackDocument): Promise<void> {
+  const { documents, resting } = answering
   const { task: taskId, feedbackId } = feedback
-  const outcome = await answer(engines, feedback).catch((fault: unknown) =>
-    refusalOf(engines, feedback, fault),
-  )
-  if (outcome !== null) await settle(engines, taskId, { type: 'SettleFeedback', feedbackId, outcome })
+  const of = await documents.get(tasksView, taskId)
+  if (of && (resting.get(of.owner) ?? 0) > performance.now()) return
+  const answer = of ? await answerOf(answering, feedback, of) : gone
+  if (answer === null) return
+  await settle(answering, taskId, { type: 'SettleFeedback', feedbackId, outcome: answer.outcome })
+  if (answer.on !== undefined) await resolveWhereWanted(answering, feedback, answer.on)
 }
 
+/** A pull request that was answered on. */
+interface AnsweredOn {
+  readonly token: string
+  readonly nodeId: string
+  readonly projectId: string
+}
 type Outcome = CommandOf<'SettleFeedback'>['outcome']
+interface Answer {
+  readonly outcome: Outcome
+  readonly on?: AnsweredOn
+}
+
+const failed = (code: string, reason: string): Answer => ({ outcome: { kind: 'failed', code, reason } })
+const gone = failed('not_found', 'The project of this task is gone.')
 
 async function settle(
   { commands, logger }: AnsweringEngines,
@@ -126,43 +164,81 @@ async function settle(
   }
 }
 
-/** `null` where it should be tried again later. Throws what is not the code host's. */
-function refusalOf(
-  { logger }: AnsweringEngines,
-  { task: taskId }: FeedbackDocument,
-  fault: unknown,
-): Outcome | null {
-  if (fault instanceof Fault) return { kind: 'failed', code: fault.code, reason: fault.message }
-  if (!(fault instanceof CodeHostFault)) throw fault
-  if (fault.kind === 'rate_limited' || fault.kind === 'unavailable') {
-    logger.debug({ err: fault, taskId }, 'an answer on a pull request has to wait')
+/** What was answered or why not; `null` where it should be tried again later. Throws what is not the code host's. */
+async function answerOf(
+  answering: Answering,
+  feedback: FeedbackDocument,
+  of: TaskDocument,
+): Promise<Answer | null> {
+  try {
+    return await writeAnswer(answering, feedback, of)
+  } catch (fault) {
+    if (fault instanceof Fault) return failed(fault.code, fault.message)
+    if (!(fault instanceof CodeHostFault)) throw fault
+    if (fault.kind !== 'rate_limited' && fault.kind !== 'unavailable')
+      return failed('code_host_refused', fault.message)
+    answering.resting.set(of.owner, performance.now() + (fault.retryAfterMs ?? restMs))
+    answering.logger.debug({ err: fault, taskId: of.id }, 'answers on pull requests have to wait')
     return null
   }
-  return { kind: 'failed', code: 'code_host_refused', reason: fault.message }
 }
 
-async function answer(engines: AnsweringEngines, feedback: FeedbackDocument): Promise<Outcome> {
-  const { documents, codeHost, access } = engines
-  const of = await documents.get(tasksView, feedback.task)
-  const inProject = of && (await documents.get(projectsView, of.projectId))
-  if (!of || !inProject || feedback.number === null)
-    return { kind: 'failed', code: 'not_found', reason: 'The project of this task is gone.' }
-  const repository = { owner: inProject.githubOwner, name: inProject.githubRepoName }
-  const token = await access.tokenOf(of.owner)
-  const written = await codeHost.pullRequestFeedback(token, repository, feedback.number)
-  const all = [...written.lines, ...written.comments]
-  const words = await wordsFor(engines, feedback)
-  const replyIds: string[] = []
-  for (const threadId of threadsOf(feedback)) {
+async function writeAnswer(
+  { documents, codeHost, access }: Answering,
+  feedback: FeedbackDocument,
+  { id: taskId, projectId, owner }: TaskDocument,
+): Promise<Answer> {
+  const { number } = feedback
+  const inProject = await documents.get(projectsView, projectId)
+  if (!inProject || number === null) return gone
+  const pull = await documents.get(pullRequestsView, taskId)
+  const token = await access.tokenOf(owner)
+  // By its id, which outlives a rename, unless it is an earlier pull request than the one that is known.
+  const key: PullRequestKey =
+    pull?.number === number && pull.nodeId !== null
+      ? { nodeId: pull.nodeId }
+      : { repository: { owner: inProject.githubOwner, name: inProject.githubRepoName }, number }
+  const [found] = await codeHost.pullRequestStates(token, [key])
+  if (found?.kind !== 'read')
+    return failed('code_host_refused', 'The code host no longer shows the pull request.')
+  const { repositoryId, nodeId } = found.pullRequest
+  const expected = pull?.repositoryId ?? (inProject.githubRepoId || repositoryId)
+  if (repositoryId !== expected)
+    return failed('code_host_refused', 'The pull request is in another repository than before.')
+  const words = await wordsFor({ documents }, feedback)
+  const replyIds = await replies(codeHost, { token, repository: found.repository, number }, feedback, words)
+  return { outcome: { kind: 'answered', replyIds }, on: { token, nodeId, projectId } }
+}
+
+/** Writes what was not written before, in each thread, or once on the pull request as a whole for all threads that are gone. Answers the ids. */
+async function replies(
+  codeHost: AnsweringEngines['codeHost'],
+  at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },
+  feedback: FeedbackDocument,
+  words: string,
+): Promise<readonly string[]> {
+  const { token, repository, number } = at
+  const { lines, comments } = await codeHost.pullRequestFeedback(token, repository, number)
+  const written: { readonly id: string; readonly body: string }[] = [...lines, ...comments]
+  const writeIn = async (threadId: string | null): Promise<string> => {
     const id = `${feedback.feedbackId}-${threadId ?? 'all'}`
-    const before = all.find(({ body }) => answers(body, id))
+    const before = written.find((one) => answers(one.body, id))
+    if (before) return before.id
     const body = `${words}\n\n${markerOf(id)}`
-    replyIds.push(
-      before?.id ?? (await codeHost.writeComment(token, repository, feedback.number, { threadId, body })),
-    )
+    const replyId = await codeHost.writeComment(token, repository, number, { threadId, body })
+    written.push({ id: replyId, body })
+    return replyId
   }
-  await resolveWhereWanted(engines, feedback, of.projectId, token)
-  return { kind: 'answered', replyIds }
+  const ids = new Set<string>()
+  for (const threadId of threadsOf(feedback)) {
+    const replyId = await writeIn(threadId).catch((fault: unknown) => {
+      const isGone = threadId !== null && fault instanceof CodeHostFault && fault.kind === 'not_found'
+      if (isGone) return writeIn(null)
+      throw fault
+    })
+    ids.add(replyId)
+  }
+  return [...ids]
 }
 
 /** One answer for each thread; one on the pull request as a whole where there is none. */
@@ -173,18 +249,15 @@ function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
 
 /** The commit with the work, or else how the agent closed its turn. */
 async function wordsFor(
-  { documents }: AnsweringEngines,
+  { documents }: Pick<AnsweringEngines, 'documents'>,
   { task: taskId, executionId, commit }: FeedbackDocument,
 ) {
   if (commit !== null) return `Done in ${commit}.`
-  const said = await documents.find(chatView, {
-    where: { task: taskId, executionId: executionId ?? '' },
-    sort: { field: 'executionId', direction: 'ascending' },
-    limit: batch,
+  const [last] = await documents.find(chatView, {
+    where: { task: taskId, executionId: executionId ?? '', messageType: 'response' },
+    sort: { field: 'order', direction: 'descending' },
+    limit: 1,
   })
-  const [last] = said
-    .filter(({ messageType }) => messageType === 'response')
-    .toSorted((a, b) => (a.order < b.order ? 1 : -1))
   const words = visibleText(last?.message ?? '')
   // Nobody is called by an agent.
   const quiet = words.replaceAll('@', '@\u200B')
@@ -192,20 +265,25 @@ async function wordsFor(
   return short === '' ? 'Nothing was changed for this.' : short
 }
 
+/** The answer stands whatever comes of this. */
 async function resolveWhereWanted(
-  engines: AnsweringEngines,
+  answering: AnsweringEngines,
   feedback: FeedbackDocument,
-  projectId: string,
-  token: string,
+  { token, nodeId, projectId }: AnsweredOn,
 ): Promise<void> {
-  const { commands, documents, codeHost } = engines
+  const { commands, codeHost, logger } = answering
+  const { feedbackId, task: taskId } = feedback
   const threads = threadsOf(feedback).filter((id) => id !== null)
   const { state } = await commands.load(project, projectStream(projectId))
   const isWanted = state.kind === 'project' && state.feedback.resolves && feedback.commit !== null
-  const pull = isWanted ? await documents.get(pullRequestsView, feedback.task) : undefined
-  if (threads.length === 0 || !pull?.nodeId) return
-  await codeHost.resolveThreads(token, pull.nodeId, threads)
-  const { feedbackId, task: taskId } = feedback
+  if (!isWanted || threads.length === 0) return
+  try {
+    if ((await codeHost.resolveThreads(token, nodeId, threads)) === 0) return
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    logger.warn({ err: fault, taskId }, 'failed to resolve threads that were answered')
+    return
+  }
   const outcome = { kind: 'resolved', automatic: true } as const
-  await settle(engines, taskId, { type: 'SettleFeedback', feedbackId, outcome })
+  await settle(answering, taskId, { type: 'SettleFeedback', feedbackId, outcome })
 }

@@ -1,0 +1,249 @@
+/** Answers on pull requests: one that cannot be written holds up no other, and none goes to another repository. In one process. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import { FeedbackAnswerDue, FeedbackReceived } from '#domain/task/feedbackEvents.ts'
+import type { ObservedPullRequest } from '#domain/task/commands.ts'
+import { MessagePosted, type TaskEvent } from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import { CodeHostFault, type PullRequestReading } from '#platform/ports/codeHost.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import { projected, type Projected } from '#platform/reads/projected.ts'
+import { startAnswering, type AnsweringEngines } from '../../services/command/follow/answering.ts'
+import { startProjector } from '../../services/query/projection/projector.ts'
+import { executionId, messageId, projectId, taskId, userId } from '../domain/ids.ts'
+import { cause, eventually, openTestEngines, type TestEngines } from './engines.ts'
+import { opened, openedWith, projectOf } from './pullRequestScene.ts'
+
+let engines: TestEngines
+let reads: Projected
+let projector: Held
+let answering: Held | undefined
+let host: ReturnType<typeof testHost>
+
+beforeEach(async () => {
+  engines = await openTestEngines()
+  projector = await startProjector(engines)
+  reads = projected(engines)
+  host = testHost()
+  for (const owner of [1, 2]) await projectOf(engines, owner)
+})
+afterEach(async () => {
+  await answering?.stop()
+  answering = undefined
+  reads.close()
+  await projector.stop()
+  await engines.close()
+})
+
+const observed = (number: number, repositoryId = '7'): ObservedPullRequest => ({
+  number,
+  nodeId: `PR_${number}`,
+  repositoryId,
+  state: 'open',
+  draft: false,
+  headCommit: openedWith,
+  updatedAt: '2026-01-31T12:00:00Z',
+  mergedAt: null,
+  mergedBy: null,
+})
+
+type Call = 'tokenOf' | 'pullRequestFeedback' | 'writeComment' | 'resolveThreads'
+/** Notes what it is asked for whose token, and fails as `fault` says. */
+function testHost() {
+  const asked: { readonly call: Call; readonly owner: string; readonly about: string }[] = []
+  const told = {
+    repositoryId: '7',
+    fault: (_call: Call, _owner: string, _about: string): Error | undefined => undefined,
+  }
+  const written: string[] = []
+  const note = (call: Call, owner: string, about = '') => {
+    asked.push({ call, owner, about })
+    const fault = told.fault(call, owner, about)
+    if (fault) throw fault
+  }
+  const reading = (number: number): PullRequestReading => ({
+    kind: 'read',
+    isFork: false,
+    repository: { owner: 'ada', name: 'engine-renamed' },
+    pullRequest: observed(number, told.repositoryId),
+  })
+  const parts: Pick<AnsweringEngines, 'access' | 'codeHost'> = {
+    access: {
+      tokenOf: async (owner) => {
+        note('tokenOf', owner)
+        return owner
+      },
+    },
+    codeHost: {
+      pullRequestStates: async (_token, keys) =>
+        keys.map((key) => reading('nodeId' in key ? Number(key.nodeId.slice(3)) : key.number)),
+      pullRequestFeedback: async (token, { name }) => {
+        note('pullRequestFeedback', token, name)
+        return { reviews: [], lines: [], comments: [] }
+      },
+      writeComment: async (token, { name }, _number, { threadId, body }) => {
+        note('writeComment', token, `${name} ${threadId}`)
+        written.push(body)
+        return '77'
+      },
+      resolveThreads: async (token) => {
+        note('resolveThreads', token)
+        return 1
+      },
+    },
+  }
+  return { asked, told, written, parts }
+}
+
+async function start(everyMs = 60_000): Promise<void> {
+  await answering?.stop()
+  answering = await startAnswering({ ...engines, projected: reads, ...host.parts }, everyMs)
+}
+
+const feedbackId = '00000000-0000-4000-9000-000000000001'
+/** A review of the nth pull request, on two threads, that is to be answered. */
+async function due(
+  n: number,
+  owner = 1,
+  { commit = 'd'.repeat(40), said = [] }: { commit?: string | null; said?: readonly TaskEvent[] } = {},
+): Promise<void> {
+  await opened(engines, n, owner)
+  const stream = taskStream(taskId(n))
+  await engines.commands.execute(task, stream, { type: 'ObservePullRequest', observed: observed(n) }, cause())
+  const line = (id: string) => ({
+    id,
+    threadId: id,
+    path: 'a.ts',
+    line: 1,
+    startLine: null,
+    isOutdated: false,
+    hunk: '',
+    body: 'x',
+  })
+  const events: readonly TaskEvent[] = [
+    FeedbackReceived.of(
+      {
+        feedbackId,
+        kind: 'review',
+        right: 'write',
+        isKnown: true,
+        verdict: 'commented',
+        writtenAt: '2026-01-31T00:00:00Z',
+      },
+      {
+        number: n,
+        author: { id: '9', login: 'grace' },
+        url: null,
+        headCommit: openedWith,
+        reviewId: '1',
+        commentId: null,
+        body: '',
+        comments: [line('11'), line('12')],
+        check: null,
+      },
+    ),
+    ...said,
+    FeedbackAnswerDue.of({ feedbackId, executionId: executionId(n) }, { commit }),
+  ]
+  const appended = await engines.log.append(stream, await engines.log.headOf(stream), events, cause())
+  const last = appended.kind === 'appended' ? appended.events.at(-1) : undefined
+  if (!last) throw new Error('It was appended.')
+  await reads.waitFor(last.position, 5_000)
+}
+
+const outcomes = async (n: number) =>
+  (await engines.log.read(taskStream(taskId(n)), 0, 1_000)).flatMap(({ type, data, content }) =>
+    /^Feedback(Answered|AnswerFailed|ThreadsResolved)$/.test(type) ? [{ type, data, content }] : [],
+  )
+const settled = async (n: number) => (await outcomes(n)).length > 0
+
+describe('answering', () => {
+  test('goes on with the next where one cannot be looked at', async () => {
+    await due(1, 1)
+    await due(2, 2)
+    host.told.fault = (call, owner) =>
+      call === 'tokenOf' && owner === userId(1) ? new SyntaxError('no JSON') : undefined
+    await start()
+    await eventually('the other is answered', () => settled(2))
+    expect(await outcomes(1)).toEqual([])
+  })
+
+  test('asks nothing more for an owner who has to wait', async () => {
+    for (const n of [1, 2]) await due(n, 1)
+    await due(3, 2)
+    host.told.fault = (call, owner) =>
+      call === 'pullRequestFeedback' && owner === userId(1)
+        ? new CodeHostFault('rate_limited', 'wait', undefined, 60_000)
+        : undefined
+    await start(10)
+    await eventually('the other is answered', () => settled(3))
+    await due(4, 2)
+    await eventually('and in a later round as well', () => settled(4))
+    expect(host.asked.filter(({ owner }) => owner === userId(1)).map(({ call }) => call)).toEqual([
+      'tokenOf',
+      'pullRequestFeedback',
+    ])
+    expect([...(await outcomes(1)), ...(await outcomes(2))]).toEqual([])
+  })
+
+  test('writes in the repository by the name that it has now', async () => {
+    await due(1)
+    await start()
+    await eventually('it is answered', () => settled(1))
+    const named = host.asked.flatMap(({ about }) => (about === '' ? [] : [about.split(' ')[0]]))
+    expect(new Set(named)).toEqual(new Set(['engine-renamed']))
+  })
+
+  test('writes nothing where the pull request is in another repository than before', async () => {
+    await due(1)
+    host.told.repositoryId = '666'
+    await start()
+    await eventually('it is settled', () => settled(1))
+    expect(await outcomes(1)).toMatchObject([
+      { type: 'FeedbackAnswerFailed', content: { reason: expect.stringContaining('another repository') } },
+    ])
+    expect(host.asked.map(({ call }) => call)).not.toContain('writeComment')
+  })
+
+  test('answers once on the pull request as a whole for threads that are gone', async () => {
+    await due(1)
+    host.told.fault = (call, _owner, about) =>
+      call === 'writeComment' && !about.endsWith('null') ? new CodeHostFault('not_found', 'gone') : undefined
+    await start()
+    await eventually('it is answered', () => settled(1))
+    expect(await outcomes(1)).toMatchObject([{ type: 'FeedbackAnswered', content: { replyIds: ['77'] } }])
+    const written = host.asked.filter(({ call }) => call === 'writeComment').map(({ about }) => about)
+    expect(written).toEqual(['engine-renamed 11', 'engine-renamed null', 'engine-renamed 12'])
+  })
+
+  test('stands as an answer also where its threads could not be resolved', async () => {
+    const resolves = { type: 'ChangeFeedbackRule', resolves: true } as const
+    await engines.commands.execute(project, projectStream(projectId(1)), resolves, cause())
+    await due(1)
+    host.told.fault = (call) =>
+      call === 'resolveThreads' ? new CodeHostFault('forbidden', 'You may not.') : undefined
+    await start()
+    await eventually('it was tried', () => host.asked.some(({ call }) => call === 'resolveThreads'))
+    await eventually('it is settled', () => settled(1))
+    expect(await outcomes(1)).toMatchObject([{ type: 'FeedbackAnswered' }])
+  })
+
+  test('closes with the last words of the agent in that turn, however many there were', async () => {
+    const said = Array.from({ length: 150 }, (_, at) =>
+      MessagePosted.of(
+        {
+          messageId: messageId(1_000 + at),
+          messageType: at === 149 ? 'system' : 'response',
+          agent: 'claude',
+          executionId: executionId(1),
+        },
+        { message: `words ${at}` },
+      ),
+    )
+    await due(1, 1, { commit: null, said })
+    await start()
+    await eventually('it is answered', () => settled(1))
+    expect(host.written[0]).toMatch(/^words 148\n/)
+  })
+})
