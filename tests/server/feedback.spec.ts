@@ -229,6 +229,15 @@ describe('a review', () => {
     await ada.ask(dismissFeedback, { params: params(id) })
   })
 
+  test('is not resolved where its threads are gone from the code host', async () => {
+    await review('grace', 'Short-lived.', 'Delete me.')
+    const { id, comments } = await once('Delete me.')
+    await atHost('grace', 'DELETE', `/repos/ada/engine/pulls/comments/${comments[0]?.id}`)
+    expect(await ada.refused(resolveFeedback, { params: params(id) })).toMatchObject({ status: 404 })
+    expect(await once('Delete me.')).toMatchObject({ isResolved: false })
+    await ada.ask(dismissFeedback, { params: params(id) })
+  })
+
   test('is nothing to others: each route answers them as if there were no such task', async () => {
     const grace = await product.signIn('grace')
     const { id } = await once('Never mind.')

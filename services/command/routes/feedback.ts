@@ -57,12 +57,15 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
   }),
   route(resolveFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
     const { taskId, feedbackId } = params
-    const { comments } = await feedbackNow(services, params)
+    const { comments, number } = await feedbackNow(services, params)
     const threads = [...new Set(comments.map(({ threadId }) => threadId))]
     if (threads.length === 0) throw new Fault('not_found', 'There is no thread to resolve here.')
-    const nodeId = await nodeOf(services, taskId)
+    const nodeId = await nodeOf(services, taskId, number)
+    const token = await services.access.tokenOf(asked.user.id)
     // Resolving what is resolved changes nothing there.
-    await services.codeHost.resolveThreads(await services.access.tokenOf(asked.user.id), nodeId, threads)
+    const count = await services.codeHost.resolveThreads(token, nodeId, threads)
+    if (count === 0)
+      throw new Fault('not_found', 'The threads of this feedback are gone from the pull request.')
     const outcome = { kind: 'resolved', automatic: false } as const
     const command = { type: 'SettleFeedback', feedbackId, outcome } as const
     return answered(services, params, await executeOnTask(services, taskId, asked, command))
@@ -96,9 +99,16 @@ async function feedbackNow(
   return found
 }
 
-async function nodeOf({ documents }: CommandServices, taskId: string): Promise<string> {
+/** The code host's id of the task's pull request. Throws where that is no longer the one with `number`, if one is given. */
+async function nodeOf(
+  { documents }: CommandServices,
+  taskId: string,
+  number: number | null = null,
+): Promise<string> {
   const pull = await documents.now(pullRequestsView, taskStream(taskId), taskId)
   if (!pull) throw new Fault('not_found', 'This task has no pull request.')
+  if (number !== null && pull.number !== number)
+    throw new Fault('not_found', 'This feedback is on an earlier pull request of this task.')
   if (pull.nodeId === null)
     throw new Fault('code_host_unavailable', 'The pull request has not been read yet. Try again in a moment.')
   return pull.nodeId
