@@ -318,8 +318,8 @@ describe('a process that is killed', () => {
     await product.restart()
     const ended = await ada.taskOnce(taskId, hasEnded)
     // What ran already when the process was killed is tried again by a person.
+    expect([undefined, 'runner_lost']).toContain(ended.failure?.code)
     if (ended.status === 'failed') {
-      expect(ended.failure?.code).toBe('runner_lost')
       await ada.ask(executeTask, { params: { taskId } })
       await ada.taskOnce(taskId, ({ status }) => status === 'completed')
     }
