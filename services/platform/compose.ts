@@ -367,7 +367,7 @@ async function onPorts(
   const requests = requestsTo({ apiUrl, paced: config.codeHost.kind === 'github' })
   const codeHost = githubCodeHost({ serverUrl, requests, app: app.current })
   const codeHostApps = githubApps({ serverUrl, requests, app: app.current })
-  const installed = installations({ apps: codeHostApps, bus, clock })
+  const installed = installations({ apps: codeHostApps, bus, clock, logger })
   const telemetry = await openTelemetry(config, logger)
   const { emit, metrics } = telemetry
   const log = observedLog(eventLog({ eventStore, vault, bus, clock }), emit)

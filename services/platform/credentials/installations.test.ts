@@ -14,6 +14,8 @@ let lists: number
 let asked: Asked[]
 let hasKey: boolean
 let refusal: CodeHostFault | undefined
+let listRefusal: CodeHostFault | undefined
+let errors: string[]
 let installed: Installations
 
 beforeEach(() => {
@@ -24,13 +26,17 @@ beforeEach(() => {
   asked = []
   hasKey = true
   refusal = undefined
+  listRefusal = undefined
+  errors = []
   installed = installations({
     bus,
     clock: { now: () => new Date(now) },
+    logger: { error: (_about: unknown, message?: string) => void errors.push(message ?? '') },
     apps: {
       hasKey: async () => hasKey,
       installations: async () => {
         lists += 1
+        if (listRefusal) throw listRefusal
         return has
       },
       installationToken: async (request) => {
@@ -139,21 +145,46 @@ describe('what is known of installations', () => {
   })
 
   test('a list that could not be read is asked for again by the next', async () => {
-    const failing = installations({
-      bus,
-      clock: { now: () => new Date(now) },
-      apps: {
-        hasKey: async () => true,
-        installations: async () => {
-          lists += 1
-          throw new CodeHostFault('unavailable', 'away')
-        },
-        installationToken: async () => '',
-      },
-    })
-    await expect(failing.list()).rejects.toMatchObject({ kind: 'unavailable' })
-    await expect(failing.list()).rejects.toMatchObject({ kind: 'unavailable' })
+    listRefusal = new CodeHostFault('unavailable', 'away')
+    await expect(installed.list()).rejects.toMatchObject({ kind: 'unavailable' })
+    await expect(installed.list()).rejects.toMatchObject({ kind: 'unavailable' })
     expect(lists).toBe(2)
-    failing.close()
+  })
+})
+
+describe('a key that the host does not accept', () => {
+  const told = 'GitHub does not accept the key of the App'
+
+  test.each(['unauthorized', 'not_found'] as const)(
+    'leaves the work to the person, is not tried for each, and is told once: %s',
+    async (kind) => {
+      listRefusal = new CodeHostFault(kind, 'no')
+      for (let asks = 0; asks < 3; asks += 1)
+        expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'none', why: 'key_refused' })
+      expect(lists).toBe(1)
+      now = 31_000
+      expect(await installed.readingToken(engine)).toMatchObject({ kind: 'none', why: 'key_refused' })
+      expect(lists).toBe(2)
+      expect(errors).toEqual([told])
+    },
+  )
+
+  test('is noticed by tokens as well, and told again after it had been accepted', async () => {
+    refusal = new CodeHostFault('unauthorized', 'no')
+    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'none', why: 'key_refused' })
+    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'none', why: 'key_refused' })
+    expect(errors).toEqual([told])
+    refusal = undefined
+    installed.forget()
+    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'token' })
+    refusal = new CodeHostFault('unauthorized', 'no')
+    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ why: 'key_refused' })
+    expect(errors).toEqual([told, told])
+  })
+
+  test('ends where the host cannot be asked: that says nothing of it', async () => {
+    listRefusal = new CodeHostFault('rate_limited', 'later')
+    await expect(installed.tokenFor(engine, 'git')).rejects.toBe(listRefusal)
+    expect(errors).toEqual([])
   })
 })

@@ -6,6 +6,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { AppPermissions } from '#domain/appPermissions.ts'
+import type { Logger } from '#platform/log.ts'
 import type { CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'
 
 /** A repository at the code host: its number is its identity, its owner's name says whose installation has it. */
@@ -18,16 +19,22 @@ export interface InstalledRepository {
 export type RepositoryWork = 'git' | 'git with workflows' | 'reading'
 
 /** Why an installation gives no token; the person's own is used then, where that can do it. */
-export type NoToken = 'no_key' | 'not_installed' | 'suspended' | 'not_selected' | 'not_granted'
+export type NoToken =
+  | 'no_key'
+  | 'key_refused'
+  | 'not_installed'
+  | 'suspended'
+  | 'not_selected'
+  | 'not_granted'
 
 export type RepositoryToken =
   | { readonly kind: 'token'; readonly accessToken: string; readonly installation: Installation }
   | { readonly kind: 'none'; readonly why: NoToken; readonly installation: Installation | undefined }
 
 export interface Installations {
-  /** All of them; empty without a key. */
+  /** All of them; empty without a key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
-  /** A token for work on the repository. Throws CodeHostFault where the host cannot be asked. */
+  /** A token for work on the repository, and none where the host does not accept the App's key. Throws CodeHostFault where it cannot be asked. */
   tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken>
   /** A token that reads all that the installation has, once it has been seen that the repository is among it. */
   readingToken(repository: InstalledRepository): Promise<RepositoryToken>
@@ -55,11 +62,14 @@ export function installations({
   apps,
   bus,
   clock,
+  logger,
 }: {
   readonly apps: Apps
   readonly bus: Pick<Bus, 'subscribe'>
   readonly clock: Clock
+  readonly logger: Pick<Logger, 'error'>
 }): Installations {
+  let isKeyAccepted = true
   let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
   const forget = () => void (known = undefined)
   const unsubscribe = bus.subscribe('installations', forget)
@@ -70,10 +80,20 @@ export function installations({
     const found = readAll()
     const asked = { found, at: now }
     known = asked
-    found.catch(() => known === asked && forget())
+    found.then(
+      () => void (isKeyAccepted = true),
+      // A refused key is not tried again for each question.
+      (fault: unknown) => known === asked && !isKeyRefused(fault) && forget(),
+    )
     return found
   }
   const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
+
+  /** People's own tokens do the work then; the operator is told, once until the key is accepted again. */
+  function tellOfKey(fault: unknown): void {
+    if (isKeyAccepted) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
+    isKeyAccepted = false
+  }
 
   async function of(owner: string): Promise<Installation | undefined> {
     const mine = ({ account }: Installation) => account.login.toLowerCase() === owner.toLowerCase()
@@ -82,7 +102,12 @@ export function installations({
 
   async function tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken> {
     if (!(await apps.hasKey())) return { kind: 'none', why: 'no_key', installation: undefined }
-    const installation = await of(repository.owner)
+    const installation = await of(repository.owner).catch((fault: unknown) => {
+      if (!isKeyRefused(fault)) throw fault
+      tellOfKey(fault)
+      return 'key_refused' as const
+    })
+    if (installation === 'key_refused') return { kind: 'none', why: installation, installation: undefined }
     const none = (why: NoToken): RepositoryToken => ({ kind: 'none', why, installation })
     if (!installation) return none('not_installed')
     if (installation.suspendedAt !== null) return none('suspended')
@@ -98,7 +123,9 @@ export function installations({
       if (fault.kind === 'not_found') return none('not_installed')
       if (fault.kind === 'forbidden') return none('suspended')
       if (fault.kind === 'invalid') return none('not_selected')
-      throw fault
+      if (fault.kind !== 'unauthorized') throw fault
+      tellOfKey(fault)
+      return none('key_refused')
     }
   }
 
@@ -117,6 +144,10 @@ export function installations({
     close: unsubscribe,
   }
 }
+
+/** What the host says to a key that is not, or no longer, that of an App. */
+const isKeyRefused = (fault: unknown): boolean =>
+  fault instanceof CodeHostFault && (fault.kind === 'unauthorized' || fault.kind === 'not_found')
 
 function readsOf({ permissions }: Installation): AppPermissions {
   const granted = readable.filter((name) => permissions[name] !== undefined)
