@@ -13,7 +13,8 @@ import type {
 import { onServer, serverForBrowser, trimmed } from './address.ts'
 import * as answers from './answers.ts'
 import { pages } from './pages.ts'
-import { ask, faultOf, type Requests } from './request.ts'
+import { ask, faultOf, unreachable, type Requests } from './request.ts'
+import { within } from '../async/timeLimit.ts'
 
 export interface GitHubAppsOptions {
   readonly serverUrl: string
@@ -22,6 +23,9 @@ export interface GitHubAppsOptions {
 }
 
 type Auth = ReturnType<typeof createAppAuth>
+
+/** How long somebody waits for a token of an installation. One that comes later is kept for the next. */
+const tokenWithinMs = 20_000
 
 /** One of these in a process: octokit shares requests for tokens that are under way by the installation's id alone, whatever the host. */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
@@ -57,13 +61,14 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
     installationToken: async ({ installationId, repositoryId, permissions, fresh = false }) => {
       const auth = await signing()
       try {
-        const { token } = await auth({
+        const asking = auth({
           type: 'installation',
           installationId: Number(installationId),
           ...(repositoryId === null ? {} : { repositoryIds: [Number(repositoryId)] }),
           permissions,
           refresh: fresh,
         })
+        const { token } = await within(tokenWithinMs, asking, unreachable)
         requests.named(token, `installation:${installationId}`)
         return token
       } catch (error) {
@@ -188,7 +193,8 @@ function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | und
   return ({ appId, privateKey }) => {
     if (appId === null || privateKey === null) return undefined
     if (made?.appId !== appId || made.privateKey !== privateKey) {
-      const { request } = requests.octokit(undefined)
+      // In one line with a pace, tokens of one account would wait for those of all others.
+      const { request } = requests.unpaced()
       made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
     }
     return made.auth

@@ -26,6 +26,8 @@ const silent = {
 export interface Requests {
   /** Octokit for a token, or for none. */
   octokit(accessToken: string | undefined): Octokit
+  /** Octokit that signs for itself and keeps no pace: what it asks for waits for nobody else's. */
+  unpaced(): Octokit
   /** Says whose a token is: what one holder spends counts together, and waits in one line. */
   named(accessToken: string, holder: string): void
   /** What is left of the holder's limit, as the host last said. */
@@ -60,32 +62,33 @@ export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Request
   const left = bounded<Allowance>(mostHolders)
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
+  function octokitOf(holder: string, auth: string | undefined, isPaced: boolean): Octokit {
+    const noted = async (url: string, init: RequestInit) => {
+      const response = await limitedFetch(url, init)
+      onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
+      const allowance = allowanceIn(response.headers)
+      if (allowance) left.set(holder, allowance)
+      return response
+    }
+    return new LimitedOctokit({
+      baseUrl: apiUrl,
+      userAgent: 'flightdeck',
+      log: silent,
+      request: { fetch: noted },
+      retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
+      // Each holder has a line of its own; nobody waits in it for a limit to end, but is told how long that takes.
+      throttle: {
+        enabled: isPaced,
+        id: `${apiUrl} ${holder}`,
+        onRateLimit: () => false,
+        onSecondaryRateLimit: () => false,
+      },
+      ...(auth === undefined ? {} : { auth }),
+    })
+  }
   return {
-    octokit: (accessToken) => {
-      const holder = holderOf(accessToken)
-      const noted = async (url: string, init: RequestInit) => {
-        const response = await limitedFetch(url, init)
-        onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
-        const allowance = allowanceIn(response.headers)
-        if (allowance) left.set(holder, allowance)
-        return response
-      }
-      return new LimitedOctokit({
-        baseUrl: apiUrl,
-        userAgent: 'flightdeck',
-        log: silent,
-        request: { fetch: noted },
-        retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
-        // Each holder has a line of its own; nobody waits in it for a limit to end, but is told how long that takes.
-        throttle: {
-          enabled: paced,
-          id: `${apiUrl} ${holder}`,
-          onRateLimit: () => false,
-          onSecondaryRateLimit: () => false,
-        },
-        ...(accessToken === undefined ? {} : { auth: accessToken }),
-      })
-    },
+    octokit: (accessToken) => octokitOf(holderOf(accessToken), accessToken, paced),
+    unpaced: () => octokitOf('nobody', undefined, false),
     named: (accessToken, holder) => holders.set(keyOf(accessToken), holder),
     allowance: (accessToken) => left.get(holderOf(accessToken)),
   }
@@ -200,7 +203,7 @@ export function faultOf(error: unknown): unknown {
   return refused(status, headers, response.data)
 }
 
-const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
+export const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
 
 /** What the host says in catchwords, such as 'Not Found' and 'Bad credentials'. */
 export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
