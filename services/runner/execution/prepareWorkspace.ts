@@ -22,7 +22,7 @@ import {
 import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
-  mayOnlyRead,
+  forPush,
   reachRepository,
   refreshReached,
   type RefreshedRepository,
@@ -73,12 +73,15 @@ export async function prepare(
       onProgress: (line: string) => void output?.write(`${line}\n`).catch(() => undefined),
     }),
   })
-  const permitted = run.needs === 'push' ? refreshing.then(requirePush) : refreshing
+  const permitted =
+    run.needs === 'push' ? refreshing.then((refreshed) => forPush(deps, refreshed)) : refreshing
   const prepared = await makeWhileRefreshing(deps, run, reached, permitted)
   await reporting
   if (prepared.kind === 'failed') return prepared
   await reporter?.report(preparedEvent(prepared.workspace, executionId))
-  const { repository, access, installed } = reached
+  const refreshed = await permitted
+  if (refreshed.kind === 'failed') return refreshed
+  const { repository, access, installed } = refreshed
   return {
     kind: 'ready',
     workspace: prepared.workspace,
@@ -89,9 +92,6 @@ export async function prepare(
     settle: async () => undefined,
   }
 }
-
-const requirePush = (refreshed: RefreshedRepository): RefreshedRepository =>
-  refreshed.kind === 'ready' && refreshed.mayPush === false ? mayOnlyRead(refreshed.repository) : refreshed
 
 async function makeWhileRefreshing(
   deps: WorkspaceDeps,
@@ -133,9 +133,10 @@ async function withFirstBranch(
 ): Promise<RefreshedRepository> {
   const fresh = await refreshing
   if (fresh.kind === 'failed' || !(await isEmpty(deps, fresh.mirror, task))) return fresh
-  if (fresh.mayPush === false) return mayOnlyRead(fresh.repository)
+  const pushing = await forPush(deps, fresh)
+  if (pushing.kind === 'failed') return pushing
   const { git, scratch } = deps
-  const { url, authorization } = fresh.access
+  const { url, authorization } = pushing.access
   const asked = { git, scratch, branch: task.branch, author: identityOf(user), url, authorization, signal }
   const why = await makeFirstBranch(asked)
   const again = await refreshReached(deps, fresh, { signal })

@@ -2,7 +2,7 @@
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { InstalledRepository } from '#platform/credentials/installations.ts'
-import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/git/mirror.ts'
@@ -24,86 +24,154 @@ export interface RepositoryAccess {
 }
 
 type Task = Pick<TaskDocument, 'owner' | 'projectId'>
-type Deps = Pick<WorkspaceDeps, 'documents' | 'accessControl' | 'access' | 'codeHost' | 'installations'>
+type OwnDeps = Pick<WorkspaceDeps, 'documents' | 'accessControl' | 'access' | 'codeHost'>
+type Deps = OwnDeps & Pick<WorkspaceDeps, 'installations'>
 
-/** Prepared anew for each run. Whether the person may still do it is asked beside the fetch. The code host's refusal is thrown. */
-export async function reachRepository(
-  deps: Deps,
-  task: Task,
-): Promise<({ readonly kind: 'reached' } & RepositoryAccess) | Failed> {
+type Reached = { readonly kind: 'reached' } & RepositoryAccess
+
+/** With the person's own token alone: for what is read on this machine, which asks the App for nothing. Throws the code host's refusal. */
+export async function reachAsPerson(deps: OwnDeps, task: Task): Promise<Reached | Failed> {
   const project = await deps.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
   await deps.accessControl.check(task.owner)
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const accessToken = await deps.access.tokenOf(task.owner)
-  const known = { id: project.githubRepoId, owner: project.githubOwner }
-  const found = await deps.installations.tokenFor(known, 'git')
-  const gitToken = found.kind === 'token' ? found.accessToken : accessToken
-  const { url, authorization } = await deps.codeHost.gitAccess(gitToken, repository)
+  const access = await accessWith(deps, repository, { accessToken, gitToken: accessToken })
+  const installed = { id: project.githubRepoId, owner: project.githubOwner, installation: undefined }
+  return { kind: 'reached', repository, access, installed }
+}
+
+/** Prepared anew for each run. Whether the person may still do it is asked before anything is fetched. The code host's refusal is thrown. */
+export async function reachRepository(deps: Deps, task: Task): Promise<Reached | Failed> {
+  const reached = await reachAsPerson(deps, task)
+  if (reached.kind === 'failed') return reached
+  const { repository, access, installed } = reached
+  const found = await deps.installations.tokenFor(installed, 'git')
+  const { accessToken } = access
   return {
-    kind: 'reached',
-    repository,
-    access: { accessToken, gitToken, url, authorization },
-    installed: { ...known, installation: found.installation },
+    ...reached,
+    access:
+      found.kind === 'token'
+        ? await accessWith(deps, repository, { accessToken, gitToken: found.accessToken })
+        : access,
+    installed: { ...installed, installation: found.installation },
   }
 }
 
-/** Whether the person may push, or why they may not even read; `null` where the host does not say. Throws what else the host says. */
+async function accessWith(
+  { codeHost }: { readonly codeHost: Pick<CodeHost, 'gitAccess'> },
+  repository: RepositoryName,
+  tokens: Pick<RepositoryAccess['access'], 'accessToken' | 'gitToken'>,
+): Promise<RepositoryAccess['access']> {
+  const { url, authorization } = await codeHost.gitAccess(tokens.gitToken, repository)
+  return { ...tokens, url, authorization }
+}
+
+/** Whether the person may push, or why they may not even read; `null` where the host does not say. Throws where it cannot be asked. */
 async function rightsOf(
-  { codeHost }: Pick<Deps, 'codeHost'>,
-  { repository, access }: RepositoryAccess,
+  { codeHost }: Checking,
+  { repository, access, installed }: RepositoryAccess,
 ): Promise<{ readonly mayPush: boolean | null } | Failed> {
   const full = `${repository.owner}/${repository.name}`
   try {
-    return await codeHost.repository(access.accessToken, repository)
-  } catch (fault) {
-    if (!(fault instanceof CodeHostFault)) throw fault
-    if (fault.kind === 'unauthorized') return failed('github_not_connected', fault.message)
-    if (fault.kind !== 'not_found') throw fault
+    const { id, mayPush } = await codeHost.repository(access.accessToken, repository)
+    if (installed.id === '' || id === installed.id) return { mayPush }
     return failed(
       'no_repository_access',
-      `GitHub no longer shows ${full} to your account. Ask for access to the repository, or check that it still exists, then continue.`,
+      `${full} is another repository now than the one of this project, which was deleted or moved. Make a project of the new one to work on it.`,
     )
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    switch (fault.kind) {
+      case 'unauthorized':
+        return failed('github_not_connected', fault.message)
+      case 'forbidden':
+        return failed('no_repository_access', fault.message)
+      case 'not_found':
+        return failed(
+          'no_repository_access',
+          `GitHub no longer shows ${full} to your account. Ask for access to the repository, or check that it still exists, then continue.`,
+        )
+      case 'invalid':
+      case 'rate_limited':
+      case 'unavailable':
+        throw fault
+    }
   }
 }
-
-/** The refusal of a push by somebody who may only read: the installation's token could do it. */
-export const mayOnlyRead = ({ owner, name }: RepositoryName): Failed =>
-  failed(
-    'no_push_access',
-    `Your GitHub account may read ${owner}/${name}, but not push to it. The work is kept. Ask somebody who owns the repository for write access, then try again.`,
-  )
 
 export type RefreshedRepository =
   | ({ readonly kind: 'ready'; readonly mirror: Mirror; readonly mayPush: boolean | null } & RepositoryAccess)
   | Failed
 
 type RefreshOptions = Pick<RefreshRequest, 'signal' | 'onProgress'>
+interface Checking {
+  readonly codeHost: Pick<CodeHost, 'repository'>
+}
 
 const cloneWithinMs = 600_000
 
-/** Brings the mirror of a repository that was reached up to date, and asks meanwhile whether the person still has access to it. */
+/**
+ * Brings the mirror of a repository that was reached up to date. Whether the person still has access to it is asked meanwhile; what an
+ * installation may fetch is fetched only once they have. A refusal ends the fetch. Throws where the host cannot be asked.
+ */
 export async function refreshReached(
-  { mirrors, codeHost }: Pick<WorkspaceDeps, 'mirrors' | 'codeHost'>,
+  { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,
   reached: RepositoryAccess,
-  options: RefreshOptions,
+  { signal, onProgress }: RefreshOptions,
 ): Promise<RefreshedRepository> {
   const { repository, access, installed } = reached
+  const isOwn = access.gitToken === access.accessToken
+  const ended = new AbortController()
+  const asking = rightsOf({ codeHost }, reached).then(
+    (found) => {
+      if ('kind' in found) ended.abort()
+      return found
+    },
+    (fault: unknown) => {
+      if (!isOwn) ended.abort()
+      return { fault }
+    },
+  )
   const [asked, refreshed] = await Promise.all([
-    // A host that does not answer is told of after what git could tell.
-    rightsOf({ codeHost }, reached).catch((fault: unknown) => ({ fault })),
+    asking,
     mirrors.refresh({
       ...repository,
       url: access.url,
       authorization: access.authorization,
       timeoutMs: cloneWithinMs,
-      ...options,
+      signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
+      ...(onProgress && { onProgress }),
+      ...(!isOwn && { fetchAfter: asking }),
     }),
   ])
   if ('kind' in asked) return asked
+  if ('fault' in asked && ended.signal.aborted) throw asked.fault
+  // A host that does not answer is told of after what git could tell.
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
   if ('fault' in asked) throw asked.fault
   return { kind: 'ready', mirror: refreshed.mirror, mayPush: asked.mayPush, repository, access, installed }
+}
+
+/**
+ * The repository as somebody pushes to it. Who may only read is refused, as the installation's token could push for them; where the host
+ * does not say, the person's own token pushes, so that the host decides.
+ */
+export async function forPush(
+  deps: { readonly codeHost: Pick<CodeHost, 'gitAccess'> },
+  refreshed: RefreshedRepository,
+): Promise<RefreshedRepository> {
+  if (refreshed.kind === 'failed' || refreshed.mayPush === true) return refreshed
+  const { repository, mayPush } = refreshed
+  const { owner, name } = repository
+  if (mayPush === false)
+    return failed(
+      'no_push_access',
+      `Your GitHub account may read ${owner}/${name}, but not push to it. The work is kept. Ask somebody who owns the repository for write access, then try again.`,
+    )
+  const { accessToken } = refreshed.access
+  const access = await accessWith(deps, repository, { accessToken, gitToken: accessToken })
+  return { ...refreshed, access }
 }
 
 /** Reaches the task's repository and brings its mirror up to date. */

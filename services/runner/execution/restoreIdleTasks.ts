@@ -7,7 +7,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { ownSecrets, settingsOf, valuesOf } from './projectSecrets.ts'
 import { changesEvent, redactChanges } from './recording/changesReport.ts'
-import { reachRepository } from './repositoryAccess.ts'
+import { reachAsPerson } from './repositoryAccess.ts'
 import { recordRestored, restoreTask, treeGitFor } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
@@ -66,7 +66,7 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     if (state.phase.status === 'running') return
     const document = await deps.documents.get(tasksView, taskId)
     if (!document) return
-    const reached = await reachRepository(deps, document)
+    const reached = await reachAsPerson(deps, document)
     if (reached.kind === 'failed') return
     const { repository, access } = reached
     const mirror = await deps.mirrors.find({ ...repository, url: access.url })

@@ -154,6 +154,9 @@ async function forWorkflows(
   files: readonly string[],
 ): Promise<{ readonly authorization: string } | { readonly refused: string }> {
   const found = await installations.tokenFor(installed, 'git with workflows')
+  // Where the person's own token pushes, it pushes these files too.
+  if (found.kind === 'token' && access.gitToken === access.accessToken)
+    return { authorization: access.authorization }
   if (found.kind === 'token') return codeHost.gitAccess(found.accessToken, repository)
   const { installation } = found
   if (found.why !== 'not_granted' || !installation) return { authorization: access.authorization }

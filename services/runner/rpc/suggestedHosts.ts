@@ -5,7 +5,7 @@ import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'
-import { reachRepository } from '../execution/repositoryAccess.ts'
+import { reachAsPerson } from '../execution/repositoryAccess.ts'
 import { endedWell } from '../workspace/git/git.ts'
 import { mirrorPath } from '../workspace/names.ts'
 
@@ -15,7 +15,7 @@ const withinMs = 2_000
 
 export type HostsDeps = Pick<
   WorkspaceDeps,
-  'documents' | 'accessControl' | 'access' | 'installations' | 'codeHost' | 'git' | 'root' | 'logger'
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'
 >
 
 /** `home`: that of the runner's user. */
@@ -52,7 +52,7 @@ async function inRepository(
   deps: HostsDeps,
   { projectId, ownerId }: Asked<'hosts'>,
 ): Promise<readonly HostSuggestion[]> {
-  const reached = await reachRepository(deps, { owner: ownerId, projectId })
+  const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
   if (reached.kind === 'failed') return []
   const { repository, access } = reached
   const { defaultBranch } = await deps.codeHost.repository(access.accessToken, repository)

@@ -7,7 +7,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { fetchSnapshot } from '../execution/recording/savedWork.ts'
-import { reachRepository } from '../execution/repositoryAccess.ts'
+import { reachAsPerson } from '../execution/repositoryAccess.ts'
 import { treeGitFor } from '../execution/restore.ts'
 import { emptyTree } from '../workspace/git/git.ts'
 import { previewRestore } from '../workspace/saved/restoreInPlace.ts'
@@ -54,7 +54,7 @@ function savedAfter({ restorePoints: { points }, origin }: LiveTask, executionId
 /** The workspace that this runner has of a task whose repository the person may still read. */
 export async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promise<Workspace | undefined> {
   const task = await deps.documents.get(tasksView, taskId)
-  const reached = task && (await reachRepository(deps, task))
+  const reached = task && (await reachAsPerson(deps, task))
   if (reached?.kind !== 'reached') return undefined
   const { repository, access } = reached
   const mirror = await deps.mirrors.find({ ...repository, url: access.url })

@@ -27,6 +27,8 @@ export interface RefreshRequest {
   readonly signal?: AbortSignal
   /** Lines for the person's terminal, a few for each step. */
   readonly onProgress?: (line: string) => void
+  /** Never rejects. Until it resolves the host is asked for names and commits of branches at most, and afterwards nothing where `signal` is aborted. */
+  readonly fetchAfter?: Promise<unknown>
 }
 
 /** Each sentence is fit to be shown to the person. */
@@ -100,11 +102,13 @@ async function refreshMirror(
     const isShallow = await isThere(join(dir, 'shallow'))
     if (await isAsAtHost(git, dir, request, { tags: !isShallow }))
       return { kind: 'ready', mirror, cloned: false }
+    if (!(await mayFetch(request))) return { kind: 'aborted' }
     request.onProgress?.(`Fetching ${full}…`)
     const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
     return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
   }
 
+  if (!(await mayFetch(request))) return { kind: 'aborted' }
   request.onProgress?.(`Cloning ${full}…`)
   const half = join(dirname(dir), `.half-made-${basename(dir)}`)
   await mkdir(dirname(dir), { recursive: true, mode: 0o700 })
@@ -124,6 +128,11 @@ async function refreshMirror(
   } finally {
     await rm(half, { recursive: true, force: true })
   }
+}
+
+async function mayFetch({ fetchAfter, signal }: RefreshRequest): Promise<boolean> {
+  await fetchAfter
+  return signal?.aborted !== true
 }
 
 /** Whether a fetch would bring nothing. The host is asked with this person's access, and answers only people who may fetch. */

@@ -1,0 +1,153 @@
+/** What is fetched for somebody, and pushed by them, when the code host says no, says nothing, or is another's by now. */
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
+import { startGitServer, type TestGitServer } from '../../../tests/runner/gitServer.ts'
+import { makeScene, testGit, type Scene } from '../../../tests/runner/workspaceScene.ts'
+import { commitOf } from '../workspace/git/git.ts'
+import { openMirrors, type Mirrors } from '../workspace/git/mirror.ts'
+import { forPush, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
+
+const authorization = `basic ${Buffer.from('x-access-token:ghs_secret').toString('base64')}`
+const repository = { owner: 'ada', name: 'sample' }
+const shown: HostRepository = {
+  ...repository,
+  id: '7',
+  fullName: 'ada/sample',
+  description: null,
+  isPrivate: true,
+  htmlUrl: '',
+  defaultBranch: 'main',
+  language: null,
+  createdAt: null,
+  isArchived: false,
+  mayPush: true,
+}
+
+let scene: Scene
+let server: TestGitServer
+let mirrors: Mirrors
+beforeEach(async () => {
+  scene = await makeScene({ 'README.md': '# Sample\n' })
+  server = await startGitServer(scene.root, authorization)
+  mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })
+})
+afterEach(async () => {
+  await server.stop()
+  await scene.remove()
+})
+
+/** As reached with a token of the installation, or with the person's own. */
+function reached(gitToken = 'ghs_secret'): RepositoryAccess {
+  return {
+    repository,
+    access: { accessToken: 'ghu_own', gitToken, url: `${server.url}/remote.git`, authorization },
+    installed: { id: '7', owner: 'ada', installation: undefined },
+  }
+}
+
+const answering = (repository: () => Promise<HostRepository>) => ({ mirrors, codeHost: { repository } })
+const refuses = (kind: CodeHostFault['kind']) =>
+  answering(() => Promise.reject(new CodeHostFault(kind, `It says ${kind}.`)))
+
+/** The mirror as it was, and a commit at the host since. */
+async function behind() {
+  const before = await refreshReached(
+    answering(async () => shown),
+    reached(),
+    {},
+  )
+  if (before.kind !== 'ready') throw new Error(before.reason)
+  return { dir: before.mirror.dir, commit: await scene.commit({ 'secret.txt': 'new\n' }) }
+}
+
+describe('what the installation may fetch', { timeout: 20_000 }, () => {
+  test.each([
+    ['forbidden', { kind: 'failed', code: 'no_repository_access', reason: 'It says forbidden.' }],
+    ['not_found', { kind: 'failed', code: 'no_repository_access' }],
+    ['unauthorized', { kind: 'failed', code: 'github_not_connected' }],
+  ] as const)('is not fetched for a person to whom the host says %s', async (kind, outcome) => {
+    const { dir, commit } = await behind()
+    expect(await refreshReached(refuses(kind), reached(), {})).toMatchObject(outcome)
+    expect(await commitOf(testGit, dir, commit)).toBeNull()
+  })
+
+  test.each(['unavailable', 'rate_limited'] as const)(
+    'is not fetched while the host does not say whether the person may have it: %s',
+    async (kind) => {
+      const { dir, commit } = await behind()
+      await expect(refreshReached(refuses(kind), reached(), {})).rejects.toMatchObject({ kind })
+      expect(await commitOf(testGit, dir, commit)).toBeNull()
+    },
+  )
+
+  test('is not cloned either', async () => {
+    const refused = await refreshReached(refuses('forbidden'), reached(), {})
+    expect(refused).toMatchObject({ kind: 'failed' })
+    expect(await mirrors.find({ ...repository, url: reached().access.url })).toBeUndefined()
+  })
+
+  test('is fetched once the host has shown them the repository', async () => {
+    const { dir, commit } = await behind()
+    const fresh = await refreshReached(
+      answering(async () => shown),
+      reached(),
+      {},
+    )
+    expect(fresh).toMatchObject({ kind: 'ready', mayPush: true })
+    expect(await commitOf(testGit, dir, commit)).toBe(commit)
+  })
+})
+
+describe('with a token of their own', { timeout: 20_000 }, () => {
+  test('a refusal ends the fetch', async () => {
+    const fetching: Pick<Mirrors, 'refresh'> = {
+      refresh: ({ signal }) =>
+        new Promise((resolve) => signal?.addEventListener('abort', () => resolve({ kind: 'aborted' }))),
+    }
+    const deps = { ...refuses('not_found'), mirrors: { ...mirrors, ...fetching } }
+    const refused = await refreshReached(deps, reached('ghu_own'), {})
+    expect(refused).toMatchObject({ kind: 'failed', code: 'no_repository_access' })
+  })
+
+  test('git tells of a host that neither shows nor refuses, where git cannot fetch either', async () => {
+    await server.stop()
+    const unreachable = await refreshReached(refuses('unavailable'), reached('ghu_own'), {})
+    expect(unreachable).toMatchObject({ kind: 'failed', code: 'clone_failed' })
+  })
+})
+
+test('a repository that was made again under the name of one that is gone is not this one', async () => {
+  const again = answering(async () => ({ ...shown, id: '8' }))
+  const { dir, commit } = await behind()
+  expect(await refreshReached(again, reached(), {})).toMatchObject({
+    kind: 'failed',
+    code: 'no_repository_access',
+    reason: expect.stringContaining('another repository'),
+  })
+  expect(await commitOf(testGit, dir, commit)).toBeNull()
+})
+
+describe('a push', () => {
+  const pushing = (mayPush: boolean | null) =>
+    forPush(
+      {
+        codeHost: {
+          gitAccess: async (token) => ({ url: reached().access.url, authorization: `basic of ${token}` }),
+        },
+      },
+      { kind: 'ready', mirror: { dir: '', objects: '' }, mayPush, ...reached() },
+    )
+
+  test('is made by the installation for who may push, and refused to who may only read', async () => {
+    expect(await pushing(true)).toMatchObject({ kind: 'ready', access: { authorization } })
+    expect(await pushing(false)).toMatchObject({ kind: 'failed', code: 'no_push_access' })
+  })
+
+  test('is made with the own token of a person of whom the host does not say whether they may', async () => {
+    expect(await pushing(null)).toMatchObject({
+      kind: 'ready',
+      access: { gitToken: 'ghu_own', authorization: 'basic of ghu_own' },
+    })
+  })
+})
