@@ -343,6 +343,7 @@ async function main(): Promise<void> {
   }
   if (config.services.has('query')) await readableSoon(engines, asked)
   for (const line of await readyLines(config, engines)) print(line)
+  await recordApp(config, engines)
 
   await asked
   try {
@@ -390,6 +391,15 @@ async function readyLines(config: Config, engines: Engines): Promise<readonly st
   const address = publicAddress(config)
   const setup = await setupLine({ address, dataDir: config.dataDir }, engines)
   return [`Flightdeck is ready: ${address}`, ...(setup === null ? [] : [setup])]
+}
+
+/** The record of an App that was made at `/setup`, where it is missing. */
+async function recordApp({ services, codeHost }: Config, engines: Engines): Promise<void> {
+  if (!services.has('gateway') || codeHost.kind !== 'github' || codeHost.app !== null) return
+  const { recordUnrecorded } = await import('./gateway/setup/registered.ts')
+  await recordUnrecorded(engines).catch((fault: unknown) =>
+    engines.logger.error({ err: fault }, 'the GitHub App that was made is missing in the audit log'),
+  )
 }
 
 /** Resolves at the first SIGTERM or Ctrl-C. From then on the process has a limited time. */

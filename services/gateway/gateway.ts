@@ -141,7 +141,7 @@ function createApp(
   app.use(inApi(onlyJson(({ path }) => path === '/api/upload/image')))
   app.use(readJson())
   app.use(signInRoutes(options, services))
-  app.use(setupCallback(options, services))
+  app.use(setupCallback(services))
   app.use(imageRoutes(services))
   app.use(mount('/api', ownRoutes(options), services, mounting))
   app.use(reference())
@@ -171,7 +171,7 @@ function formTargetOf(
   options: GatewayOptions,
   { codeHostApps }: GatewayServices,
 ): string | null {
-  if (context.path !== setupPath) return null
+  if (context.path.replace(/\/$/, '') !== setupPath) return null
   const origin = originOf(context, options)
   return new URL(codeHostApps.newAppUrl({ origin, state: '', organization: null })).origin
 }

@@ -77,7 +77,12 @@ describe('the set-up', () => {
     await page.getByLabel('Name of the App').fill('Flightdeck of Acme')
     await page.getByLabel('Name of the App').press('Enter')
 
+    host.limits.disturb({ status: 503, message: 'Away.', times: 1, of: /conversions/ })
     await page.getByRole('button', { name: 'Create GitHub App for acme' }).click()
+    const late = page.getByRole('alert')
+    await expect(late).toContainText('GitHub could not be reached.')
+    await expect(late).toContainText('remove the unfinished App Flightdeck of Acme at GitHub')
+    await late.getByRole('link', { name: 'Try again' }).click()
     await expect(page.getByRole('heading', { name: 'Flightdeck is set up' })).toBeVisible()
     const install = page.getByRole('link', { name: 'Install the App' })
     expect(await install.getAttribute('href')).toBe(`${host.url}/apps/flightdeck-of-acme/installations/new`)

@@ -17,6 +17,8 @@ let folder: Folder
 let host: LocalCodeHost
 let product: Product
 let code = ''
+/** Of a browser whose App the code host did not hand over yet. */
+let cookieOfLate = ''
 beforeAll(async () => {
   folder = await temporaryFolder()
   host = await startLocal(join(folder.path, 'codehost'), { app: 'none' })
@@ -51,25 +53,36 @@ const wish = () => ({
   members: false,
 })
 
-function begin(body: object): Promise<Response> {
-  return fetch(`${product.base}/api/setup`, {
+function begin(body: object, of: Product = product, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${of.base}/api/setup`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 }
 
-async function begun(): Promise<{ cookie: string; state: string; manifest: string }> {
-  const response = await begin(wish())
+async function begun(
+  body: object = wish(),
+  of: Product = product,
+): Promise<{ cookie: string; state: string; manifest: string }> {
+  const response = await begin(body, of)
   expect(response.status).toBe(200)
   const { action, manifest } = Begun.parse(await response.json())
   const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
   return { cookie, state: new URL(action).searchParams.get('state') ?? '', manifest }
 }
 
-async function comesBack(query: Record<string, string>, cookie: string): Promise<string | null> {
-  const address = `${product.base}/api/setup/callback?${new URLSearchParams(query).toString()}`
-  const response = await fetch(address, { headers: { cookie }, redirect: 'manual' })
+function callback(query: Record<string, string>, cookie: string, of: Product = product): Promise<Response> {
+  const address = `${of.base}/api/setup/callback?${new URLSearchParams(query).toString()}`
+  return fetch(address, { headers: { cookie }, redirect: 'manual' })
+}
+
+async function comesBack(
+  query: Record<string, string>,
+  cookie: string,
+  of?: Product,
+): Promise<string | null> {
+  const response = await callback(query, cookie, of)
   expect(response.status).toBe(302)
   return response.headers.get('location')
 }
@@ -131,13 +144,13 @@ describe('while there is no App', () => {
     expect(await response.json()).toMatchObject({ field: 'publicUrl' })
   })
 
-  test.each(['/', '/setup', '/auth'])(
+  test.each(['/', '/setup', '/setup/', '/auth'])(
     'only the page of the set-up may post a form to the code host: %s',
     async (path) => {
       const policy = (await fetch(`${product.base}${path}`)).headers.get('content-security-policy') ?? ''
       const [, target = ''] = /form-action ([^;]*)/.exec(policy) ?? []
       const { port } = new URL(host.url)
-      expect(target).toBe(path === '/setup' ? `'self' http://127.0.0.1:${port}` : "'self'")
+      expect(target).toBe(path.startsWith('/setup') ? `'self' http://127.0.0.1:${port}` : "'self'")
     },
   )
 
@@ -168,11 +181,71 @@ describe('while there is no App', () => {
   })
 })
 
-test('once an App is made the set-up is closed, also after a restart, and its secrets are nowhere in what is printed', async () => {
+describe('where PUBLIC_URL is https', () => {
+  let far: Product
+  let farCode = ''
+  beforeAll(async () => {
+    far = await startProduct({
+      env: {
+        CODE_HOST: 'github',
+        GITHUB_SERVER_URL: host.url,
+        PUBLIC_URL: 'https://flightdeck.example',
+        TRUST_PROXY: '1',
+        ALLOWED_USERS: '*',
+      },
+    })
+    const printed = () => /setup#code=(\S+)/.exec(far.logs.stdout)?.[1] ?? ''
+    await eventually('the code to be printed', () => printed() !== '')
+    farCode = printed()
+  })
+  afterAll(() => far?.stop())
+
+  const wishThere = (publicUrl: string) => ({ ...wish(), code: farCode, name: 'Flightdeck afar', publicUrl })
+
+  test('a page that came by plain http is told that its cookie would be lost', async () => {
+    const response = await begin(wishThere('https://flightdeck.example'), far)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      field: 'publicUrl',
+      error: expect.stringContaining('https://flightdeck.example/setup'),
+    })
+  })
+
+  test('a page that came by https has a cookie for https', async () => {
+    const through = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' }
+    const response = await begin(wishThere('https://flightdeck.example'), far, through)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('set-cookie')).toMatch(/; secure/i)
+  })
+
+  test('whoever begins at this machine comes to the end there', async () => {
+    const { cookie, state, manifest } = await begun(wishThere(far.base), far)
+    const made = await madeOnHost(state, manifest, 'Flightdeck afar')
+    expect(await comesBack({ code: made, state }, cookie, far)).toBe('/setup')
+    expect(await (await fetch(`${far.base}/api/setup`)).json()).toMatchObject({ isOpen: false })
+  })
+})
+
+test('an App that could not be fetched is fetched by the same code once the code host answers', async () => {
   const { cookie, state, manifest } = await begun()
-  const made = await madeOnHost(state, manifest, 'Flightdeck there')
-  expect(await comesBack({ code: made, state }, cookie)).toBe('/setup')
-  expect(await comesBack({ code: made, state }, cookie)).toBe('/setup')
+  const made = await madeOnHost(state, manifest, 'Flightdeck once more')
+  host.limits.disturb({ status: 503, message: 'Away.', times: 1, of: /conversions/ })
+  const late = await callback({ code: made, state }, cookie)
+  expect(late.headers.get('location')).toBe('/setup?error=unavailable')
+  const [kept = ''] = (late.headers.get('set-cookie') ?? '').split(';')
+  // The code is the cookie's alone to give, and in no address.
+  expect(await comesBack({}, cookie)).toBe('/setup?error=session_lost')
+  host.limits.disturb({ status: 503, message: 'Away.', times: 1, of: /conversions/ })
+  const later = await callback({}, kept)
+  expect(later.headers.get('location')).toBe('/setup?error=unavailable')
+  const [keptAgain = ''] = (later.headers.get('set-cookie') ?? '').split(';')
+  expect(keptAgain).not.toBe(kept)
+  cookieOfLate = keptAgain
+})
+
+test('once an App is made the set-up is closed, also after a restart, and its secrets are nowhere in what is printed', async () => {
+  expect(await comesBack({}, cookieOfLate)).toBe('/setup')
+  expect(await comesBack({}, cookieOfLate)).toBe('/setup')
   const refused = await begin(wish())
   expect(refused.status).toBe(404)
   expect(await refused.json()).toMatchObject({ code: 'setup_closed', error: 'Flightdeck is set up.' })

@@ -7,12 +7,10 @@ import { Router } from '@koa/router'
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
-import { CodeHostAppRegistered } from '#domain/audit.ts'
 import { setupPath, setupRoutes as paths, type SetupError } from '#domain/api/setup.ts'
 import { beginSetup, getSetup } from '#domain/api/setup.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { usersView } from '#domain/views/users.ts'
-import { recordAudit } from '#platform/access/auditLog.ts'
 import { isSetupCode } from '#platform/credentials/setupCode.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
@@ -20,12 +18,21 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOf, isOurHost } from '../http/allowedHosts.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { manifestOf } from './manifest.ts'
+import { recordRegistered } from './registered.ts'
 
 const cookie = 'flightdeck_setup'
 /** As long as the code host gives for all steps. */
 const seconds = 3_600
 
-const Journey = z.object({ state: z.string(), jti: z.uuid(), by: z.string().nullable() })
+/** `origin` is the address that was confirmed; `code` is what the code host gave, where it could not be asked for the App at once. */
+const Journey = z.object({
+  state: z.string(),
+  jti: z.uuid(),
+  by: z.string().nullable(),
+  origin: z.string(),
+  code: z.string().nullable(),
+})
+type Journey = z.infer<typeof Journey>
 const Done = z.object({ done: z.literal(true) })
 
 const route = routeWith<GatewayServices>()
@@ -52,9 +59,10 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
         if ((await services.hostApp.current()) !== undefined) throw new Fault('setup_closed')
         const by = await allowed(services, identity, body.code)
         const publicUrl = confirmed(body.publicUrl, options)
+        if (publicUrl.startsWith('https:') && !client.secure) throw openedByHttp(publicUrl)
         const state = randomBytes(24).toString('base64url')
-        const journey = await sign(services, { state, jti: randomUUID(), by })
-        client.cookies.set(cookie, journey, cookieOptions(publicUrl))
+        const journey: Journey = { state, jti: randomUUID(), by, origin: publicUrl, code: null }
+        client.cookies.set(cookie, await sign(services, journey), cookieOptions(publicUrl))
         const manifest = JSON.stringify(manifestOf({ ...body, publicUrl }))
         return { action: newAppUrl(services, originOf(client, options), state, body.organization), manifest }
       },
@@ -62,11 +70,11 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
   ]
 }
 
-/** Where the browser comes back. Every outcome is a redirect to the page. */
-export function setupCallback(options: Options, services: GatewayServices): Middleware {
+/** Where the browser comes back, and tries the same code again without a query. Every outcome is a redirect to the page. */
+export function setupCallback(services: GatewayServices): Middleware {
   const router = new Router({ sensitive: true })
   router.get(`/api${paths.setupCallback.path}`, async (context) => {
-    const outcome = await finish(options, services, context)
+    const outcome = await finish(services, context)
     context.redirect(outcome === null ? setupPath : `${setupPath}?error=${outcome}`)
   })
   const dispatch = router.routes()
@@ -75,39 +83,56 @@ export function setupCallback(options: Options, services: GatewayServices): Midd
 
 const Answer = z.object({ code: z.string().regex(/^[\w-]{1,200}$/), state: z.string().max(200) })
 
+/** The code of an answer to this journey, or of an earlier one that is tried again. */
+function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | undefined {
+  if (Object.keys(query).length === 0) return journey.code ?? undefined
+  const answer = Answer.safeParse(query)
+  return answer.success && same(answer.data.state, journey.state) ? answer.data.code : undefined
+}
+
 /** Stores the App that was made; `null`, or why there is none. */
-async function finish(
-  options: Options,
-  services: GatewayServices,
-  context: Context,
-): Promise<SetupError | null> {
-  const journey = await read(services, context.cookies.get(cookie), Journey)
-  const set = cookieOptions(options.publicUrl ?? originOf(context, options))
-  context.cookies.set(cookie, null, set)
-  const answer = Answer.safeParse(context.query)
-  if (journey === undefined || !answer.success || !same(answer.data.state, journey.state))
-    return 'session_lost'
+async function finish(services: GatewayServices, { cookies, query }: Context): Promise<SetupError | null> {
+  const journey = await read(services, cookies.get(cookie), Journey)
+  const code = journey && codeOf({ query }, journey)
+  // Somebody else's answer leaves the journey as it is.
+  if (journey === undefined || code === undefined) return 'session_lost'
   if ((await services.hostApp.current()) !== undefined) return null
   const { again } = await services.recentKeys.remember({ id: journey.jti, person: 'setup' }, journey.state)
   if (again) return 'session_lost'
+  const keep = (claims: JWTPayload | null) => keepCookie(services, cookies, { claims, of: journey })
   try {
-    const app = await services.codeHostApps.convertManifest(answer.data.code)
-    if (!(await services.hostApp.keep(app))) return null
-    const actor =
-      journey.by === null
-        ? ({ kind: 'system', service: 'setup' } as const)
-        : ({ kind: 'user', userId: journey.by } as const)
-    const registered = CodeHostAppRegistered.of({ hasWebhook: app.webhookSecret !== null })
-    await recordAudit(services, registered, { commandId: randomUUID(), actor })
-    context.cookies.set(cookie, await sign(services, { done: true }), set)
+    const app = await services.codeHostApps.convertManifest(code)
+    const isKept = await services.hostApp.keep(app)
+    if (isKept) await recordRegistered(services, app, journey.by)
+    await keep(isKept ? { done: true } : null)
     return null
   } catch (fault) {
     if (!(fault instanceof CodeHostFault)) throw fault
     services.logger.warn({ err: fault }, 'the GitHub App was not made')
-    if (fault.kind === 'not_found') return 'code_expired'
-    return fault.kind === 'unavailable' || fault.kind === 'rate_limited' ? 'unavailable' : 'refused'
+    if (fault.kind === 'unavailable' || fault.kind === 'rate_limited') {
+      // The code lives for an hour, and the App is lost with it.
+      await keep({ ...journey, jti: randomUUID(), code })
+      return 'unavailable'
+    }
+    await keep(null)
+    return fault.kind === 'not_found' ? 'code_expired' : 'refused'
   }
 }
+
+async function keepCookie(
+  services: Signing,
+  cookies: Context['cookies'],
+  { claims, of: { origin } }: { readonly claims: JWTPayload | null; readonly of: Journey },
+): Promise<void> {
+  cookies.set(cookie, claims && (await sign(services, claims)), cookieOptions(origin))
+}
+
+const openedByHttp = (publicUrl: string): Fault =>
+  new Fault(
+    'invalid_input',
+    `This page came by plain http, so GitHub's answer would be lost on the way back to ${publicUrl}. Open ${publicUrl}${setupPath} with the same code; where a proxy in front ends https, set TRUST_PROXY.`,
+    'publicUrl',
+  )
 
 /** Who sets the server up: the administrator, or `null` with the right code. Throws `forbidden`. */
 async function allowed(

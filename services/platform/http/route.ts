@@ -25,8 +25,8 @@ export interface Asked<C extends AnyCall> {
   readonly requestId: string
   /** Whether the same write was asked for before, under the same key. */
   readonly again: boolean
-  /** The client: its address, the host name it used, and its cookies. */
-  readonly client: Pick<Context, 'ip' | 'host' | 'cookies' | 'get'>
+  /** The client: its address, the host name it used, whether it came by https, and its cookies. */
+  readonly client: Pick<Context, 'ip' | 'host' | 'secure' | 'cookies' | 'get'>
 }
 
 /** Adds to a request what it has made sure of, or throws a `Fault`. */

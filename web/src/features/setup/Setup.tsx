@@ -2,10 +2,10 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
-import { longestAppName, setupErrors } from '#domain/api/setup.ts'
+import { longestAppName, setupErrors, setupRoutes } from '#domain/api/setup.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { selectSignedIn } from '../../api/session.ts'
-import { Button, ButtonLink } from '../../ui/form/Button.tsx'
+import { Button, ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
 import { Checkbox, Choice } from '../../ui/form/Choice.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
@@ -70,13 +70,22 @@ function Open({ publicUrl, hostUrl }: OpenProps) {
   const signedIn = useSelector(selectSignedIn)
   const [query] = useSearchParams()
   const error = query.get('error')
+  const known = setupErrors.find((one) => one === error)
   return (
     <Page title={texts.title} width="narrow" lead={<p className="text-muted">{texts.lead}</p>}>
       {error !== null && (
-        <Note kind="error" className="mb-4">
-          {setupErrors.some((known) => known === error)
-            ? texts.errors[setupErrors.find((known) => known === error) ?? 'refused']
-            : texts.otherError}
+        <Note
+          kind="error"
+          className="mb-4"
+          action={
+            error === 'unavailable' ? (
+              <a className={buttonStyle('plain', 'small')} href={`/api${setupRoutes.setupCallback.path}`}>
+                {texts.again}
+              </a>
+            ) : undefined
+          }
+        >
+          {known === undefined ? texts.otherError : texts.errors[known]} {texts.unfinished(keptIn(keptName))}
         </Note>
       )}
       {code === null && !signedIn ? (
@@ -89,16 +98,30 @@ function Open({ publicUrl, hostUrl }: OpenProps) {
 }
 
 const keptCode = 'setupCode'
+const keptName = 'setupName'
+
+/** Of this tab; `null` also without storage. */
+function keptIn(key: string): string | null {
+  try {
+    return sessionStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function keep(key: string, value: string): void {
+  try {
+    sessionStorage.setItem(key, value)
+  } catch {
+    // Without storage the page does not know it when it is opened again.
+  }
+}
 
 /** Out of the address, which then no longer shows it, or as this tab knows it: GitHub sends back without it. */
 function takeCode(): string | null {
   const code = new URLSearchParams(window.location.hash.slice(1)).get('code')
-  try {
-    if (code === null) return sessionStorage.getItem(keptCode)
-    sessionStorage.setItem(keptCode, code)
-  } catch {
-    // Without storage it is opened by its address once more.
-  }
+  if (code === null) return keptIn(keptCode)
+  keep(keptCode, code)
   window.history.replaceState(window.history.state, '', window.location.pathname + window.location.search)
   return code
 }
@@ -129,6 +152,7 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
   }, [data])
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
+    keep(keptName, name.trim())
     void begin({
       ...(code === null ? {} : { code }),
       organization: owner === 'organization' ? organization.trim() : null,

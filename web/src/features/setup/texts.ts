@@ -39,10 +39,13 @@ export const texts = {
   create: 'Create on GitHub',
   creating: 'Opening GitHub',
   errors: {
-    session_lost: 'This page was open for too long, or the answer belongs to another one. Try again.',
-    code_expired: 'GitHub no longer knows the App by this code: it counts once, within an hour. Try again.',
-    refused: 'GitHub refused to hand over the App. Try again, and remove the unfinished App in its settings.',
-    unavailable: 'GitHub could not be reached. Try again in a moment.',
+    session_lost: 'This page was open for too long, or the answer belongs to another one.',
+    code_expired: 'GitHub no longer knows the App by this code: it counts once, within an hour.',
+    refused: 'GitHub refused to hand over the App.',
+    unavailable: 'GitHub could not be reached. The App waits there for an hour: try again in a moment.',
   } satisfies Record<SetupError, string>,
-  otherError: 'The App was not made. Try again.',
+  otherError: 'The App was not made.',
+  /** `name`: the one that was asked for; `null` where this tab does not know it. */
+  unfinished: (name: string | null): string =>
+    `Before you begin anew, remove the unfinished App${name === null ? '' : ` ${name}`} at GitHub, if it is there: Settings, Developer settings, GitHub Apps.`,
 }

@@ -1,0 +1,48 @@
+/** An App that is kept is in the audit log, also where its process ended before it was recorded. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openInProcessLeases } from '#platform/leases/inProcess.ts'
+import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
+import type { Leases } from '#platform/ports/leases.ts'
+import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { recordRegistered, recordUnrecorded } from './registered.ts'
+
+let engines: TestEngines
+let leases: Leases
+beforeEach(async () => {
+  engines = await openTestEngines()
+  leases = openInProcessLeases({ onFault: () => undefined })
+})
+afterEach(async () => {
+  await leases.close()
+  await engines.close()
+})
+
+const app: AppRegistration = {
+  appId: '42',
+  slug: 'flightdeck',
+  name: 'Flightdeck',
+  htmlUrl: null,
+  clientId: 'Iv1.a',
+  clientSecret: 'a secret',
+  privateKey: null,
+  webhookSecret: 'another',
+}
+
+const starting = (kept: AppRegistration | undefined) =>
+  recordUnrecorded({ ...engines, leases, hostApp: { current: async () => kept } })
+const recorded = async () =>
+  (await engines.eventStore.readAll(null, 100)).filter(({ type }) => type === 'CodeHostAppRegistered')
+
+test('one that nobody recorded is recorded at a start, once', async () => {
+  await starting(app)
+  await Promise.all([starting(app), starting(app)])
+  expect(await recorded()).toMatchObject([{ data: { hasWebhook: true } }])
+})
+
+test('one that was recorded as it was made is not recorded again, and none is recorded where there is none', async () => {
+  await starting(undefined)
+  expect(await recorded()).toEqual([])
+  await recordRegistered(engines, app, '00000000-a000-4000-8000-000000000001')
+  await starting(app)
+  expect(await recorded()).toHaveLength(1)
+})

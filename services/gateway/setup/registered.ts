@@ -1,0 +1,38 @@
+/** The audit log's event of the App that was made at `/setup`. */
+import { randomUUID } from 'node:crypto'
+import { CodeHostAppRegistered } from '#domain/audit.ts'
+import { recordAudit, type AuditServices } from '#platform/access/auditLog.ts'
+import type { HostApp } from '#platform/credentials/hostApp.ts'
+import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Leases } from '#platform/ports/leases.ts'
+import { alone } from '#platform/async/alone.ts'
+
+/** `by` is the administrator's id; `null`: somebody with the printed code. Throws where it cannot be recorded. */
+export async function recordRegistered(
+  services: AuditServices,
+  { webhookSecret }: Pick<AppRegistration, 'webhookSecret'>,
+  by: string | null,
+): Promise<void> {
+  const actor =
+    by === null ? ({ kind: 'system', service: 'setup' } as const) : ({ kind: 'user', userId: by } as const)
+  const registered = CodeHostAppRegistered.of({ hasWebhook: webhookSecret !== null })
+  await recordAudit(services, registered, { commandId: randomUUID(), actor })
+}
+
+interface StartServices extends AuditServices {
+  readonly hostApp: Pick<HostApp, 'current'>
+  readonly eventStore: Pick<EventStore, 'readAll'>
+  readonly leases: Pick<Leases, 'hold'>
+}
+
+/** At a start where `/setup` makes the App: records one whose process ended between keeping and recording it. Throws where it cannot be recorded. */
+export async function recordUnrecorded(services: StartServices): Promise<void> {
+  const app = await services.hostApp.current()
+  if (app === undefined) return
+  await alone(services.leases, 'record of the code host app', async () => {
+    const wanted = { streams: ['audit-'], types: [CodeHostAppRegistered.type] }
+    const [recorded] = await services.eventStore.readAll(null, 1, wanted)
+    if (recorded === undefined) await recordRegistered(services, app, null)
+  })
+}
