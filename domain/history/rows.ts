@@ -218,8 +218,8 @@ function ofPullRequest(event: TaskEventMessage): Said | null {
       return {
         kind,
         sentence: event.data.draft
-          ? 'Made the pull request a draft'
-          : 'Marked the pull request as ready for review',
+          ? 'Asked to make the pull request a draft'
+          : 'Asked to mark the pull request as ready for review',
         who: 'person',
       }
     case 'PullRequestAutoUpdateChanged':

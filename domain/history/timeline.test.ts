@@ -29,6 +29,7 @@ import {
   type TaskEvent,
   type ToolKind,
 } from '../task/events.ts'
+import { PullRequestDraftRequested } from '../task/feedbackEvents.ts'
 import { TaskForked, TurnsUndone, WorkspaceRestored } from '../task/snapshotEvents.ts'
 import { commitsIn } from './commits.ts'
 import { timelineOf } from './timeline.ts'
@@ -189,6 +190,14 @@ describe('rows', () => {
       'Pull request #232 opened',
     ])
   })
+})
+
+test('a draft is told as asked for: what the code host made of it is told as it says', () => {
+  const asked = (draft: boolean) => PullRequestDraftRequested.of({ draft })
+  expect(sentences([...running, asked(true), asked(false)])[0]?.slice(-2)).toEqual([
+    'Asked to make the pull request a draft',
+    'Asked to mark the pull request as ready for review',
+  ])
 })
 
 test('turns that were undone, and tasks that began from one, are told', () => {

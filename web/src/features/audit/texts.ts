@@ -58,7 +58,7 @@ export const texts = {
     turns_undone: 'Undid turns, or redid them',
     secrets_given_to_command: 'Gave a command the project’s secrets',
     pull_request_requested: 'Asked for a pull request',
-    pull_request_draft_changed: 'Changed whether a pull request is a draft',
+    pull_request_draft_changed: 'Asked to change whether a pull request is a draft',
     feedback_sent: 'Sent feedback on a pull request to an agent',
     feedback_rule_changed: 'Changed what is done with feedback',
     records_read: 'Read',
