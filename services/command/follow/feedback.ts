@@ -116,7 +116,7 @@ async function readWords(reader: Reader, reading: Reading): Promise<number | nul
   const { known } = state.feedback
   const found = await reader.codeHost.pullRequestFeedback(token, pull.repository, number)
   const shown = await withoutSecrets(found, (key) => known.has(key), reading.redaction)
-  const pieces = piecesOf(shown, { number, headCommit: pull.pullRequest.headCommit })
+  const pieces = piecesOf(shown, { number, headCommit: pull.pullRequest.headCommit }, known)
   let again: number | null = null
   for (const piece of pieces) {
     if (keysOf(piece.content).every((key) => known.has(key))) continue

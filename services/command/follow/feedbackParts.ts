@@ -16,14 +16,20 @@ export interface Piece {
   readonly content: Content
 }
 
-/** All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. */
+/**
+ * All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. Comments on lines whose
+ * keys are `known` are left out; a review with more new ones than a piece may have is several pieces.
+ */
 export function piecesOf(
   feedback: HostFeedback,
   { number, headCommit }: { number: number; headCommit: string },
+  known: ReadonlySet<string>,
 ): readonly Piece[] {
   const about = { number, headCommit, reviewId: null, commentId: null, comments: [], check: null }
-  const lines = feedback.lines.filter(({ author, body }) => author?.isBot !== true && !isMarked(body))
-  const known = new Set(feedback.reviews.map(({ id }) => id))
+  const lines = feedback.lines.filter(
+    ({ id, author, body }) => author?.isBot !== true && !isMarked(body) && !known.has(`line ${id}`),
+  )
+  const listed = new Set(feedback.reviews.map(({ id }) => id))
   const reviews = feedback.reviews.flatMap((review): readonly Piece[] => {
     const { id, author, body, state, commit, writtenAt, url } = review
     if (author?.isBot === true || isMarked(body)) return []
@@ -36,13 +42,18 @@ export function piecesOf(
       headCommit: commit ?? headCommit,
       reviewId: id,
       body: cut(body, feedbackLimits.body),
-      comments: comments.slice(0, feedbackLimits.comments).map(lineOf),
     }
-    return [{ kind: 'review', author, verdict: state, writtenAt, content }]
+    return inPieces(comments).map((some) => ({
+      kind: 'review',
+      author,
+      verdict: state,
+      writtenAt,
+      content: { ...content, comments: some.map(lineOf) },
+    }))
   })
   // A comment whose review the host does not list.
   const lone = lines
-    .filter(({ reviewId }) => reviewId === null || !known.has(reviewId))
+    .filter(({ reviewId }) => reviewId === null || !listed.has(reviewId))
     .map((line): Piece => {
       const content = {
         ...about,
@@ -69,6 +80,13 @@ export function piecesOf(
       return { kind: 'comment', author, verdict: null, writtenAt, content }
     })
   return [...reviews, ...lone, ...comments].toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : 1))
+}
+
+/** The comments in lists of as many as a piece may have; one list where there are none. */
+function inPieces(comments: readonly HostLineComment[]): readonly (readonly HostLineComment[])[] {
+  const most = feedbackLimits.comments
+  const pieces = Math.max(1, Math.ceil(comments.length / most))
+  return Array.from({ length: pieces }, (_, index) => comments.slice(index * most, (index + 1) * most))
 }
 
 function named(author: HostAuthor | null): Content['author'] {
