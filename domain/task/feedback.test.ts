@@ -1,18 +1,26 @@
 /** Feedback on a pull request: recorded once, sent once, answered once, and never an agent's start by somebody who may not. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
+import {
+  automatic,
+  check,
+  head,
+  id,
+  published,
+  receivedOf,
+  review,
+  sentOf,
+  type Receive,
+} from '../../tests/domain/feedbackHistories.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
-import { moment } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import type { CommandOf, ObservedPullRequest } from './commands.ts'
-import { PullRequestOpened, PullRequestRequested, PullRequestUpdated, type TaskEvent } from './events.ts'
+import { PullRequestRequested, PullRequestUpdated, type TaskEvent } from './events.ts'
 import {
   FeedbackAnswerDue,
   FeedbackAnswered,
   FeedbackDismissed,
-  FeedbackReceived,
   FeedbackRestored,
-  FeedbackSent,
   FeedbackThreadsResolved,
   PullRequestStandingObserved,
 } from './feedbackEvents.ts'
@@ -20,110 +28,6 @@ import { feedbackLimits } from './feedbackRule.ts'
 import { followUpOf } from './followUp.ts'
 import { isRefusal } from '../kernel/decider.ts'
 import { task } from './task.ts'
-
-const head = 'c'.repeat(40)
-const asked = PullRequestRequested.of(
-  { requestId: 'r', draft: false, automatic: false, rewrites: false },
-  { title: 't', body: '', tree: null },
-)
-const opened = PullRequestOpened.of(
-  { requestId: 'r' },
-  { number: 7, url: 'https://code.example/pull/7', headCommit: head },
-)
-const published: readonly TaskEvent[] = [
-  ...past.running,
-  past.prepared,
-  past.changed(1),
-  past.succeeded(1),
-  asked,
-  opened,
-]
-
-const id = (n: number) => `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`
-type Receive = CommandOf<'ReceiveFeedback'>
-
-const automatic: NonNullable<Receive['automatic']> = {
-  messageId: messageId(2),
-  executionId: executionId(2),
-  now: new Date(Date.parse(moment) + 600_000).toISOString(),
-  isSameRepository: true,
-  triesPerCommit: 1,
-  triesPerDay: 3,
-}
-
-function review(n = 1, change: Partial<Receive> = {}): Receive {
-  const line = {
-    id: `20${n}`,
-    threadId: `20${n}`,
-    path: 'a.ts',
-    line: 3,
-    startLine: null,
-    isOutdated: false,
-    hunk: '+x',
-    body: 'rename',
-  }
-  return {
-    type: 'ReceiveFeedback',
-    feedbackId: id(n),
-    data: {
-      kind: 'review',
-      right: 'write',
-      isKnown: true,
-      verdict: 'commented',
-      writtenAt: '2026-01-31T00:00:00Z',
-    },
-    content: {
-      number: 7,
-      author: { id: '9', login: 'grace' },
-      url: null,
-      headCommit: head,
-      reviewId: `10${n}`,
-      commentId: null,
-      body: 'Please.',
-      comments: [line],
-      check: null,
-    },
-    automatic: null,
-    ...change,
-  }
-}
-
-function check(n: number, headCommit = head): Receive {
-  const { data, content } = review(n)
-  return review(n, {
-    data: { ...data, kind: 'check', right: null, isKnown: false, verdict: null },
-    content: {
-      ...content,
-      author: null,
-      reviewId: null,
-      body: '',
-      comments: [],
-      headCommit,
-      check: {
-        id: `30${n}`,
-        name: 'test',
-        conclusion: 'failure',
-        summary: '',
-        annotations: [],
-        log: 'no',
-        isLogCut: false,
-      },
-    },
-    automatic: { ...automatic, messageId: messageId(10 + n) },
-  })
-}
-
-const receivedOf = ({ feedbackId, data, content }: Receive) =>
-  FeedbackReceived.of({ feedbackId, ...data }, content)
-const sentOf = (n: number, isAutomatic = false) =>
-  FeedbackSent.of(
-    { feedbackId: id(n), messageId: messageId(2), automatic: isAutomatic, right: 'write' },
-    {
-      author: { id: '9', login: 'grace' },
-      hostIds: [`review 10${n}`, `line 20${n}`],
-      text: 'Please.\n\nrename',
-    },
-  )
 
 /** The types of what happens. */
 function typesOf(command: Receive, ...before: readonly TaskEvent[]): readonly string[] {
@@ -166,6 +70,19 @@ describe('what is read at the code host', () => {
       .thenNothing()
     const many = Array.from({ length: feedbackLimits.items }, (_, n) => receivedOf(review(n)))
     given(task, published, many).when(review(900)).thenNothing()
+  })
+
+  test('by outsiders leaves room for those who may write, and for checks', () => {
+    const { data } = review()
+    const outside = (n: number, right: 'none' | 'read') => review(n, { data: { ...data, right } })
+    const many = Array.from({ length: feedbackLimits.itemsByOutsiders }, (_, n) =>
+      receivedOf(outside(n, n % 2 === 0 ? 'none' : 'read')),
+    )
+    expect(typesOf(outside(900, 'read'), ...many.slice(1))).toEqual(onlyShown)
+    expect(typesOf(outside(900, 'read'), ...many)).toEqual([])
+    expect(typesOf(outside(900, 'none'), ...many)).toEqual([])
+    expect(typesOf(review(900), ...many)).toEqual(onlyShown)
+    expect(typesOf({ ...check(900), automatic: null }, ...many)).toEqual(onlyShown)
   })
 })
 
@@ -304,7 +221,7 @@ describe('once the turn has done it', () => {
 
   test('its author is to be answered with the commit, or without one where nothing changed', () => {
     const commit = 'e'.repeat(40)
-    given(task, done)
+    given(task, working, past.changed(2, 'f'.repeat(40)), past.succeeded(2), updating)
       .when(settle(commit))
       .then([updated(commit), due(commit)])
     given(task, done)

@@ -14,7 +14,7 @@ import {
   FeedbackThreadsResolved,
 } from './feedbackEvents.ts'
 import { feedbackLimits } from './feedbackRule.ts'
-import { keysOf, type FeedbackWords } from './feedbackState.ts'
+import { isByOutsider, keysOf, type FeedbackWords } from './feedbackState.ts'
 import { followUpOf } from './followUp.ts'
 import type { LiveTask } from './state.ts'
 
@@ -54,8 +54,8 @@ function receiveFeedback(
   send: Send,
 ): Decision<TaskEvent> {
   const { feedbackId, data, content, automatic } = command
-  const { items, known } = state.feedback
-  if (state.pullRequest?.number !== content.number || items.size >= feedbackLimits.items) return []
+  const { known } = state.feedback
+  if (state.pullRequest?.number !== content.number || isFull(state, data)) return []
   const comments = content.comments.filter(({ id }) => !known.has(`line ${id}`))
   // Of a review that is known already, only what was added to it.
   const isAdded = content.reviewId !== null && known.has(`review ${content.reviewId}`)
@@ -73,14 +73,23 @@ function receiveFeedback(
   return [received, sent, ...message]
 }
 
+/** Whether no more of this kind is recorded: outsiders leave room for those who may write, and for checks. */
+function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedback'>['data']): boolean {
+  if (items.size >= feedbackLimits.items) return true
+  if (!isByOutsider(data)) return false
+  const byOutsiders = [...items.values()].filter((item) => item.isByOutsider)
+  return byOutsiders.length >= feedbackLimits.itemsByOutsiders
+}
+
 /** Whether this may start an agent without a person: who asked, and how often that has been lately. */
 function mayStart(state: LiveTask, { data, content, automatic }: CommandOf<'ReceiveFeedback'>): boolean {
   const { pullRequest } = state
   if (automatic === null || pullRequest === null || !automatic.isSameRepository) return false
   if (pullRequest.observed !== null && pullRequest.observed.state !== 'open') return false
   const now = Date.parse(automatic.now)
-  const sent = [...state.feedback.items.values()].filter(({ isAutomatic }) => isAutomatic)
-  const within = (ms: number) => sent.filter(({ sentAt }) => sentAt !== null && Date.parse(sentAt) > now - ms)
+  const sent = [...state.feedback.items.values()].filter(({ automaticAt }) => automaticAt !== null)
+  const within = (ms: number) =>
+    sent.filter(({ automaticAt }) => automaticAt !== null && Date.parse(automaticAt) > now - ms)
   if (within(hourMs).length >= feedbackLimits.automaticAnHour) return false
   if (data.kind !== 'check')
     return data.isKnown && (data.right === 'admin' || data.right === 'write') && data.verdict !== 'approved'
@@ -178,9 +187,9 @@ export function answersDue(
   const isUnchanged = outcome.kind === 'failed' && outcome.code === 'no_changes'
   if (!isPublished && !isUnchanged) return []
   const commit = isPublished && outcome.headCommit !== pullRequest?.headCommit ? outcome.headCommit : null
-  return [...feedback.items].flatMap(([feedbackId, { kind, isDone, answer, executionId }]) =>
+  return [...feedback.items].flatMap(([feedbackId, { kind, isDone, answer, executionId, hasChanged }]) =>
     isDone && answer === 'none' && executionId !== null && kind !== 'check'
-      ? [FeedbackAnswerDue.of({ feedbackId, executionId }, { commit })]
+      ? [FeedbackAnswerDue.of({ feedbackId, executionId }, { commit: hasChanged ? commit : null })]
       : [],
   )
 }

@@ -25,6 +25,8 @@ export const defaultRule: FeedbackRule = {
 export const feedbackLimits = {
   /** Of one task: what comes after them is not recorded. */
   items: 500,
+  /** Of these, by people who may not write in the repository. */
+  itemsByOutsiders: 300,
   /** Automatic turns of one pull request within an hour: whoever answers whom, it ends there. */
   automaticAnHour: 6,
   triesPerCommit: 5,

@@ -6,16 +6,21 @@ import type { FeedbackKind } from './feedbackEvents.ts'
 /** What became of a piece of feedback, as far as decisions need it. */
 export interface FeedbackItem {
   readonly kind: FeedbackKind
+  /** By somebody who may not write in the repository: anybody, where that is public. */
+  readonly isByOutsider: boolean
   /** The commit that it is about; `null` once that is erased. */
   readonly headCommit: string | null
   readonly status: 'open' | 'sent' | 'dismissed'
+  /** The message that it was sent as last, also while that came to nothing: a retry runs it again. */
   readonly messageId: string | null
-  /** The execution that works or worked on it last. */
+  /** The execution that works on it, or did it. */
   readonly executionId: string | null
-  readonly isAutomatic: boolean
-  readonly sentAt: string | null
+  /** When the project's rule sent it, whatever became of that; `null` where it did not. */
+  readonly automaticAt: string | null
   /** The turn has ended well. */
   readonly isDone: boolean
+  /** Turns that worked on it have changed files. */
+  readonly hasChanged: boolean
   readonly answer: 'none' | 'due' | 'settled'
   readonly isResolved: boolean
 }
@@ -69,19 +74,19 @@ export function withFeedback(before: TaskFeedback, event: FeedbackEvent): TaskFe
   const { feedbackId } = event.data
   switch (event.type) {
     case 'FeedbackReceived': {
-      const { kind } = event.data
       const keys = event.content === null ? [] : keysOf(event.content)
       return {
-        items: new Map([...before.items, [feedbackId, openItem(kind, event.content?.headCommit ?? null)]]),
+        items: new Map([...before.items, [feedbackId, openItem(event)]]),
         known: new Set([...before.known, ...keys]),
       }
     }
     case 'FeedbackSent': {
-      const { messageId, automatic: isAutomatic } = event.data
-      return changed(before, feedbackId, { status: 'sent', messageId, isAutomatic, sentAt: event.at })
+      const { messageId, automatic } = event.data
+      const sent = { status: 'sent', messageId, executionId: null } as const
+      return changed(before, feedbackId, automatic ? { ...sent, automaticAt: event.at } : sent)
     }
     case 'FeedbackDismissed':
-      return changed(before, feedbackId, { status: 'dismissed' })
+      return changed(before, feedbackId, { status: 'dismissed', messageId: null })
     case 'FeedbackRestored':
       return changed(before, feedbackId, { status: 'open' })
     case 'FeedbackAnswerDue':
@@ -94,16 +99,22 @@ export function withFeedback(before: TaskFeedback, event: FeedbackEvent): TaskFe
   }
 }
 
-function openItem(kind: FeedbackKind, headCommit: string | null): FeedbackItem {
+/** Whether somebody wrote it who may not write in the repository. */
+export function isByOutsider({ kind, right }: Pick<Received['data'], 'kind' | 'right'>): boolean {
+  return kind !== 'check' && right !== 'admin' && right !== 'write'
+}
+
+function openItem({ data, content }: Received): FeedbackItem {
   return {
-    kind,
-    headCommit,
+    kind: data.kind,
+    isByOutsider: isByOutsider(data),
+    headCommit: content?.headCommit ?? null,
     status: 'open',
     messageId: null,
     executionId: null,
-    isAutomatic: false,
-    sentAt: null,
+    automaticAt: null,
     isDone: false,
+    hasChanged: false,
     answer: 'none',
     isResolved: false,
   }
@@ -116,16 +127,80 @@ function changed(before: TaskFeedback, feedbackId: string, change: Partial<Feedb
     : before
 }
 
-/** Notes which execution works on the feedback that this message was made of. */
-export function workedOn(before: TaskFeedback, messageId: string, executionId: string): TaskFeedback {
-  const found = [...before.items].find(([, item]) => item.messageId === messageId)
-  return found && found[1].answer === 'none'
-    ? changed(before, found[0], { executionId, isDone: false })
-    : before
+/** The feedback with a change of each piece that `isMeant`. */
+function changedWhere(
+  before: TaskFeedback,
+  isMeant: (item: FeedbackItem) => boolean,
+  change: (item: FeedbackItem) => Partial<FeedbackItem>,
+): TaskFeedback {
+  if (![...before.items.values()].some(isMeant)) return before
+  const items = [...before.items].map(
+    ([id, item]) => [id, isMeant(item) ? { ...item, ...change(item) } : item] as const,
+  )
+  return { ...before, items: new Map(items) }
 }
 
-/** Notes that a turn has done what the feedback that it worked on asked for. */
-export function doneBy(before: TaskFeedback, executionId: string): TaskFeedback {
-  const found = [...before.items].filter(([, item]) => item.executionId === executionId)
-  return found.reduce((feedback, [id]) => changed(feedback, id, { isDone: true }), before)
+/** Notes that this message is to be run again: what came to nothing with it is with the agent once more. */
+export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedback {
+  return changedWhere(
+    before,
+    (item) => item.status === 'open' && item.messageId === messageId,
+    () => ({ status: 'sent' }),
+  )
+}
+
+/** Notes which execution works on the feedback that this message was made of. */
+export function workedOn(before: TaskFeedback, messageId: string, executionId: string): TaskFeedback {
+  return changedWhere(
+    before,
+    (item) => item.messageId === messageId && item.answer === 'none',
+    () => ({ executionId, isDone: false }),
+  )
+}
+
+/** Notes that a turn has done what the feedback that it worked on asked for, and whether it changed files. */
+export function doneBy(before: TaskFeedback, executionId: string, hasChanged: boolean): TaskFeedback {
+  return changedWhere(
+    before,
+    (item) => item.executionId === executionId,
+    (item) => ({ isDone: true, hasChanged: item.hasChanged || hasChanged }),
+  )
+}
+
+/** Notes that a turn came to nothing: what it worked on may be sent again. A retry of the message goes on with it. */
+export function cameToNothing(
+  before: TaskFeedback,
+  { executionId, messageId }: { readonly executionId: string; readonly messageId: string },
+  hasChanged: boolean,
+): TaskFeedback {
+  return changedWhere(
+    before,
+    (item) =>
+      item.status === 'sent' &&
+      !item.isDone &&
+      (item.executionId === executionId || item.messageId === messageId),
+    (item) => ({
+      status: 'open',
+      executionId: null,
+      hasChanged: item.hasChanged || hasChanged,
+    }),
+  )
+}
+
+/** Notes that a message was withdrawn: the feedback that it was made of may be sent again. */
+export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeedback {
+  return changedWhere(
+    before,
+    (item) => item.messageId === messageId,
+    () => ({ status: 'open', messageId: null, executionId: null }),
+  )
+}
+
+/** Notes that the work of turns is published, or that there was nothing to publish: nobody is to be told of a check that is done. */
+export function publishedWith(before: TaskFeedback): TaskFeedback {
+  return changedWhere(
+    before,
+    ({ kind, isDone, answer }) => kind === 'check' && isDone && answer === 'none',
+    () => ({ answer: 'settled' }),
+  )
 }

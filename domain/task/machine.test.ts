@@ -157,7 +157,8 @@ describe('the fold', () => {
   test('accepts erased content, and stands where it stood', () =>
     over((life) => {
       const state = fold(task, logOf(life).map(erased))
-      const sealed = { title: '', description: '', changedTree: null, pullRequest: null, saved: null }
+      const trees = { changedTree: null, treeBefore: null }
+      const sealed = { title: '', description: '', ...trees, pullRequest: null, saved: null }
       expect({ ...state, ...sealed }).toEqual({ ...life.at(-1)?.after, ...sealed })
     }))
 })

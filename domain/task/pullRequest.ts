@@ -185,11 +185,14 @@ export function automaticUpdate(
   executionId?: string,
 ): readonly TaskEvent[] {
   if (pullRequest === null || !(autoUpdate || owesAnswer({ feedback }, executionId))) return []
-  if (endOf(pullRequest) !== null)
+  if (endOf(pullRequest) !== null) {
+    // Of work that feedback asked for, nothing is to be said once the pull request is over.
+    if (!autoUpdate) return []
     return [
       PullRequestAutoUpdateChanged.of({ on: false }),
       ...toldInChat(requestId, noLongerOpen(pullRequest.number)),
     ]
+  }
   const asked = { requestId, draft: false, automatic: true, rewrites: false }
   return [PullRequestRequested.of(asked, { title, body: description, tree })]
 }

@@ -2,10 +2,14 @@
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
 import {
+  cameToNothing,
   doneBy,
   isOfFeedback,
   noFeedback,
   owesAnswer,
+  publishedWith,
+  retriedWith,
+  withdrawnWith,
   withFeedback,
   workedOn,
   type TaskFeedback,
@@ -103,6 +107,8 @@ export interface LiveTask {
   readonly changedFiles: number
   /** The tree of those changes, from which a pull request is made; `null` when there is none, as while an agent writes. */
   readonly changedTree: string | null
+  /** That tree when the last execution was requested; `null` where it was not known. */
+  readonly treeBefore: string | null
   readonly pullRequest: TaskPullRequest | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
@@ -149,6 +155,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       openTools: new Set(),
       changedFiles: 0,
       changedTree: null,
+      treeBefore: null,
       pullRequest: null,
       pullRequestRequest: null,
       autoUpdate: false,
@@ -176,8 +183,11 @@ function evolveTask(
       const { images: _images, ...queued } = event.data
       return { ...task, phase: sentIn(task.phase, queued.messageId), queue: [...task.queue, queued] }
     }
-    case 'MessageWithdrawn':
-      return { ...task, queue: without(task.queue, event.data.messageId) }
+    case 'MessageWithdrawn': {
+      const { messageId } = event.data
+      const feedback = withdrawnWith(task.feedback, messageId)
+      return { ...task, feedback, queue: without(task.queue, messageId) }
+    }
     case 'SteeringRequested':
       return { ...task, steering: [...task.steering, event.data.messageId] }
     case 'QueueReordered':
@@ -192,18 +202,10 @@ function evolveTask(
       return executionStarted(task, event.data)
     case 'CancellationRequested':
       return cancellationRequested(task)
-    case 'ExecutionCompleted': {
-      const isTurn = 'execution' in task.phase && task.phase.execution.kind === 'turn'
-      const { executionId } = event.data
-      const isOwed = isTurn && (task.autoUpdate || owesAnswer(task, executionId))
-      const feedback = doneBy(task.feedback, executionId)
-      return { ...ended(task, 'completed'), feedback, updateOwed: task.updateOwed || isOwed }
-    }
+    case 'ExecutionCompleted':
     case 'ExecutionFailed':
-      return ended(task, 'failed')
     case 'ExecutionCancelled':
-      // What a person stopped before it started must not run with their next message; a retry still may.
-      return ended(hadItsTurn(task, event.data.messageId), 'cancelled')
+      return executionEnded(task, event)
     case 'WorkspacePreparing':
       return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
     case 'WorkspacePrepared':
@@ -289,7 +291,9 @@ function executionRequested(task: LiveTask, requested: DataOf<'ExecutionRequeste
   return {
     ...task,
     phase: { status: 'queued', execution },
+    treeBefore: task.changedTree,
     lastTurn: kind === 'turn' ? { messageId, kind, agent } : task.lastTurn,
+    feedback: retriedWith(task.feedback, messageId),
   }
 }
 
@@ -303,6 +307,24 @@ function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'Executi
 }
 
 type RecordedAs<Type extends TaskEvent['type']> = Extract<RecordedOf<TaskEvent>, { type: Type }>
+
+function executionEnded(
+  task: LiveTask,
+  event: RecordedAs<'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled'>,
+): LiveTask {
+  const { executionId, messageId } = event.data
+  const hasChanged = hasChangedFiles(task)
+  if (event.type === 'ExecutionCompleted') {
+    const isTurn = 'execution' in task.phase && task.phase.execution.kind === 'turn'
+    const isOwed = isTurn && (task.autoUpdate || owesAnswer(task, executionId))
+    const feedback = doneBy(task.feedback, executionId, hasChanged)
+    return { ...ended(task, 'completed'), feedback, updateOwed: task.updateOwed || isOwed }
+  }
+  const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
+  if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
+  // What a person stopped before it started must not run with their next message; a retry still may.
+  return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
+}
 
 function snapshotTaken(
   task: LiveTask,
@@ -388,12 +410,13 @@ function pullRequestDone(
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
-  return { ...task, pullRequest, pullRequestRequest: null }
+  return { ...task, pullRequest, pullRequestRequest: null, feedback: publishedWith(task.feedback) }
 }
 
 function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {
   const isOwed = task.autoUpdate && code === 'task_running'
-  return { ...task, pullRequestRequest: null, updateOwed: task.updateOwed || isOwed }
+  const feedback = code === 'no_changes' ? publishedWith(task.feedback) : task.feedback
+  return { ...task, pullRequestRequest: null, updateOwed: task.updateOwed || isOwed, feedback }
 }
 
 /** Notes that a message was sent while what runs was being cancelled. */
@@ -416,6 +439,11 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
     steering: [],
     phase: { status: execution.kind === 'command' ? execution.statusBefore : outcome },
   }
+}
+
+/** Whether the execution that ends has changed files; also where that could not be read. */
+function hasChangedFiles({ treeBefore, changedTree }: LiveTask): boolean {
+  return treeBefore === null || changedTree === null || treeBefore !== changedTree
 }
 
 function hadItsTurn(task: LiveTask, messageId: string): LiveTask {

@@ -1,0 +1,118 @@
+/** Histories of feedback on a pull request; tests go on from these. */
+import type { CommandOf } from '#domain/task/commands.ts'
+import { PullRequestOpened, PullRequestRequested, type TaskEvent } from '#domain/task/events.ts'
+import { FeedbackReceived, FeedbackSent } from '#domain/task/feedbackEvents.ts'
+import { messageId, executionId } from './ids.ts'
+import { moment } from './recorded.ts'
+import * as past from './taskHistories.ts'
+
+export const head = 'c'.repeat(40)
+const asked = PullRequestRequested.of(
+  { requestId: 'r', draft: false, automatic: false, rewrites: false },
+  { title: 't', body: '', tree: null },
+)
+const opened = PullRequestOpened.of(
+  { requestId: 'r' },
+  { number: 7, url: 'https://code.example/pull/7', headCommit: head },
+)
+/** The pull request 7 of a task whose one turn has succeeded. */
+export const published: readonly TaskEvent[] = [
+  ...past.running,
+  past.prepared,
+  past.changed(1),
+  past.succeeded(1),
+  asked,
+  opened,
+]
+
+/** The id of feedback `n`. */
+export const id = (n: number) => `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`
+export type Receive = CommandOf<'ReceiveFeedback'>
+
+/** What the project's rule says with message and execution 2, ten minutes after what has happened. */
+export const automatic: NonNullable<Receive['automatic']> = {
+  messageId: messageId(2),
+  executionId: executionId(2),
+  now: new Date(Date.parse(moment) + 600_000).toISOString(),
+  isSameRepository: true,
+  triesPerCommit: 1,
+  triesPerDay: 3,
+}
+
+/** The review `n` by somebody who may write, with one comment. */
+export function review(n = 1, change: Partial<Receive> = {}): Receive {
+  const line = {
+    id: `20${n}`,
+    threadId: `20${n}`,
+    path: 'a.ts',
+    line: 3,
+    startLine: null,
+    isOutdated: false,
+    hunk: '+x',
+    body: 'rename',
+  }
+  return {
+    type: 'ReceiveFeedback',
+    feedbackId: id(n),
+    data: {
+      kind: 'review',
+      right: 'write',
+      isKnown: true,
+      verdict: 'commented',
+      writtenAt: '2026-01-31T00:00:00Z',
+    },
+    content: {
+      number: 7,
+      author: { id: '9', login: 'grace' },
+      url: null,
+      headCommit: head,
+      reviewId: `10${n}`,
+      commentId: null,
+      body: 'Please.',
+      comments: [line],
+      check: null,
+    },
+    automatic: null,
+    ...change,
+  }
+}
+
+/** The failed check `n`, which the project's rule sends with message `10 + n`. */
+export function check(n: number, headCommit = head): Receive {
+  const { data, content } = review(n)
+  return review(n, {
+    data: { ...data, kind: 'check', right: null, isKnown: false, verdict: null },
+    content: {
+      ...content,
+      author: null,
+      reviewId: null,
+      body: '',
+      comments: [],
+      headCommit,
+      check: {
+        id: `30${n}`,
+        name: 'test',
+        conclusion: 'failure',
+        summary: '',
+        annotations: [],
+        log: 'no',
+        isLogCut: false,
+      },
+    },
+    automatic: { ...automatic, messageId: messageId(10 + n) },
+  })
+}
+
+/** The feedback of the command is recorded. */
+export const receivedOf = ({ feedbackId, data, content }: Receive) =>
+  FeedbackReceived.of({ feedbackId, ...data }, content)
+/** Feedback `n` is sent, as message 2 unless another is named. */
+export const sentOf = (n: number, isAutomatic = false, message = 2) =>
+  FeedbackSent.of(
+    { feedbackId: id(n), messageId: messageId(message), automatic: isAutomatic, right: 'write' },
+    {
+      author: { id: '9', login: 'grace' },
+      hostIds: [`review 10${n}`, `line 20${n}`],
+      text: 'Please.\n\nrename',
+    },
+  )
