@@ -93,7 +93,7 @@ function changeBy(event: Exclude<Event, { type: 'FeedbackReceived' }>): Partial<
     case 'FeedbackSent':
       return { status: 'sent', messageId: event.data.messageId, isAutomatic: event.data.automatic }
     case 'FeedbackDismissed':
-      return { status: 'dismissed' }
+      return { status: 'dismissed', messageId: null }
     case 'FeedbackRestored':
       return { status: 'open' }
     case 'FeedbackAnswerDue':

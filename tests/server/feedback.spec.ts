@@ -16,7 +16,7 @@ import {
   type ShownFeedback,
 } from '#domain/api/feedback.schema.ts'
 import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
-import { createPullRequest, executeTask, getTask } from '#domain/api/tasks.schema.ts'
+import { cancelTask, createPullRequest, executeTask, getTask } from '#domain/api/tasks.schema.ts'
 import {
   clientId,
   clientSecret,
@@ -48,6 +48,7 @@ const scripts = [
     when: /The check .* ended with failure/,
     turns: [{ tools: [bash('echo fixed >> README.md')] }, { text: 'Fixed.' }],
   },
+  { when: /Sleep on it/, turns: [{ tools: [bash('sleep 600')] }, { text: 'Slept.' }] },
   {
     when: /Remember me/,
     turns: [{ tools: [bash('echo remembered >> README.md')] }, { text: 'Remembered.' }],
@@ -218,6 +219,18 @@ describe('a review', () => {
     await once('Why so short, then?', ({ answer }) => answer === 'answered')
     const [, reply] = await commentsAtHost()
     expect(reply?.body).toMatch(/^Because it was asked for\. @\u200Bgrace\n\n<!-- flightdeck:/)
+  })
+
+  test('whose turn was cancelled is open again', async () => {
+    await review('grace', 'Sleep on it.')
+    const { id } = await once('Sleep on it.')
+    await ada.ask(sendFeedback, { params: params(id) })
+    await ada.taskOnce(taskId, ({ status }) => status === 'running')
+    await ada.ask(cancelTask, { params: { taskId } })
+    await ada.taskOnce(taskId, hasEnded)
+    const open = await once('Sleep on it.', ({ status }) => status === 'open')
+    expect(open).toMatchObject({ messageId: null, answer: 'none', canBeSent: true })
+    expect((await ada.ask(dismissFeedback, { params: params(id) })).feedback.status).toBe('dismissed')
   })
 
   test('can be set aside, and taken back', async () => {

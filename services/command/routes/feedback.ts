@@ -125,5 +125,5 @@ async function answered(
   const feedback = await documents.asOf(feedbackView, taskStream(taskId), id, executed.head)
   const of = await documents.asOf(tasksView, taskStream(taskId), taskId, executed.head)
   if (!feedback || !of) throw new Fault('not_found', 'There is no such feedback in this task.')
-  return { feedback: shownFeedback(feedback, of), ...placed }
+  return { feedback: shownFeedback(feedback, of, executed.state), ...placed }
 }

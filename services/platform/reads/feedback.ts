@@ -1,6 +1,7 @@
 /** Feedback as the API shows it, and the message that it would be sent as. */
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { followUpOf } from '#domain/task/followUp.ts'
+import type { TaskState } from '#domain/task/state.ts'
 import type { FeedbackDocument } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 
@@ -30,11 +31,25 @@ export function proposedMessage(document: FeedbackDocument): string | null {
 /** How much of a log a page shows: its end. */
 const shownLog = 8_000
 
-/** What the API shows of a document. `task` says which commit is the head. */
+/**
+ * Whether it was sent and came to nothing, by the state of its task: the message was withdrawn, or its turn was cancelled or failed. Of these
+ * events none names the feedback, so its document knows nothing of them.
+ */
+function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState | null): boolean {
+  return (
+    status === 'sent' && state?.kind === 'task' && state.feedback.items.get(feedbackId)?.status === 'open'
+  )
+}
+
+/** What the API shows of a document. `task` says which commit is the head; `state` is that of the task, `null` where it cannot be read. */
 export function shownFeedback(
-  document: FeedbackDocument,
+  stored: FeedbackDocument,
   { pullRequest }: Pick<TaskDocument, 'pullRequest'>,
+  state: TaskState | null,
 ): ShownFeedback {
+  const document: FeedbackDocument = isReturned(stored, state)
+    ? { ...stored, status: 'open', messageId: null, isAutomatic: false }
+    : stored
   const { id: _id, task: _task, order: _order, executionId: _executionId, feedbackId, ...shown } = document
   const head = pullRequest?.standing?.headCommit ?? null
   const { check } = document

@@ -2,21 +2,26 @@
 import { feedbackPage } from '#domain/api/feedback.ts'
 import { listFeedback, readFeedbackMessage } from '#domain/api/feedback.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { TaskState } from '#domain/task/state.ts'
+import { task as taskDecider } from '#domain/task/task.ts'
+import { feedbackDocumentId, feedbackView, type FeedbackDocument } from '#domain/views/feedback.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { proposedMessage, shownFeedback } from '#platform/reads/feedback.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
 export const feedbackRoutes: readonly Route<QueryServices>[] = [
-  route(listFeedback, signedIn, fresh, ownTask, async ({ task }, { documents }) => {
+  route(listFeedback, signedIn, fresh, ownTask, async ({ task }, { documents, commands }) => {
     const found = await documents.find(feedbackView, {
       where: { task: task.id },
       sort: { field: 'order', direction: 'descending' },
       limit: feedbackPage,
     })
+    const state = found.some(isUnderWay) ? await stateOf(commands, task.id) : null
     return {
-      feedback: found.map((one) => shownFeedback(one, task)).toReversed(),
+      feedback: found.map((one) => shownFeedback(one, task, state)).toReversed(),
       version: task.version,
     }
   }),
@@ -28,3 +33,21 @@ export const feedbackRoutes: readonly Route<QueryServices>[] = [
     return { message }
   }),
 ]
+
+/** Whether its turn may still come to nothing. */
+function isUnderWay({ status, answer }: FeedbackDocument): boolean {
+  return status === 'sent' && answer === 'none'
+}
+
+/** `null` where the history of the task cannot be read. */
+async function stateOf(
+  commands: Pick<QueryServices['commands'], 'load'>,
+  taskId: string,
+): Promise<TaskState | null> {
+  try {
+    return (await commands.load(taskDecider, taskStream(taskId))).state
+  } catch (fault) {
+    if (fault instanceof UnreadableEvent) return null
+    throw fault
+  }
+}

@@ -348,7 +348,8 @@ function showEvents(sync: Sync, events: readonly TaskEventMessage[]): void {
     dispatch(notified('error', texts.toasts.commandFailed, why))
   for (const event of events) if (isTurning(event)) writing.settle(event.data.executionId)
   writing.drop(events.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
-  if (events.some(({ type }) => type.startsWith('Feedback')))
+  // What was sent may come to nothing, and be retried.
+  if (events.some(({ type }) => /^(Feedback|Execution|MessageWithdrawn)/.test(type)))
     dispatch(api.util.invalidateTags([{ type: 'Chat', id: `feedback ${sync.taskId}` }]))
   if (events.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared'))
     refreshDiff(sync)
