@@ -105,7 +105,12 @@ const wanted: Wanted = {
   taskId: taskId(1),
   number: 1,
   key: { nodeId: 'PR_1' },
-  access: { holder: 'somebody', token: async () => 'token' },
+  access: {
+    kind: 'own',
+    holder: 'somebody',
+    token: async () => 'token',
+    repositoryToken: async () => 'token',
+  },
   repository: '7',
   repositoryName: { owner: 'ada', name: 'engine' },
 }

@@ -14,6 +14,7 @@ import { answers } from '#platform/http/answers.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
+import type { InstallationAccess, OwnAccess, ReadAccess } from '../../services/command/follow/access.ts'
 import type { FeedbackReader } from '../../services/command/follow/feedback.ts'
 import { startFollower, timesFor } from '../../services/command/follow/follower.ts'
 import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
@@ -197,11 +198,31 @@ type TestHost = ReturnType<typeof host>
 const opened = (n: number, owner = 1) => scene.opened(engines, n, owner)
 const projectOf = (owner = 1) => scene.projectOf(engines, owner)
 
+/** Accesses without a code host behind them. */
+const ownOf = (ownerId: string): OwnAccess => {
+  const token = async () => `token of ${ownerId}`
+  return { kind: 'own', holder: ownerId, token, repositoryToken: token }
+}
+function installationFor(ownerId: string): InstallationAccess {
+  const access: InstallationAccess = {
+    kind: 'installation',
+    holder: 'installation',
+    own: ownOf(ownerId),
+    token: async () => 'wide',
+    repositoryToken: async () => 'narrow',
+    again: async () => access,
+    refused: () => undefined,
+  }
+  return access
+}
+
+const noFeedback: FeedbackReader = { read: async () => null, forget: () => undefined }
 const quick = { ...timesFor(600_000), restMs: 100 }
 async function follow(
   { codeHost }: Pick<TestHost, 'codeHost'>,
   times: Parameters<typeof startFollower>[1] = quick,
-  feedback: FeedbackReader = { read: async () => null, forget: () => undefined },
+  feedback: FeedbackReader = noFeedback,
+  accessOf: (ownerId: string) => ReadAccess = ownOf,
 ): Promise<Held> {
   const reads = projected(engines)
   const follower = await startFollower(
@@ -210,7 +231,7 @@ async function follow(
       codeHost,
       projected: reads,
       feedback,
-      tokenFor: async ({ ownerId }) => ({ holder: ownerId, token: async () => `token of ${ownerId}` }),
+      tokenFor: async ({ ownerId }) => accessOf(ownerId),
     },
     times,
   )
@@ -383,4 +404,34 @@ describe('a follower', () => {
       expect(read).toHaveLength(1)
     },
   )
+
+  test('what an installation is not shown is read with the own access, and nothing is told to people', async () => {
+    const local = host()
+    local.set(1, 'open')
+    const { pullRequestStates } = local.codeHost
+    local.codeHost.pullRequestStates = async (token, keys) => {
+      const found = await pullRequestStates(token, keys)
+      return token === 'narrow' ? found.map(() => ({ kind: 'hidden', code: 'not_found' })) : found
+    }
+    await projectOf()
+    await follow(local, quick, noFeedback, installationFor)
+    await opened(1)
+    await eventually('it is read', async () => (await states([1])).includes('open'))
+    expect(local.asked.map(({ token }) => token)).toEqual(['narrow', `token of ${userId(1)}`])
+    expect(await eventsOf(1, 'PullRequestUnreadable')).toEqual([])
+  })
+
+  test('an access that is another one when its turn comes is not used', async () => {
+    const local = host()
+    local.set(1, 'open')
+    await projectOf()
+    const accessOf = (ownerId: string) => ({
+      ...installationFor(ownerId),
+      again: async () => ownOf(ownerId),
+    })
+    await follow(local, quick, noFeedback, accessOf)
+    await opened(1)
+    await eventually('it is read', async () => (await states([1])).includes('open'))
+    expect(local.asked.map(({ token }) => token)).toEqual([`token of ${userId(1)}`])
+  })
 })

@@ -1,17 +1,43 @@
-/** Whose access reads a pull request at the code host. */
+/** Whose access reads at the code host for a task: an installation of the App, where the task's owner may read the same, or else the owner. */
+import { LRUCache } from 'lru-cache'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { Installations } from '#platform/credentials/installations.ts'
+import type {
+  InstalledRepository,
+  Installations,
+  RepositoryToken,
+} from '#platform/credentials/installations.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import { mayRead } from './mayRead.ts'
 
 /** An access to the code host. Whatever is read by one shares its rate limit. */
-export interface ReadAccess {
+export type ReadAccess = OwnAccess | InstallationAccess
+
+interface Tokens {
   readonly holder: string
   /**
-   * Throws as `HostAccess.tokenOf` does, and CodeHostFault `rate_limited` while only the tenth of the limit is left that is kept for what
-   * people wait for.
+   * For reads by the host's own ids. Throws as `HostAccess.tokenOf` does, and CodeHostFault `rate_limited` while only the tenth of the limit
+   * is left that is kept for what people wait for.
    */
   token(): Promise<string>
+  /** The same for reads by the repository's name, which another repository may have taken: an installation's is for the one alone. */
+  repositoryToken(): Promise<string>
+}
+
+/** A person's own. */
+export interface OwnAccess extends Tokens {
+  readonly kind: 'own'
+}
+
+/** That of the App's installation. Its tokens throw CodeHostFault `unauthorized` once it is no longer to be used. */
+export interface InstallationAccess extends Tokens {
+  readonly kind: 'installation'
+  /** What this shows counts where the installation shows nothing. */
+  readonly own: OwnAccess
+  /** What is to be used now: asked before each reading, as the queue may have been long. */
+  again(): Promise<ReadAccess>
+  /** The host refused it: what is known of the installation and its tokens is asked for anew, at most every five minutes. */
+  refused(): void
 }
 
 /** Of what the access is to read: a task of `ownerId`, whose repository has this number and owner at the code host, where they are known. */
@@ -24,36 +50,90 @@ export interface Read {
 /** Chooses the access for a task's pull request. */
 export type TokenFor = (of: Read) => Promise<ReadAccess>
 
-export interface AccessDeps {
+/** What a person's own access needs. */
+export interface OwnAccessDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly installations: Pick<Installations, 'readingToken'>
   readonly codeHost: Pick<CodeHost, 'allowance'>
   readonly clock: Clock
 }
 
-/** The App's installation that has the repository; where none has, or cannot be asked for, the task's owner. */
-export function readAccess({ access, installations, codeHost, clock }: AccessDeps): TokenFor {
-  const sparing = (token: string): string => {
+export interface AccessDeps extends OwnAccessDeps {
+  readonly installations: Pick<Installations, 'readingToken' | 'tokenFor' | 'forget'>
+  readonly codeHost: Pick<CodeHost, 'allowance' | 'repositoryById'>
+}
+
+/** A person's own access, by their id. */
+export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
+  const sparing = sparingOf(deps)
+  return (ownerId) => {
+    const token = async () => sparing(await deps.access.tokenOf(ownerId))
+    return { kind: 'own', holder: `user:${ownerId}`, token, repositoryToken: token }
+  }
+}
+
+/** The tenth of a limit that is left last is for people. */
+function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'>) {
+  return (token: string): string => {
     const left = codeHost.allowance(token)
     const waitMs = left ? left.resetsAt - clock.now().getTime() : 0
     if (left && waitMs > 0 && left.remaining < left.limit / 10)
       throw new CodeHostFault('rate_limited', 'What is left is for people.', undefined, waitMs)
     return token
   }
-  return async ({ ownerId, repositoryId, repositoryOwner = null }) => {
-    const person: ReadAccess = {
-      holder: `user:${ownerId}`,
-      token: async () => sparing(await access.tokenOf(ownerId)),
-    }
-    if (repositoryId === null || repositoryOwner === null) return person
+}
+
+const renewedEveryMs = 300_000
+const remembered = 1_000
+
+/** The App's installation that has the repository; where none has, cannot be asked for, or the owner may not read it, the task's owner. */
+export function readAccess(deps: AccessDeps): TokenFor {
+  const { codeHost, clock, installations } = deps
+  const ownOf = ownAccess(deps)
+  const sparing = sparingOf(deps)
+  const mayOwnerRead = mayRead({ tokenOf: (ownerId) => ownOf(ownerId).token(), codeHost, clock })
+  /** By repository: when tokens of its installation were refused last, and whether new ones were asked for since. */
+  const refusals = new LRUCache<string, { readonly at: number; isRenewed: boolean }>({ max: remembered })
+
+  function refuse(id: string): void {
+    const at = clock.now().getTime()
+    if (at - (refusals.get(id)?.at ?? Number.NEGATIVE_INFINITY) < renewedEveryMs) return
+    refusals.set(id, { at, isRenewed: false })
+    installations.forget()
+  }
+  async function ask(repository: InstalledRepository): Promise<RepositoryToken> {
+    const refusal = refusals.get(repository.id)
+    if (refusal === undefined || refusal.isRenewed) return installations.readingToken(repository)
+    refusal.isRenewed = true
+    return installations.readingToken(repository, { fresh: true }).catch((fault: unknown) => {
+      refusal.isRenewed = false
+      throw fault
+    })
+  }
+
+  async function choose(of: Read): Promise<ReadAccess> {
+    const { ownerId, repositoryId, repositoryOwner = null } = of
+    const own = ownOf(ownerId)
+    if (repositoryId === null || repositoryOwner === null) return own
     const repository = { id: repositoryId, owner: repositoryOwner }
-    const found = await installations.readingToken(repository).catch(unlessOfHost)
-    if (found?.kind !== 'token') return person
+    const found = await ask(repository).catch(unlessOfHost)
+    if (found?.kind !== 'token' || !(await mayOwnerRead(ownerId, repositoryId))) return own
+    const current = async (asked: Promise<RepositoryToken>): Promise<string> => {
+      const token = await asked
+      if (token.kind !== 'token' || !(await mayOwnerRead(ownerId, repositoryId)))
+        throw new CodeHostFault('unauthorized', 'The installation is not to be used for this any more.')
+      return sparing(token.accessToken)
+    }
     return {
+      kind: 'installation',
       holder: `installation:${found.installation.id}`,
-      token: async () => sparing(found.accessToken),
+      own,
+      token: () => current(ask(repository)),
+      repositoryToken: () => current(installations.tokenFor(repository, 'reading')),
+      again: () => choose(of),
+      refused: () => refuse(repositoryId),
     }
   }
+  return choose
 }
 
 /** The person's own access is tried then, which tells what is the matter. */

@@ -71,7 +71,7 @@ async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Prom
   let redaction: Promise<Redaction> | undefined
   const reading: Reading = {
     wanted,
-    token: await access.token(),
+    token: await access.repositoryToken(),
     pull,
     rule,
     state,

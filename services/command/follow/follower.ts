@@ -266,14 +266,17 @@ function start(follower: Follower, holder: string): void {
 async function read(follower: Follower, holder: string): Promise<void> {
   const { engines, queue, resting } = follower
   const taken = queue.take(holder, pullRequestsAtOnce)
+  let mine = taken
   try {
-    const outcome = await readAll(engines, taken)
-    if (outcome.kind === 'read') await readFeedback(follower, outcome.found)
-    if (outcome.kind === 'read')
+    mine = await stillOf(follower, holder, taken)
+    const outcome = await readAll(engines, mine)
+    if (outcome.kind === 'read') {
+      for (const wanted of outcome.unseen) queue.add(wanted)
+      await readFeedback(follower, outcome.found)
       resting.set(holder, { until: performance.now() + follower.times.restMs, failures: 0, isRefused: false })
-    else {
+    } else {
       resting.set(holder, restAfter(outcome, resting.get(holder)))
-      if (outcome.kind === 'wait') for (const wanted of taken) queue.add(wanted)
+      if (outcome.kind === 'wait') for (const wanted of mine) queue.add(wanted)
     }
   } catch (fault) {
     // A log that is away, say: what is not recorded now is read again with all others.
@@ -281,11 +284,28 @@ async function read(follower: Follower, holder: string): Promise<void> {
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
     resting.set(holder, restAfter(outcome, resting.get(holder)))
-    if (isLimit) for (const wanted of taken) queue.add(wanted)
+    if (isLimit) for (const wanted of mine) queue.add(wanted)
     logFault(follower, fault)
   }
   queue.done(taken)
   await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
+}
+
+/** Those that are still read by this holder; the others are queued for whose access it is now. */
+async function stillOf(
+  { queue }: Follower,
+  holder: string,
+  taken: readonly Wanted[],
+): Promise<readonly Wanted[]> {
+  const now = await Promise.all(
+    taken.map(async (wanted): Promise<Wanted> => {
+      const { access } = wanted
+      return access.kind === 'own' ? wanted : { ...wanted, access: await access.again() }
+    }),
+  )
+  const isMine = ({ access }: Wanted) => access.holder === holder
+  for (const other of now) if (!isMine(other)) queue.add(other)
+  return now.filter(isMine)
 }
 
 /** The access is no longer taken: it says nothing more for now. */
@@ -309,6 +329,11 @@ async function readFeedback(follower: Follower, found: readonly Found[]): Promis
   for (const { wanted, reading } of found) {
     if (follower.isStopped) return
     const again = await follower.engines.feedback.read(wanted, reading).catch((fault: unknown) => {
+      const { access } = wanted
+      if (access.kind === 'installation' && isRefusal(fault)) {
+        access.refused()
+        return rests.limitedMs
+      }
       if (concernsAll(fault)) throw fault
       const { taskId } = wanted
       follower.engines.logger.warn({ err: fault, taskId }, 'failed to read the feedback on a pull request')

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
+import type { OwnAccess } from './access.ts'
 import { readQueue, type Wanted } from './readQueue.ts'
 
+const ownOf = (holder: string): OwnAccess => {
+  const token = async () => holder
+  return { kind: 'own', holder, token, repositoryToken: token }
+}
 const wanted = (taskId: string, repository = 'r', holder = 'ada'): Wanted => ({
   taskId,
   number: 1,
   key: { nodeId: taskId },
-  access: { holder, token: async () => holder },
+  access: ownOf(holder),
   repository,
   repositoryName: null,
 })
@@ -44,4 +49,25 @@ test('repositories of one access take turns, and other accesses are not held up'
 test('a full queue takes no more, but keeps what it has', () => {
   const queue = readQueue(2)
   expect(['a', 'b', 'c', 'a'].map((id) => queue.add(wanted(id)))).toEqual([true, true, false, true])
+})
+
+test('what an installation reads by name is of one repository at a time, what it reads by ids of all', () => {
+  const queue = readQueue(100)
+  const own = ownOf('ada')
+  const access = {
+    ...own,
+    kind: 'installation',
+    own,
+    again: async () => own,
+    refused: () => undefined,
+  } as const
+  const named = (taskId: string, name: string): Wanted => ({
+    ...wanted(taskId, name),
+    key: { repository: { owner: 'acme', name }, number: 1 },
+    access,
+  })
+  for (const one of [named('a', 'x'), named('b', 'y'), named('c', 'x')]) queue.add(one)
+  for (const id of ['d', 'e']) queue.add({ ...wanted(id, id), access })
+  const all = [1, 2, 3].map(() => idsOf(queue.take('ada', 50)))
+  expect(all).toEqual([['a', 'c'], ['b'], ['d', 'e']])
 })

@@ -23,7 +23,10 @@ export interface ReadQueue {
   add(wanted: Wanted): boolean
   /** Who has something to read. */
   holders(): ReadonlySet<string>
-  /** Takes the next of a holder, at most `most`; they count as being read until `done`. */
+  /**
+   * Takes the next of a holder, at most `most`, that one token may read: what an installation reads by name is of one repository. They count
+   * as being read until `done`.
+   */
   take(holder: string, most: number): readonly Wanted[]
   /** Those that were taken are read. */
   done(taken: readonly Wanted[]): void
@@ -76,13 +79,18 @@ function take(state: State, holder: string, count: number): readonly Wanted[] {
   const inTurn = Array.from({ length: longest }, (_, place) =>
     lines.flatMap((line) => line.slice(place, place + 1)),
   ).flat()
-  const taken = inTurn.slice(0, count)
+  const [first] = inTurn
+  const taken = inTurn.filter((one) => first && nameOf(one) === nameOf(first)).slice(0, count)
   for (const { taskId } of taken) {
     state.waiting.delete(taskId)
     state.reading.set(taskId, { again: null })
   }
   return taken
 }
+
+/** The repository, where an installation is to read it by its name. */
+const nameOf = ({ access, key, repository }: Wanted): string | null =>
+  access.kind === 'own' || 'nodeId' in key ? null : repository
 
 function done(state: State, taken: readonly Wanted[]): void {
   for (const { taskId } of taken) {

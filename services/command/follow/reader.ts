@@ -9,6 +9,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type PullRequestReading } from '#platform/ports/codeHost.ts'
+import type { InstallationAccess } from './access.ts'
 import type { Wanted } from './readQueue.ts'
 
 export interface ReaderDeps {
@@ -19,7 +20,12 @@ export interface ReaderDeps {
 
 /** What became of a request: `wait` where the same should be asked again later. */
 export type ReadOutcome =
-  | { readonly kind: 'read'; readonly found: readonly Found[] }
+  | {
+      readonly kind: 'read'
+      readonly found: readonly Found[]
+      /** What an installation was not shown, to be read with the people's own access: only what they are not shown is recorded. */
+      readonly unseen: readonly Wanted[]
+    }
   | { readonly kind: 'refused' }
   | { readonly kind: 'wait'; readonly ms: number | undefined; readonly isLimit: boolean }
 
@@ -34,7 +40,7 @@ const actor = { kind: 'system', service: 'follower' } as const
 /** Reads pull requests of one access in one request. Throws only what is not the code host's. */
 export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Promise<ReadOutcome> {
   const [first] = wanted
-  if (!first) return { kind: 'read', found: [] }
+  if (!first) return { kind: 'read', found: [], unseen: [] }
   const readings = await ask(deps, first, wanted)
   if ('outcome' in readings) {
     const { outcome, code } = readings
@@ -42,26 +48,42 @@ export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Prom
     return outcome
   }
   const found: Found[] = []
+  const unseen: Wanted[] = []
   for (const [index, one] of wanted.entries()) {
     const reading = readings.found[index]
+    if (reading?.kind === 'hidden' && one.access.kind === 'installation') {
+      unseen.push(byOwner(one, one.access))
+      continue
+    }
     if (reading) await record(deps, one, reading)
     if (reading?.kind === 'read') found.push({ wanted: one, reading })
   }
-  return { kind: 'read', found }
+  return { kind: 'read', found, unseen }
 }
+
+function byOwner(wanted: Wanted, access: InstallationAccess): Wanted {
+  access.refused()
+  return { ...wanted, access: access.own }
+}
+
+const allByOwner = (wanted: readonly Wanted[]): ReadOutcome => ({
+  kind: 'read',
+  found: [],
+  unseen: wanted.flatMap((one) => (one.access.kind === 'installation' ? [byOwner(one, one.access)] : [])),
+})
 
 type Hidden = { readonly kind: 'hidden'; readonly code: UnreadableCode }
 
 async function ask(
   { codeHost, logger }: ReaderDeps,
-  { access }: Wanted,
+  { access, key }: Wanted,
   wanted: readonly Wanted[],
 ): Promise<
   | { readonly found: readonly PullRequestReading[] }
   | { readonly outcome: ReadOutcome; readonly code?: UnreadableCode }
 > {
   try {
-    const token = await access.token()
+    const token = await ('nodeId' in key ? access.token() : access.repositoryToken())
     return {
       found: await codeHost.pullRequestStates(
         token,
@@ -73,6 +95,14 @@ async function ask(
       return { outcome: { kind: 'refused' }, code: 'github_not_connected' }
     if (!(fault instanceof CodeHostFault)) throw fault
     const { kind, retryAfterMs } = fault
+    if (access.kind === 'installation') {
+      // What an installation is refused says nothing of the people whose tasks these are.
+      if (kind === 'unauthorized') {
+        access.refused()
+        return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
+      }
+      if (kind === 'forbidden' || kind === 'not_found') return { outcome: allByOwner(wanted) }
+    }
     switch (kind) {
       case 'rate_limited':
         return { outcome: { kind: 'wait', ms: retryAfterMs, isLimit: true } }

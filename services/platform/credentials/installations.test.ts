@@ -108,6 +108,8 @@ describe('reading', () => {
       { installationId: '7', repositoryId: '42', permissions },
       { installationId: '7', repositoryId: null, permissions },
     ])
+    await installed.readingToken(engine, { fresh: true })
+    expect(asked.slice(2).map(({ fresh }) => fresh)).toEqual([true, true])
   })
 
   test('ends with a repository that the installation has not', async () => {

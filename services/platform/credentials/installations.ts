@@ -36,8 +36,11 @@ export interface Installations {
   list(): Promise<readonly Installation[]>
   /** A token for work on the repository, and none where the host does not accept the App's key. Throws CodeHostFault where it cannot be asked. */
   tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken>
-  /** A token that reads all that the installation has, once it has been seen that the repository is among it. */
-  readingToken(repository: InstalledRepository): Promise<RepositoryToken>
+  /**
+   * A token that reads all that the installation has, once it has been seen that the repository is among it: for reads by ids alone, as a
+   * name may lead to another repository. With `fresh` both are asked for anew, after one that is kept was refused.
+   */
+  readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
   /** What is known is asked for anew. */
   forget(): void
   close(): void
@@ -100,7 +103,11 @@ export function installations({
     return (await list()).find(mine) ?? (await list(missingCountsMs)).find(mine)
   }
 
-  async function tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken> {
+  async function tokenFor(
+    repository: InstalledRepository,
+    work: RepositoryWork,
+    how: { readonly fresh?: boolean } = {},
+  ): Promise<RepositoryToken> {
     if (!(await apps.hasKey())) return { kind: 'none', why: 'no_key', installation: undefined }
     const installation = await of(repository.owner).catch((fault: unknown) => {
       if (!isKeyRefused(fault)) throw fault
@@ -114,7 +121,7 @@ export function installations({
     const permissions = work === 'reading' ? readsOf(installation) : needs[work]
     if (!isGranted(permissions, installation.permissions)) return none('not_granted')
     try {
-      const asked = { installationId: installation.id, repositoryId: repository.id, permissions }
+      const asked = { installationId: installation.id, repositoryId: repository.id, permissions, ...how }
       return { kind: 'token', accessToken: await apps.installationToken(asked), installation }
     } catch (fault) {
       if (!(fault instanceof CodeHostFault)) throw fault
@@ -131,13 +138,13 @@ export function installations({
 
   return {
     list: () => list(),
-    tokenFor,
-    async readingToken(repository) {
-      const narrow = await tokenFor(repository, 'reading')
+    tokenFor: (repository, work) => tokenFor(repository, work),
+    async readingToken(repository, how) {
+      const narrow = await tokenFor(repository, 'reading', how)
       if (narrow.kind === 'none') return narrow
       const { installation } = narrow
       const permissions = readsOf(installation)
-      const asked = { installationId: installation.id, repositoryId: null, permissions }
+      const asked = { installationId: installation.id, repositoryId: null, permissions, ...how }
       return { ...narrow, accessToken: await apps.installationToken(asked) }
     },
     forget,
