@@ -7,7 +7,6 @@ import { startDeliveryKeys } from './cleanup/deliveryKeys.ts'
 import { startErasure } from './cleanup/erasure.ts'
 import { startImageSweep } from './cleanup/imageSweep.ts'
 import { startDispatcher } from './dispatcher.ts'
-import { readAccess } from './follow/access.ts'
 import { startFollowing } from './follow/following.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 import { startProjectSync } from './projectSync/projectSync.ts'
@@ -24,7 +23,7 @@ export function startCommandWork(config: Config, engines: Engines): readonly Hel
     leases.hold('images', () => startImageSweep(engines)),
     leases.hold('blobs', () => startBlobSweep(engines)),
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
-    leases.hold('project sync', () => startProjectSync({ ...engines, tokenFor: readAccess(engines) })),
+    leases.hold('project sync', () => startProjectSync(engines)),
     startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
   ]
 }

@@ -9,7 +9,7 @@ import { project } from '#domain/project/project.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { webhookPath } from '#domain/api/server.ts'
 import { answers } from '#platform/http/answers.ts'
-import type { HostRepository } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
 import { archivedReason, factsOf } from '../../services/command/projectSync/reading.ts'
@@ -45,17 +45,7 @@ beforeEach(async () => {
   local = await startLocal(join(folder.path, 'data'), { hook: { url, secret } })
   ada = (await signIn(local.codeHost, 'ada')).accessToken
   made = await local.codeHost.createRepository(ada, { name: 'engine', description: '', isPrivate: true })
-  const command = {
-    type: 'CreateProject',
-    projectId: projectId(1),
-    ownerId: userId(1),
-    githubRepoId: made.id,
-    isPrivate: made.isPrivate,
-    name: 'Engine',
-    description: '',
-    repository: factsOf(made),
-  } as const
-  await engines.commands.execute(project, projectStream(projectId(1)), command, cause())
+  await projectOf(1, made)
 })
 afterEach(async () => {
   for (const part of running.splice(0).toReversed()) await part.stop()
@@ -68,36 +58,77 @@ afterEach(async () => {
   await folder.remove()
 })
 
-/** What was read, and how often it was tried. */
-const reads: string[] = []
-let attempts = 0
+/** A project of the n-th person. */
+async function projectOf(n: number, repository: HostRepository, owner = n): Promise<void> {
+  const command = {
+    type: 'CreateProject',
+    projectId: projectId(n),
+    ownerId: userId(owner),
+    githubRepoId: repository.id,
+    isPrivate: repository.isPrivate,
+    name: 'Engine',
+    description: '',
+    repository: factsOf(repository),
+  } as const
+  await engines.commands.execute(project, projectStream(projectId(n)), command, cause())
+}
 
-async function follow(times: Partial<ProjectSyncTimes> = {}): Promise<void> {
+/** What was read, and the repositories that it was tried for. */
+const reads: string[] = []
+const attempts: string[] = []
+interface Follow extends Partial<ProjectSyncTimes> {
+  /** By person. */
+  readonly tokenOf?: (ownerId: string) => Promise<string>
+  /** What happens before and after a reading, by the repository's number. */
+  readonly before?: (id: string) => void
+  readonly after?: () => Promise<void>
+  readonly onHeard?: () => void
+}
+
+async function follow({
+  tokenOf = async () => ada,
+  before,
+  after,
+  onHeard,
+  ...times
+}: Follow = {}): Promise<void> {
   reads.length = 0
-  attempts = 0
+  attempts.length = 0
   const synced = await startProjectSync(
     {
       ...engines,
+      log: {
+        open: async (stored) => {
+          const event = await engines.log.open(stored)
+          onHeard?.()
+          return event
+        },
+      },
       projected: projected(engines),
       codeHost: {
+        allowance: () => undefined,
         repository: local.codeHost.repository,
         repositoryById: async (...asked) => {
-          attempts += 1
+          attempts.push(asked[1])
+          before?.(asked[1])
           const found = await local.codeHost.repositoryById(...asked)
           reads.push(found === 'unchanged' ? found : found.repository.fullName)
+          await after?.()
           return found
         },
       },
-      tokenFor: async () => ({ holder: 'ada', token: async () => ada }),
+      access: { tokenOf },
     },
-    { firstMs: 3_600_000, allMs: 3_600_000, restMs: 50, ...times },
+    { firstMs: 3_600_000, allMs: 3_600_000, restMs: 50, againMs: 50, ...times },
   )
   running.push(synced)
 }
 
 const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { timeout: 15_000, interval: 50 })
 
-const shown = () => engines.documents.get(projectsView, projectId(1))
+const shown = (n = 1) => engines.documents.get(projectsView, projectId(n))
+const suspended = async (method: 'PUT' | 'DELETE') =>
+  askRest(local.api, [method, '/app/installations/1001/suspended'], { token: await appToken(local) })
 const edit = (body: object, at = '/repos/ada/engine') =>
   askRest(local.api, ['PATCH', at], { token: ada, body })
 
@@ -136,8 +167,6 @@ test('one that is deleted is gone, also when another takes its name', async () =
 
 test('one that the App is suspended for is out of reach, and comes back', async () => {
   await follow()
-  const suspended = async (method: 'PUT' | 'DELETE') =>
-    askRest(local.api, [method, '/app/installations/1001/suspended'], { token: await appToken(local) })
   await suspended('PUT')
   await eventually(async () => expect(await shown()).toMatchObject({ status: 'inactive' }))
   await suspended('DELETE')
@@ -155,8 +184,82 @@ test('a host that is away says nothing about the project', async () => {
   const of = /\/repos\/ada\/engine$/
   local.limits.disturb({ status: 502, message: 'Server Error', times: 1_000, of })
   await follow({ firstMs: 10, allMs: 20 })
-  await eventually(async () => expect(attempts).toBeGreaterThan(2))
+  await eventually(async () => expect(attempts.length).toBeGreaterThan(2))
   expect(reads).toEqual([])
   expect(await shown()).toMatchObject({ status: 'active' })
   expect(await engines.log.read(projectStream(projectId(1)), 0, 100)).toHaveLength(1)
+})
+
+test('somebody who was removed from a repository is shown nothing new of it', async () => {
+  const grace = (await signIn(local.codeHost, 'grace')).accessToken
+  const collaborator = (method: 'PUT' | 'DELETE') =>
+    askRest(local.api, [method, '/repos/ada/engine/collaborators/grace'], { token: ada })
+  await collaborator('PUT')
+  await projectOf(2, await local.codeHost.repository(grace, made))
+  await collaborator('DELETE')
+  await follow({ tokenOf: async (ownerId) => (ownerId === userId(1) ? ada : grace) })
+  await edit({ name: 'secret-name' })
+  await eventually(async () => expect(await shown(1)).toMatchObject({ githubRepoName: 'secret-name' }))
+  await eventually(async () =>
+    expect(await shown(2)).toMatchObject({ status: 'inactive', githubRepoName: 'engine' }),
+  )
+})
+
+const another = (name: string) =>
+  local.codeHost.createRepository(ada, { name, description: '', isPrivate: true })
+
+test('a person at their limit, and a project that cannot be read, hold up no other', async () => {
+  await projectOf(2, made)
+  await projectOf(3, made)
+  await projectOf(4, made, 1)
+  await edit({ name: 'machine' })
+  const tokenOf = async (ownerId: string) => {
+    if (ownerId === userId(1)) throw new CodeHostFault('rate_limited', 'Wait.')
+    if (ownerId === userId(2)) throw new Error('cannot be opened')
+    return ada
+  }
+  await follow({ firstMs: 10, tokenOf })
+  await eventually(async () => expect(await shown(3)).toMatchObject({ githubRepoName: 'machine' }))
+  for (const n of [1, 2, 4])
+    expect(await shown(n)).toMatchObject({ status: 'active', githubRepoName: 'engine' })
+})
+
+test('a round ends after three repositories in a row that the host is away for, not after one', async () => {
+  const others = [await another('b'), await another('c'), await another('d')]
+  for (const [index, one] of others.entries()) await projectOf(index + 2, one)
+  let away: readonly string[] = [made.id]
+  const before = (id: string) => {
+    if (away.includes(id)) throw new CodeHostFault('unavailable', 'Away.')
+  }
+  await follow({ firstMs: 10, allMs: 20, before })
+  await eventually(async () => expect(reads).toContain('ada/d'))
+  const all = [made, ...others].map(({ id }) => id)
+  away = all
+  const from = attempts.length
+  await eventually(async () => expect(attempts.length).toBeGreaterThan(from + 12))
+  const first = attempts.indexOf(made.id, from)
+  expect(attempts.slice(first, first + 6)).toEqual([...all.slice(0, 3), ...all.slice(0, 3)])
+})
+
+test('what was hinted at and could not be read is read a little later', async () => {
+  let refusals = 0
+  const before = () => {
+    refusals += 1
+    if (refusals < 3) throw new CodeHostFault(refusals === 1 ? 'rate_limited' : 'unavailable', 'Later.')
+  }
+  await follow({ before })
+  await edit({ name: 'machine' })
+  await eventually(async () => expect(await shown()).toMatchObject({ githubRepoName: 'machine' }))
+})
+
+test('an installation that changes while all are read leads to one more reading', async () => {
+  let heard = false
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  await follow({ firstMs: 10, restMs: 300, after: () => opened, onHeard: () => void (heard = true) })
+  await eventually(async () => expect(reads).toHaveLength(1))
+  await suspended('PUT')
+  await eventually(async () => expect(heard).toBe(true))
+  open()
+  await eventually(async () => expect(await shown()).toMatchObject({ status: 'inactive' }))
 })

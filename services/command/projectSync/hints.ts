@@ -1,0 +1,55 @@
+/** Repositories that the code host told of: each once, until it is due to be read. Pure but for the maps that it keeps; times in ms. */
+
+/** A push says little of a project, and comes often. */
+export type Hint = 'repository' | 'push'
+
+export interface Hints {
+  /** One that finds no place is found by the next reading of all. */
+  add(repositoryId: string, hint: Hint, now: number): void
+  /** Those that are due, which count as read now. */
+  take(now: number): readonly string[]
+  /** Could not be read: it is due again after the same time as after a reading. */
+  keep(repositoryId: string, now: number): void
+  /** When the next is due; `undefined` where none waits. */
+  dueAt(): number | undefined
+}
+
+export interface HintTimes {
+  /** From a hint to the reading, so that a burst of hints is one. */
+  readonly restMs: number
+  /** Between two readings of a repository because of pushes. */
+  readonly againMs: number
+}
+
+/** Keeps at most `most`. */
+export function hints({ restMs, againMs }: HintTimes, most: number): Hints {
+  const due = new Map<string, number>()
+  /** By repository, in the order of reading. */
+  const readAt = new Map<string, number>()
+  const put = (id: string, at: number) => {
+    const before = due.get(id)
+    if (before === undefined && due.size >= most) return
+    due.set(id, Math.min(before ?? at, at))
+  }
+  return {
+    add(id, hint, now) {
+      const last = readAt.get(id) ?? Number.NEGATIVE_INFINITY
+      put(id, hint === 'push' ? Math.max(now + restMs, last + againMs) : now + restMs)
+    },
+    take(now) {
+      const taken = [...due].filter(([, at]) => at <= now).map(([id]) => id)
+      for (const id of taken) {
+        due.delete(id)
+        readAt.delete(id)
+        readAt.set(id, now)
+      }
+      for (const [id, at] of readAt) {
+        if (readAt.size <= most && at + againMs > now) break
+        readAt.delete(id)
+      }
+      return taken
+    },
+    keep: (id, now) => put(id, now + againMs),
+    dueAt: () => (due.size === 0 ? undefined : Math.min(...due.values())),
+  }
+}

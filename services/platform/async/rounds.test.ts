@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { rounds } from './rounds.ts'
+
+/** Rounds that end when they are told to. */
+function controlled() {
+  const ends: (() => void)[] = []
+  const made = rounds(() => new Promise((end) => ends.push(end)))
+  onTestFinished(async () => {
+    const stopped = made.stop()
+    for (const end of ends) end()
+    await stopped
+  })
+  return { ...made, ends }
+}
+
+test('asked for many times during a round, there is one more', async () => {
+  const { within, ends } = controlled()
+  within(0)
+  await expect.poll(() => ends.length).toBe(1)
+  for (let index = 0; index < 100; index += 1) within(0)
+  await pause(5)
+  expect(ends).toHaveLength(1)
+  ends[0]?.()
+  await expect.poll(() => ends.length).toBe(2)
+  ends[1]?.()
+  await pause(5)
+  expect(ends).toHaveLength(2)
+})
+
+test('a round that is due sooner is not put off', async () => {
+  const { within, ends } = controlled()
+  within(1)
+  for (let index = 0; index < 100; index += 1) within(3_600_000)
+  await expect.poll(() => ends.length).toBe(1)
+})
+
+test('one that is asked for sooner begins sooner, also after a round that is under way', async () => {
+  const { within, ends } = controlled()
+  within(3_600_000)
+  within(0)
+  await expect.poll(() => ends.length).toBe(1)
+  within(3_600_000)
+  within(0)
+  ends[0]?.()
+  await expect.poll(() => ends.length).toBe(2)
+})
+
+test('once stopped, the round under way ends and no other begins', async () => {
+  const { within, stop, ends } = controlled()
+  within(0)
+  await expect.poll(() => ends.length).toBe(1)
+  within(0)
+  const stopped = stop()
+  ends[0]?.()
+  await stopped
+  within(0)
+  await pause(5)
+  expect(ends).toHaveLength(1)
+})

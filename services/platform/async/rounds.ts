@@ -1,0 +1,42 @@
+/** Work that is asked for at any time and done in rounds, one at a time: however often it is asked for, at most one more round waits. */
+export interface Rounds {
+  /** A round begins in so many ms, or sooner where one is due sooner; during a round this asks for one more after it. */
+  within(ms: number): void
+  /** Ends once the round that is under way has. */
+  stop(): Promise<void>
+}
+
+/** `work` must not reject. */
+export function rounds(work: () => Promise<void>): Rounds {
+  let timer: NodeJS.Timeout | undefined
+  let underWay: Promise<void> | undefined
+  let isStopped = false
+  /** By the clock of `performance.now`. */
+  let dueAt = Number.POSITIVE_INFINITY
+
+  function wait(): void {
+    clearTimeout(timer)
+    if (!isStopped && dueAt < Number.POSITIVE_INFINITY)
+      timer = setTimeout(begin, Math.max(0, Math.ceil(dueAt - performance.now())))
+  }
+  function begin(): void {
+    dueAt = Number.POSITIVE_INFINITY
+    underWay = work().finally(() => {
+      underWay = undefined
+      wait()
+    })
+  }
+  return {
+    within(ms) {
+      const at = performance.now() + ms
+      if (at >= dueAt) return
+      dueAt = at
+      if (underWay === undefined) wait()
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await underWay
+    },
+  }
+}
