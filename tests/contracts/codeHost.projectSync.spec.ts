@@ -263,3 +263,15 @@ test('an installation that changes while all are read leads to one more reading'
   open()
   await eventually(async () => expect(await shown()).toMatchObject({ status: 'inactive' }))
 })
+
+test('however often installations change, all are read at most once in a while', async () => {
+  let heard = 0
+  await follow({ firstMs: 10, againMs: 3_600_000, onHeard: () => void (heard += 1) })
+  await eventually(async () => expect(reads).toHaveLength(1))
+  for (const method of ['PUT', 'DELETE', 'PUT', 'DELETE'] as const) await suspended(method)
+  await eventually(async () => expect(heard).toBe(4))
+  // What they would lead to is due before this.
+  await edit({ name: 'machine' })
+  await eventually(async () => expect(await shown()).toMatchObject({ githubRepoName: 'machine' }))
+  expect(reads).toEqual(['ada/engine', 'ada/machine'])
+})
