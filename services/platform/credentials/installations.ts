@@ -61,17 +61,15 @@ const needs = {
 /** Read where it was granted. */
 const readable = ['contents', 'pull_requests', 'issues', 'checks', 'statuses', 'actions'] as const
 
-export function installations({
-  apps,
-  bus,
-  clock,
-  logger,
-}: {
+interface InstallationsDeps {
   readonly apps: Apps
   readonly bus: Pick<Bus, 'subscribe'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'error'>
-}): Installations {
+}
+
+/** What is known of installations, in memory, until it is closed. */
+export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
   let isKeyAccepted = true
   let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
   const forget = () => void (known = undefined)
