@@ -112,7 +112,6 @@ const wanted: Wanted = {
     repositoryToken: async () => 'token',
   },
   repository: '7',
-  repositoryName: { owner: 'ada', name: 'engine' },
 }
 const pull = (updatedAt = '2026-01-30T12:00:00Z'): ReadPullRequest => ({
   kind: 'read',

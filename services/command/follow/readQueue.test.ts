@@ -12,7 +12,6 @@ const wanted = (taskId: string, repository = 'r', holder = 'ada'): Wanted => ({
   key: { nodeId: taskId },
   access: ownOf(holder),
   repository,
-  repositoryName: null,
 })
 const idsOf = (taken: readonly Wanted[]) => taken.map(({ taskId }) => taskId)
 

@@ -2,7 +2,7 @@
  * Pull requests that wait to be read: each once, however often it is asked for, bounded, and in turn for the repositories of one access. Pure
  * but for the map that it keeps.
  */
-import type { PullRequestKey, RepositoryName } from '#platform/ports/codeHost.ts'
+import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from './access.ts'
 
 /** A pull request to read. */
@@ -14,8 +14,6 @@ export interface Wanted {
   readonly access: ReadAccess
   /** Repositories take turns. */
   readonly repository: string
-  /** Its name, where that is known. */
-  readonly repositoryName: RepositoryName | null
 }
 
 export interface ReadQueue {

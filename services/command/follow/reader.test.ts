@@ -34,7 +34,6 @@ async function read(answer: () => PullRequestReading[], key: PullRequestKey = by
     key,
     access: access ?? installation,
     repository: '42',
-    repositoryName: null,
   }
   const outcome = await readAll(
     {

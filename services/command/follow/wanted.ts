@@ -108,8 +108,7 @@ async function wantedOf(
       repositoryOwner: project?.githubOwner ?? null,
     })
     const repository = pull.repositoryId ?? task.projectId
-    const repositoryName = name ?? null
-    return [{ taskId: pull.id, number: pull.number, key, access, repository, repositoryName }]
+    return [{ taskId: pull.id, number: pull.number, key, access, repository }]
   })
   return (await Promise.all(wanted)).flat()
 }

@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** 144 bits, in letters that an address may hold. It counts while there is no App, and never again. */
+/** 144 bits, in letters that an address may hold. It counts while there is no App, and is always the same: whoever keeps the log of a start keeps it too. */
 export const setupCodeOf = ({ deriveKey }: Pick<Vault, 'deriveKey'>): string =>
   Buffer.from(deriveKey('setup-code')).toString('base64url').slice(0, 24)
 
