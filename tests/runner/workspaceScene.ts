@@ -69,7 +69,13 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
       return commit
     },
     async refresh() {
-      const result = await mirrors.refresh({ url: remote, owner: 'ada', name: 'sample', timeoutMs: 30_000 })
+      const result = await mirrors.refresh({
+        url: remote,
+        owner: 'ada',
+        name: 'sample',
+        id: '7',
+        timeoutMs: 30_000,
+      })
       if (result.kind !== 'ready') throw new Error(`the mirror is not ready: ${result.kind}`)
       return result.mirror
     },

@@ -23,6 +23,7 @@ import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '..
 import { failed, type Failed } from './failure.ts'
 import {
   forPush,
+  mirrored,
   reachRepository,
   refreshReached,
   type RefreshedRepository,
@@ -96,16 +97,17 @@ export async function prepare(
 async function makeWhileRefreshing(
   deps: WorkspaceDeps,
   { task, user, early, signal }: PrepareRun,
-  { repository, access }: Pick<RepositoryAccess, 'repository' | 'access'>,
+  reached: RepositoryAccess,
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
+  const { access } = reached
   // Work that was begun on an empty repository goes on as it was.
   const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(deps.root, task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
   let found: Workspace | undefined
   return prepareConcurrently(repositoryReady, {
     async find() {
-      const before = await deps.mirrors.find({ ...repository, url: access.url })
+      const before = await deps.mirrors.find(mirrored(reached))
       if (before && early && task.workspace === 'ready') {
         // Nothing is made of this one: its sandbox need not wait until all of it has been looked at.
         found = await readWorkspace({ root: deps.root, taskId: task.id, mirror: before })

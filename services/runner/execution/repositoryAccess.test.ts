@@ -6,7 +6,7 @@ import { startGitServer, type TestGitServer } from '../../../tests/runner/gitSer
 import { makeScene, testGit, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import { commitOf } from '../workspace/git/git.ts'
 import { openMirrors, type Mirrors } from '../workspace/git/mirror.ts'
-import { forPush, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
+import { forPush, mirrored, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
 
 const authorization = `basic ${Buffer.from('x-access-token:ghs_secret').toString('base64')}`
 const repository = { owner: 'ada', name: 'sample' }
@@ -38,11 +38,11 @@ afterEach(async () => {
 })
 
 /** As reached with a token of the installation, or with the person's own. */
-function reached(gitToken = 'ghs_secret'): RepositoryAccess {
+function reached(gitToken = 'ghs_secret', id = '7'): RepositoryAccess {
   return {
     repository,
     access: { accessToken: 'ghu_own', gitToken, url: `${server.url}/remote.git`, authorization },
-    installed: { id: '7', owner: 'ada', installation: undefined },
+    installed: { id, owner: 'ada', installation: undefined },
   }
 }
 
@@ -84,7 +84,17 @@ describe('what the installation may fetch', { timeout: 20_000 }, () => {
   test('is not cloned either', async () => {
     const refused = await refreshReached(refuses('forbidden'), reached(), {})
     expect(refused).toMatchObject({ kind: 'failed' })
-    expect(await mirrors.find({ ...repository, url: reached().access.url })).toBeUndefined()
+    expect(await mirrors.find(mirrored(reached()))).toBeUndefined()
+  })
+
+  test('holds nothing of a repository that was deleted and made again under its name', async () => {
+    const gone = await behind()
+    const again = answering(async () => ({ ...shown, id: '8' }))
+    const made = await refreshReached(again, reached('ghs_secret', '8'), {})
+    if (made.kind !== 'ready') throw new Error(made.reason)
+    expect(made.mirror.dir).not.toBe(gone.dir)
+    expect(await commitOf(testGit, made.mirror.dir, gone.commit)).toBe(gone.commit)
+    expect(await commitOf(testGit, gone.dir, gone.commit)).toBeNull()
   })
 
   test('is fetched once the host has shown them the repository', async () => {

@@ -6,6 +6,7 @@ import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/por
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/git/mirror.ts'
+import type { MirroredRepository } from '../workspace/names.ts'
 import { failed, type Failed } from './failure.ts'
 
 /** How git and the code host reach a repository. The tokens and `authorization` are secrets. */
@@ -21,6 +22,15 @@ export interface RepositoryAccess {
   }
   /** The repository as installations know it, and the installation that has it. */
   readonly installed: InstalledRepository & { readonly installation: Installation | undefined }
+}
+
+/** What the mirror of a repository that was reached is known by. */
+export function mirrored({
+  repository,
+  access,
+  installed,
+}: RepositoryAccess): MirroredRepository & { url: string } {
+  return { ...repository, id: installed.id, url: access.url }
 }
 
 type Task = Pick<TaskDocument, 'owner' | 'projectId'>
@@ -136,8 +146,7 @@ export async function refreshReached(
   const [asked, refreshed] = await Promise.all([
     asking,
     mirrors.refresh({
-      ...repository,
-      url: access.url,
+      ...mirrored(reached),
       authorization: access.authorization,
       timeoutMs: cloneWithinMs,
       signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,

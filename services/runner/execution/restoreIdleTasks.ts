@@ -7,7 +7,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { ownSecrets, settingsOf, valuesOf } from './projectSecrets.ts'
 import { changesEvent, redactChanges } from './recording/changesReport.ts'
-import { reachAsPerson } from './repositoryAccess.ts'
+import { mirrored, reachAsPerson } from './repositoryAccess.ts'
 import { recordRestored, restoreTask, treeGitFor } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
@@ -68,8 +68,8 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     if (!document) return
     const reached = await reachAsPerson(deps, document)
     if (reached.kind === 'failed') return
-    const { repository, access } = reached
-    const mirror = await deps.mirrors.find({ ...repository, url: access.url })
+    const { access } = reached
+    const mirror = await deps.mirrors.find(mirrored(reached))
     const workspace = mirror && (await findWorkspace({ root: deps.root, taskId, mirror }))
     if (!workspace) return
     // It remembers the turns that were undone.

@@ -5,7 +5,7 @@ import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'
-import { reachAsPerson } from '../execution/repositoryAccess.ts'
+import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { endedWell } from '../workspace/git/git.ts'
 import { mirrorPath } from '../workspace/names.ts'
 
@@ -55,8 +55,9 @@ async function inRepository(
   const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
   if (reached.kind === 'failed') return []
   const { repository, access } = reached
+  const { url, ...known } = mirrored(reached)
   const { defaultBranch } = await deps.codeHost.repository(access.accessToken, repository)
-  const gitDir = join(deps.root, mirrorPath(access.url, repository))
+  const gitDir = join(deps.root, mirrorPath(url, known))
   const read = (args: readonly string[]) =>
     deps.git({ gitDir, args, timeoutMs: withinMs, maxOutputBytes: mostBytes })
   const tree = `refs/heads/${defaultBranch}`

@@ -7,7 +7,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { fetchSnapshot } from '../execution/recording/savedWork.ts'
-import { reachAsPerson } from '../execution/repositoryAccess.ts'
+import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { treeGitFor } from '../execution/restore.ts'
 import { emptyTree } from '../workspace/git/git.ts'
 import { previewRestore } from '../workspace/saved/restoreInPlace.ts'
@@ -56,7 +56,6 @@ export async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promis
   const task = await deps.documents.get(tasksView, taskId)
   const reached = task && (await reachAsPerson(deps, task))
   if (reached?.kind !== 'reached') return undefined
-  const { repository, access } = reached
-  const mirror = await deps.mirrors.find({ ...repository, url: access.url })
+  const mirror = await deps.mirrors.find(mirrored(reached))
   return mirror && readWorkspace({ root: deps.root, taskId, mirror })
 }

@@ -97,7 +97,9 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
     // A mirror that is removed while read models are rebuilt is only cloned again, unless a run is using it.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
-      projects.some(({ githubOwner: owner, githubRepoName: name }) => isMirrorOf(path, { owner, name })),
+      projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>
+        isMirrorOf(path, { owner, name, id }),
+      ),
   })
 }
 

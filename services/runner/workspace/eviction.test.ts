@@ -201,7 +201,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     expect(await room().clear()).toMatchObject({ mirrors: [] })
     const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })
     await utimes(mirror.dir, 1_000, 1_000)
-    await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', timeoutMs: 30_000 })
+    await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     await writeFile(join(scene.root, 'tasks', 'half-made', 'git/objects/info/alternates'), '')
     expect(await room({ idleMs: 60_000 }).clear()).toMatchObject({ mirrors: [] })
   })

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { endedWell } from './git/git.ts'
-import { isTaskFolderName, mirrorPath, workingBranchName } from './names.ts'
+import { isMirrorOf, isTaskFolderName, mirrorPath, workingBranchName } from './names.ts'
 import { testGit } from '../../../tests/runner/workspaceScene.ts'
 
 test('a working branch is named after the task', () => {
@@ -25,11 +25,26 @@ test('whatever the title is, git takes the name for a branch', { timeout: 20_000
 })
 
 test('a mirror stays under its folder, and no two addresses share one', () => {
-  const path = mirrorPath('http://host/a/b.git', { owner: '../..', name: '.git' })
+  const path = mirrorPath('http://host/a/b.git', { owner: '../..', name: '.git', id: '' })
   expect(path).toMatch(/^owner\/git-[0-9a-f]{12}\.git$/)
-  expect(mirrorPath('http://one/a/b.git', { owner: 'a', name: 'b' })).not.toBe(
-    mirrorPath('http://two/a/b.git', { owner: 'a', name: 'b' }),
+  expect(mirrorPath('http://one/a/b.git', { owner: 'a', name: 'b', id: '' })).not.toBe(
+    mirrorPath('http://two/a/b.git', { owner: 'a', name: 'b', id: '' }),
   )
+})
+
+test('a repository that was made again under the name of one that is gone has a mirror of its own', () => {
+  const [gone, made] = ['7', '8'].map((id) =>
+    mirrorPath('http://host/a/b.git', { owner: 'a', name: 'b', id }),
+  )
+  expect(made).toMatch(/^a\/b-8-[0-9a-f]{12}\.git$/)
+  expect(made).not.toBe(gone)
+})
+
+test('a mirror is used by the project of its repository alone, and one without a number by projects without', () => {
+  const named = { owner: 'a', name: 'b' }
+  const path = (id: string) => mirrorPath('http://host/a/b.git', { ...named, id })
+  const uses = (id: string) => ['', '7', '8'].filter((of) => isMirrorOf(path(of), { ...named, id }))
+  expect(['', '7', '8'].map(uses)).toEqual([[''], ['7'], ['8']])
 })
 
 test('only plain ids name a folder', () => {

@@ -8,15 +8,24 @@ export function workingBranchName(title: string, taskId: string): string {
   return `${ourBranches}/${slug || 'task'}-${shortHash(taskId, 8)}`
 }
 
-/** Where the mirror of a repository lies under the mirrors' folder. Two addresses never share one. */
-export function mirrorPath(url: string, repository: { owner: string; name: string }): string {
-  const owner = asciiSlug(repository.owner, 60) || 'owner'
-  const name = asciiSlug(repository.name, 60) || 'repository'
-  return `${owner}/${name}-${shortHash(url, 12)}.git`
+/** A repository as its mirror is known by: a name can pass to another one, the number of the code host cannot. */
+export interface MirroredRepository {
+  readonly owner: string
+  readonly name: string
+  /** The code host's number; '' where the project has none. */
+  readonly id: string
 }
 
-/** Whether the folder, below that of the mirrors, is of this repository, at whatever address. */
-export function isMirrorOf(path: string, repository: { owner: string; name: string }): boolean {
+/** Where the mirror of a repository lies under the mirrors' folder. Neither two addresses nor two repositories ever share one. */
+export function mirrorPath(url: string, repository: MirroredRepository): string {
+  const owner = asciiSlug(repository.owner, 60) || 'owner'
+  const { id } = repository
+  const name = [asciiSlug(repository.name, 60) || 'repository', ...(id ? [asciiSlug(id, 20)] : [])].join('-')
+  return `${owner}/${name}-${shortHash(id ? `${url}\n${id}` : url, 12)}.git`
+}
+
+/** Whether the folder, below that of the mirrors, is of this repository, at whatever address. One from before numbers counted is not. */
+export function isMirrorOf(path: string, repository: MirroredRepository): boolean {
   const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))
   return ours === other
 }

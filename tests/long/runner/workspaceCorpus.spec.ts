@@ -122,7 +122,7 @@ async function workTwice(
   const url = join(host.dir, '.git')
   const mirrors = openMirrors({ root: folder, git: testGit })
   const refresh = async () => {
-    const refreshed = await mirrors.refresh({ url, owner: 'ada', name: 'sample', timeoutMs: 30_000 })
+    const refreshed = await mirrors.refresh({ url, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))
     return refreshed.mirror
   }

@@ -17,6 +17,7 @@ let mirrors: Mirrors
 const ada = () => ({
   url: `${server.url}/remote.git`,
   owner: 'ada',
+  id: '7',
   name: 'sample',
   authorization,
   timeoutMs: 20_000,

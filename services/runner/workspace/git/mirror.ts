@@ -6,7 +6,7 @@ import type { Finished } from '#platform/childProcess.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { hostRefs } from './remoteRefs.ts'
-import { mirrorPath } from '../names.ts'
+import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
 
 export interface Mirror {
@@ -16,10 +16,8 @@ export interface Mirror {
   readonly objects: string
 }
 
-export interface RefreshRequest {
+export interface RefreshRequest extends MirroredRepository {
   readonly url: string
-  readonly owner: string
-  readonly name: string
   /** Value of the `Authorization` header; not given for a public repository. */
   readonly authorization?: string | undefined
   /** For both ways, cloning and fetching. */
@@ -46,7 +44,7 @@ export type RefreshResult =
 
 export interface Mirrors {
   /** The mirror as it is, if there is one. It counts as used now. */
-  find(request: Pick<RefreshRequest, 'url' | 'owner' | 'name'>): Promise<Mirror | undefined>
+  find(request: MirroredRepository & Pick<RefreshRequest, 'url'>): Promise<Mirror | undefined>
   /**
    * Clones the repository, or fetches what is new. The host is always asked, with this person's access. No incomplete clone is left. One at a time
    * for each repository.

@@ -105,7 +105,7 @@ describe('a mirror', () => {
     const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git })
     const refresh = async (more: { readonly authorization?: string } = {}) => {
       calls.length = 0
-      const request = { ...asked(), owner: 'ada', name: 'sample', timeoutMs: 20_000, ...more }
+      const request = { ...asked(), owner: 'ada', name: 'sample', id: '7', timeoutMs: 20_000, ...more }
       const result = await mirrors.refresh(request)
       return { kind: result.kind, fetched: calls.includes('fetch'), result }
     }

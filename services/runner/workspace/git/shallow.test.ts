@@ -39,6 +39,7 @@ describe('a large repository', { timeout: 30_000 }, () => {
     const refreshed = await mirrors.refresh({
       url: scene.remote,
       owner: 'ada',
+      id: '7',
       name: 'sample',
       timeoutMs: 30_000,
       onProgress: (line) => lines.push(line),
