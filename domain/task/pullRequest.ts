@@ -64,7 +64,7 @@ export function settlePullRequest(
   const { requestId, outcome, nextRequestId } = command
   if (state.pullRequestRequest !== requestId)
     return refuse('evicted', 'This pull request has already been settled.')
-  const events = [...settled(requestId, outcome), ...answersDue(state, outcome)]
+  const events = [...settled(state, requestId, outcome), ...answersDue(state, outcome)]
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
@@ -203,13 +203,17 @@ function after(task: LiveTask, outcome: PullRequestOutcome): LiveTask {
   return { ...task, pullRequest: publishedAs(task.pullRequest, outcome) }
 }
 
-function settled(requestId: string, outcome: PullRequestOutcome): readonly TaskEvent[] {
+function settled(
+  { pullRequest }: LiveTask,
+  requestId: string,
+  outcome: PullRequestOutcome,
+): readonly TaskEvent[] {
   switch (outcome.kind) {
     case 'failed': {
       const { code, reason, messageId = null } = outcome
       return [
         PullRequestFailed.of({ requestId, code }, { reason }),
-        ...toldInChat(messageId, `The pull request was not updated: ${reason}`),
+        ...toldInChat(messageId, `The pull request was not ${pullRequest ? 'updated' : 'opened'}: ${reason}`),
       ]
     }
     case 'closed': {

@@ -1,7 +1,7 @@
 /** A person's access to a task's repository, and its mirror brought up to date with that access. */
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import type { InstalledRepository } from '#platform/credentials/installations.ts'
+import type { InstalledRepository, NoToken } from '#platform/credentials/installations.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { WorkspaceDeps } from '../deps.ts'
@@ -20,8 +20,11 @@ export interface RepositoryAccess {
     readonly url: string
     readonly authorization: string
   }
-  /** The repository as installations know it, and the installation that has it. */
-  readonly installed: InstalledRepository & { readonly installation: Installation | undefined }
+  /** The repository as installations know it, the installation that has it, and why it gives no token where it gives none. */
+  readonly installed: InstalledRepository & {
+    readonly installation: Installation | undefined
+    readonly noToken?: NoToken
+  }
 }
 
 /** What the mirror of a repository that was reached is known by. */
@@ -64,7 +67,11 @@ export async function reachRepository(deps: Deps, task: Task): Promise<Reached |
       found.kind === 'token'
         ? await accessWith(deps, repository, { accessToken, gitToken: found.accessToken })
         : access,
-    installed: { ...installed, installation: found.installation },
+    installed: {
+      ...installed,
+      installation: found.installation,
+      ...(found.kind === 'none' && { noToken: found.why }),
+    },
   }
 }
 
@@ -77,11 +84,33 @@ async function accessWith(
   return { ...tokens, url, authorization }
 }
 
+/** What has become of the App's installation, where that is why the code host refuses the person: their tokens reach no further than it. */
+function installationLost({ repository, installed }: RepositoryAccess): string | undefined {
+  const { owner, name } = repository
+  const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
+  const sentence = (is: string, cure: string) =>
+    `Flightdeck's App ${is}, so nothing reaches ${owner}/${name}. The work is kept. ${cure}, then try again.`
+  switch (installed.noToken) {
+    case 'suspended':
+      return sentence(`is suspended for ${owner}`, `Its owner can end that${at}`)
+    case 'not_installed':
+      return sentence(`is not installed for ${owner}`, 'Its owner can install it from Settings')
+    case 'not_selected':
+      return sentence('was not given this repository', `Its owner can add it${at}`)
+    case 'no_key':
+    case 'key_refused':
+    case 'not_granted':
+    case undefined:
+      return undefined
+  }
+}
+
 /** Whether the person may push, or why they may not even read; `null` where the host does not say. Throws where it cannot be asked. */
 async function rightsOf(
   { codeHost }: Checking,
-  { repository, access, installed }: RepositoryAccess,
+  reached: RepositoryAccess,
 ): Promise<{ readonly mayPush: boolean | null } | Failed> {
+  const { repository, access, installed } = reached
   const full = `${repository.owner}/${repository.name}`
   try {
     const { id, mayPush } = await codeHost.repository(access.accessToken, repository)
@@ -100,7 +129,8 @@ async function rightsOf(
       case 'not_found':
         return failed(
           'no_repository_access',
-          `GitHub no longer shows ${full} to your account. Ask for access to the repository, or check that it still exists, then continue.`,
+          installationLost(reached) ??
+            `GitHub no longer shows ${full} to your account. Ask for access to the repository, or check that it still exists, then continue.`,
         )
       case 'invalid':
       case 'rate_limited':
@@ -176,7 +206,8 @@ export async function forPush(
   if (mayPush === false)
     return failed(
       'no_push_access',
-      `Your GitHub account may read ${owner}/${name}, but not push to it. The work is kept. Ask somebody who owns the repository for write access, then try again.`,
+      installationLost(refreshed) ??
+        `Your GitHub account may read ${owner}/${name}, but not push to it. The work is kept. Ask somebody who owns the repository for write access, then try again.`,
     )
   const { accessToken } = refreshed.access
   const access = await accessWith(deps, repository, { accessToken, gitToken: accessToken })

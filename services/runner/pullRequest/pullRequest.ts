@@ -7,6 +7,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
+import { faultOfHost } from '#platform/http/answers.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
@@ -36,7 +37,7 @@ export async function makePullRequest(
   const command = {
     type: 'SettlePullRequest',
     requestId,
-    outcome: requested.automatic ? toldInChat(outcome) : outcome,
+    outcome: requested.automatic || isForPerson(outcome) ? toldInChat(withWorkKept(outcome)) : outcome,
     nextRequestId: randomUUID(),
   } as const
   await deps.commands
@@ -44,6 +45,28 @@ export async function makePullRequest(
     .catch((fault: unknown) => {
       if (!(fault instanceof Fault)) throw fault
     })
+}
+
+/** What only somebody at the code host, or in the settings, can put right: it is told where it stays on the screen, whoever asked. */
+const forPerson: ReadonlySet<string> = new Set([
+  'github_not_connected',
+  'no_repository_access',
+  'no_push_access',
+  'workflows_not_granted',
+])
+const isForPerson = (outcome: PullRequestOutcome): boolean =>
+  outcome.kind === 'failed' && forPerson.has(outcome.code)
+
+const workKept = 'The work is kept.'
+const notConnected = `Flightdeck can no longer act for you on GitHub. ${workKept} Connect GitHub again in Settings, then try again.`
+
+/** Whoever lost their access reads that their work is not lost with it. */
+function withWorkKept(outcome: PullRequestOutcome): PullRequestOutcome {
+  if (outcome.kind !== 'failed') return outcome
+  if (outcome.code === 'github_not_connected') return { ...outcome, reason: notConnected }
+  if (outcome.code === 'no_repository_access' && !outcome.reason.includes(workKept))
+    return { ...outcome, reason: `${outcome.reason} ${workKept}` }
+  return outcome
 }
 
 /** Where nobody waits for the outcome, a failure is told in the chat. One that is only postponed is told when it is done. */
@@ -129,8 +152,7 @@ async function requestedOf(
 function outcomeOfFault(logger: Logger, fault: unknown): PullRequestOutcome {
   if (fault instanceof Fault) return { kind: 'failed', code: fault.code, reason: fault.message }
   if (fault instanceof CodeHostFault) {
-    const code = fault.kind === 'unavailable' ? 'code_host_unavailable' : 'code_host_refused'
-    return { kind: 'failed', code, reason: fault.message }
+    return { kind: 'failed', code: faultOfHost(fault).code, reason: fault.message }
   }
   logger.error({ err: fault }, 'pull request failed')
   return { kind: 'failed', code: 'internal', reason: 'Something went wrong while creating the pull request.' }
