@@ -1,4 +1,5 @@
 /** git over HTTP with the tokens of Apps: limited by repositories, by `contents`, and by `workflows`. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -22,6 +23,8 @@ let tree: string
 
 beforeAll(async () => {
   folder = await temporaryFolder()
+  // As the data of whoever starts it from its sources, which are modules.
+  await writeFile(join(folder.path, 'package.json'), '{ "type": "module" }')
   local = await startLocal(join(folder.path, 'data'), { tokenShape: 'long' })
   ada = (await signIn(local.codeHost, 'ada')).accessToken
   const made = await local.codeHost.createRepository(ada, {

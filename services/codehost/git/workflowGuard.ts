@@ -88,7 +88,11 @@ flush()
 export async function openWorkflowGuard(dataDir: string): Promise<WorkflowGuard> {
   const folder = join(dataDir, 'hooks')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(join(folder, 'proc-receive'), `#!${process.execPath}${hook}`, { mode: 0o700 })
+  // Without an extension it would be taken for a module of another kind below a package that says so.
+  const script = join(folder, 'proc-receive.cjs')
+  await writeFile(script, hook, { mode: 0o600 })
+  const [node, hooked] = [process.execPath, script].map((path) => `'${path.replaceAll("'", `'\\''`)}'`)
+  await writeFile(join(folder, 'proc-receive'), `#!/bin/sh\nexec ${node} ${hooked}\n`, { mode: 0o700 })
   return {
     settings: [
       ['core.hooksPath', folder],
