@@ -100,10 +100,10 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
       right: 'write',
       isKnown: true,
       verdict: null,
-      writtenAt: '2026-01-31T00:00:00Z',
     },
     content: {
       number: 7,
+      writtenAt: '2026-01-31T00:00:00Z',
       author: { id: '9', login: 'grace' },
       url: null,
       headCommit: 'a'.repeat(40),

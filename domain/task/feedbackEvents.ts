@@ -86,8 +86,19 @@ export const FailedCheck = z.object({
 })
 export type FailedCheck = z.infer<typeof FailedCheck>
 
+/** The time that a first version had among the facts: it finds a public comment, and so its author, also after the words are erased. */
+const TimeInData = z.looseObject({ writtenAt: z.iso.datetime() })
+const Words = z.looseObject({}).nullable()
+
 /** Something new on the pull request, as it was when it was first read: later edits change nothing. */
-export const FeedbackReceived = event('FeedbackReceived', 1, {
+export const FeedbackReceived = event('FeedbackReceived', 2, {
+  upcasts: [
+    (first) => {
+      const { writtenAt, ...data } = TimeInData.parse(first.data)
+      const words = Words.parse(first.content)
+      return { data, content: words && { ...words, writtenAt } }
+    },
+  ],
   data: z.object({
     feedbackId: FeedbackId,
     kind: FeedbackKind,
@@ -97,11 +108,11 @@ export const FeedbackReceived = event('FeedbackReceived', 1, {
     isKnown: z.boolean(),
     /** `null` for what is no review. */
     verdict: ReviewVerdict.nullable(),
-    /** When it was written or when the check ended, by the code host. */
-    writtenAt: z.iso.datetime(),
   }),
   content: z.object({
     number: z.int(),
+    /** When it was written or when the check ended, by the code host. */
+    writtenAt: z.iso.datetime(),
     /** `null` for checks. */
     author: Author.nullable(),
     url: z.string().nullable(),

@@ -10,6 +10,7 @@ const review: FollowedUp = {
   right: 'write',
   verdict: 'changes_requested',
   number: 7,
+  writtenAt: '2026-01-31T00:00:00Z',
   author: { id: '9', login: 'grace' },
   url: null,
   headCommit: 'a'.repeat(40),

@@ -64,6 +64,8 @@ function received(event: Extract<Event, { type: 'FeedbackReceived' }>, id: strin
     id,
     ...data,
     task: parseTask(event.stream),
+    // What is left of one whose words were erased was received then.
+    writtenAt: content?.writtenAt ?? at,
     receivedAt: at,
     number: content?.number ?? null,
     author: content?.author ?? null,

@@ -59,10 +59,10 @@ export function review(n = 1, change: Partial<Receive> = {}): Receive {
       right: 'write',
       isKnown: true,
       verdict: 'commented',
-      writtenAt: '2026-01-31T00:00:00Z',
     },
     content: {
       number: 7,
+      writtenAt: '2026-01-31T00:00:00Z',
       author: { id: '9', login: 'grace' },
       url: null,
       headCommit: head,

@@ -129,10 +129,10 @@ async function due(
         right: 'write',
         isKnown: true,
         verdict: 'commented',
-        writtenAt: '2026-01-31T00:00:00Z',
       },
       {
         number: n,
+        writtenAt: '2026-01-31T00:00:00Z',
         author: { id: '9', login: 'grace' },
         url: null,
         headCommit: openedWith,

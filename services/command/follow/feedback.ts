@@ -138,9 +138,9 @@ function awaited({ waiting, gatherMs }: Reader, taskId: string, { kind, content 
 }
 
 async function recordPiece(reader: Reader, reading: Reading, piece: Piece): Promise<void> {
-  const { author, kind, verdict, writtenAt, content } = piece
+  const { author, kind, verdict, content } = piece
   const right = author === null ? 'none' : await rightOf(reader, reading, author)
   const isKnown = author !== null && (await isOurs(reader, author.id))
-  const data = { kind, right, isKnown, verdict, writtenAt }
+  const data = { kind, right, isKnown, verdict }
   await record(reader, reading, { data, content, mode: reading.rule.reviews })
 }

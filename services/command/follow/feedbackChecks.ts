@@ -42,6 +42,7 @@ async function recordCheck(
   const annotations = await hidden(asked, [])
   const content = {
     number: wanted.number,
+    writtenAt: check.endedAt,
     author: null,
     url: check.url,
     headCommit: pull.pullRequest.headCommit,
@@ -68,7 +69,6 @@ async function recordCheck(
     right: null,
     isKnown: false,
     verdict: null,
-    writtenAt: check.endedAt,
   } as const
   await record(reader, reading, { data, content, mode: rule.checks })
 }

@@ -12,7 +12,6 @@ export interface Piece {
   readonly kind: 'review' | 'comment'
   readonly author: HostAuthor | null
   readonly verdict: 'approved' | 'changes_requested' | 'commented' | null
-  readonly writtenAt: string
   readonly content: Content
 }
 
@@ -37,6 +36,7 @@ export function piecesOf(
     if (body.trim() === '' && comments.length === 0) return []
     const content = {
       ...about,
+      writtenAt,
       author: named(author),
       url,
       headCommit: commit ?? headCommit,
@@ -47,7 +47,6 @@ export function piecesOf(
       kind: 'review',
       author,
       verdict: state,
-      writtenAt,
       content: { ...content, comments: some.map(lineOf) },
     }))
   })
@@ -57,12 +56,13 @@ export function piecesOf(
     .map((line): Piece => {
       const content = {
         ...about,
+        writtenAt: line.writtenAt,
         author: named(line.author),
         url: line.url,
         body: '',
         comments: [lineOf(line)],
       }
-      return { kind: 'review', author: line.author, verdict: 'commented', writtenAt: line.writtenAt, content }
+      return { kind: 'review', author: line.author, verdict: 'commented', content }
     })
   const comments = feedback.comments
     .filter(
@@ -72,14 +72,17 @@ export function piecesOf(
     .map(({ id, author, body, writtenAt, url }): Piece => {
       const content = {
         ...about,
+        writtenAt,
         author: named(author),
         url,
         commentId: id,
         body: cut(body, feedbackLimits.body),
       }
-      return { kind: 'comment', author, verdict: null, writtenAt, content }
+      return { kind: 'comment', author, verdict: null, content }
     })
-  return [...reviews, ...lone, ...comments].toSorted((a, b) => (a.writtenAt < b.writtenAt ? -1 : 1))
+  return [...reviews, ...lone, ...comments].toSorted((a, b) =>
+    a.content.writtenAt < b.content.writtenAt ? -1 : 1,
+  )
 }
 
 /** The comments in lists of as many as a piece may have; one list where there are none. */

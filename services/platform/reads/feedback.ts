@@ -8,6 +8,7 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 /** What was read at the code host; `null` once it is erased. */
 export function contentOf({
   number,
+  writtenAt,
   headCommit,
   body,
   author,
@@ -18,7 +19,7 @@ export function contentOf({
   check,
 }: FeedbackDocument) {
   if (number === null || headCommit === null || body === null) return null
-  return { number, author, url, headCommit, reviewId, commentId, body, comments, check }
+  return { number, writtenAt, author, url, headCommit, reviewId, commentId, body, comments, check }
 }
 
 /** The message that it would be sent as; `null` once its words are erased. */
