@@ -176,7 +176,7 @@ function host() {
       })
     },
   }
-  const set = (number: number, state: ObservedPullRequest['state']) => {
+  const set = (number: number, state: ObservedPullRequest['state'], reviewed?: string) => {
     second += 1
     const at = new Date(Date.UTC(2026, 0, 31) + second * 1_000).toISOString()
     pulls.set(number, {
@@ -185,7 +185,10 @@ function host() {
       repositoryId: '7',
       state,
       draft: false,
-      headCommit: 'c'.repeat(40),
+      headCommit: reviewed ?? 'c'.repeat(40),
+      ...(reviewed !== undefined && {
+        standing: { review: 'approved', checks: null, checksReadable: true } as const,
+      }),
       updatedAt: at,
       mergedAt: state === 'merged' ? at : null,
       mergedBy: state === 'merged' ? 'grace' : null,
@@ -283,6 +286,27 @@ describe('a follower', () => {
     for (const number of numbers) expect(await eventsOf(number, 'PullRequestObserved')).toHaveLength(2)
     expect(local.asked.length - before).toBeLessThan(120)
   })
+
+  test.each(['check_run', 'check_suite', 'status'])(
+    'reads the pull requests of a commit that a %s names, which names none of them',
+    async (event) => {
+      const local = host()
+      const [commit, other] = ['a'.repeat(40), 'b'.repeat(40)]
+      local.set(1, 'open', commit)
+      local.set(2, 'open', other)
+      await projectOf()
+      const hinted: string[] = []
+      await follow(local, quick, { ...noFeedback, forget: (of) => void hinted.push(of) })
+      for (const number of [1, 2]) await opened(number)
+      await eventually('both are read', async () => (await states([1, 2])).every((state) => state === 'open'))
+      local.set(1, 'merged', commit)
+      const about = event === 'status' ? { sha: commit } : { [event]: { id: 5, head_sha: commit } }
+      await deliver(JSON.stringify({ ...about, repository: { id: 7 } }), {}, event)
+      await eventually('it is merged', async () => (await states([1])).includes('merged'))
+      // The other's head is another commit.
+      expect(hinted).toEqual([taskId(1)])
+    },
+  )
 
   test('of a process that was killed between the log and the reading, the next one goes on', async () => {
     const [dead, alive] = [host(), host()]

@@ -17,7 +17,7 @@ import type { Projected } from '#platform/reads/projected.ts'
 import type { FeedbackReader } from './feedback.ts'
 import { readAll, type Found, type ReaderDeps, type ReadOutcome } from './reader.ts'
 import { readQueue, type ReadQueue, type Wanted } from './readQueue.ts'
-import { allFollowed, hinted, lookedAt, ofTask, type WantedDeps } from './wanted.ts'
+import { allFollowed, hinted, lookedAt, ofCommit, ofTask, type WantedDeps } from './wanted.ts'
 
 export interface FollowerEngines extends WantedDeps, ReaderDeps {
   readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
@@ -155,21 +155,25 @@ function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown):
 async function hear(follower: Follower, events: readonly StoredEvent[], upTo: Position): Promise<void> {
   const { engines } = follower
   const tasks = new Set<string>()
-  const named = new Map<string, { readonly repositoryId: string; readonly number: number }>()
+  const named = new Map<string, Hint>()
   for (const stored of events) {
     const stream = parseStream(stored.stream)
     if (stream.kind === 'task') tasks.add(stream.id)
     else if (stream.kind === 'delivery') {
       const about = await hintOf(follower, stored)
-      if (about) named.set(`${about.repositoryId}#${about.number}`, about)
+      if (about) named.set(JSON.stringify(about), about)
     }
   }
   for (const taskId of tasks) queue(follower, await ofTask(engines, taskId))
   if (named.size > 0) {
     // What was observed before a hint came may not be in the read models yet.
     await engines.projected.waitFor(upTo, foldedWithinMs)
-    for (const { repositoryId, number } of named.values()) {
-      const found = await hinted(engines, repositoryId, number)
+    for (const about of named.values()) {
+      const { repositoryId } = about
+      const found =
+        'number' in about
+          ? await hinted(engines, repositoryId, about.number)
+          : await ofCommit(engines, repositoryId, about.commit)
       for (const { taskId } of found) engines.feedback.forget(taskId)
       queue(follower, found)
     }
@@ -178,12 +182,21 @@ async function hear(follower: Follower, events: readonly StoredEvent[], upTo: Po
   await advanceMark(follower)
 }
 
-async function hintOf({ engines: { log, logger } }: Follower, stored: StoredEvent) {
+type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
+/** They name a commit. GitHub names pull requests with some of them, and none of forks. */
+const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
+
+async function hintOf(
+  { engines: { log, logger } }: Follower,
+  stored: StoredEvent,
+): Promise<Hint | undefined> {
   try {
     const event = await log.open(stored)
     if (event.type !== 'DeliveryReceived' || event.content === null) return undefined
-    const { repositoryId, pullRequest: number } = event.content
-    return repositoryId === null || number === null ? undefined : { repositoryId, number }
+    const { repositoryId, pullRequest: number, headCommit: commit } = event.content
+    if (repositoryId === null) return undefined
+    if (number !== null) return { repositoryId, number }
+    return ofChecks.has(event.data.event) && commit !== null ? { repositoryId, commit } : undefined
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
     logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')

@@ -37,6 +37,22 @@ export async function hinted(
   return wantedOf(deps, found)
 }
 
+/** Those whose head is this commit, as far as is known: a check names none. */
+export async function ofCommit(
+  deps: WantedDeps,
+  repositoryId: string,
+  commit: string,
+): Promise<readonly Wanted[]> {
+  const newest = await deps.documents.find(pullRequestsView, {
+    where: { repositoryId },
+    sort: { field: 'number', direction: 'descending' },
+    limit: page,
+  })
+  const isOf = ({ isFollowed, standing }: PullRequestDocument) =>
+    isFollowed && (standing?.headCommit ?? commit) === commit
+  return wantedOf(deps, newest.filter(isOf))
+}
+
 /** That of one task, also before the read models have it. */
 export async function ofTask(deps: WantedDeps, taskId: string): Promise<readonly Wanted[]> {
   const found = await deps.documents.now(pullRequestsView, taskStream(taskId), taskId)
