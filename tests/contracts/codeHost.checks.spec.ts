@@ -237,6 +237,53 @@ describe('statuses', () => {
   })
 })
 
+describe('what the adapter says failed', () => {
+  test('has statuses of `failure` and `error` beside the checks, and what reports as both once', async () => {
+    const sha = await commit(tree, 'reported', { 'src/c.ts': 'export const c = 3\n' })
+    const access = await local.codeHost.gitAccess(ada, at)
+    await gitDone(tree, ['push', '-q', 'origin', 'reported'], access)
+    const { number } = await local.codeHost.openPullRequest(ada, at, {
+      head: 'reported',
+      base: 'main',
+      title: 'Add c',
+      body: '',
+      draft: false,
+    })
+    const states = {
+      'ci/red': 'failure',
+      'ci/broken': 'error',
+      'ci/green': 'success',
+      'ci/waits': 'pending',
+      both: 'failure',
+    }
+    for (const [context, state] of Object.entries(states))
+      await ask('POST', `${repo}/statuses/${sha}`, {
+        token: ada,
+        body: { state, context, description: `is ${state}` },
+      })
+    await local.reportCheck('ada', 'engine', { name: 'both', conclusion: 'failure', headSha: sha })
+    const failed = () => local.codeHost.failedChecks(ada, at, sha)
+    const first = await failed()
+    expect(first.map(({ name, conclusion, hasAnnotations }) => [name, conclusion, hasAnnotations])).toEqual(
+      expect.arrayContaining([
+        ['both', 'failure', true],
+        ['ci/red', 'failure', false],
+        ['ci/broken', 'error', false],
+      ]),
+    )
+    expect(first).toHaveLength(3)
+    await ask('POST', `${repo}/statuses/${sha}`, {
+      token: ada,
+      body: { state: 'failure', context: 'ci/red' },
+    })
+    expect((await failed()).map(({ id }) => id).toSorted()).toEqual(first.map(({ id }) => id).toSorted())
+    const [read] = await local.codeHost.pullRequestStates(ada, [{ repository: at, number }])
+    expect(read).toMatchObject({
+      pullRequest: { standing: { checks: { state: 'failing', failing: 3, passing: 1, pending: 1 } } },
+    })
+  })
+})
+
 describe("answers are as GitHub's own description says", () => {
   const cases: readonly (readonly [operation: string, path: string])[] = [
     ['GET /repos/{owner}/{repo}/commits/{ref}/check-runs', '/commits/feature/check-runs'],

@@ -151,6 +151,7 @@ const check = (n: number, change: Partial<HostFailedCheck> = {}): HostFailedChec
   url: null,
   summary: '',
   jobId: null,
+  hasAnnotations: true,
   ...change,
 })
 

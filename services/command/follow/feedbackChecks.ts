@@ -38,8 +38,9 @@ async function recordCheck(
 ): Promise<void> {
   const { wanted, token, pull, rule } = reading
   const redaction = await reading.redaction()
-  const asked = reader.codeHost.checkAnnotations(token, pull.repository, check.id)
-  const annotations = await hidden(asked, [])
+  const annotations = check.hasAnnotations
+    ? await hidden(reader.codeHost.checkAnnotations(token, pull.repository, check.id), [])
+    : []
   const content = {
     number: wanted.number,
     writtenAt: check.endedAt,

@@ -65,6 +65,15 @@ const CheckRun = z.object({
   app: z.object({ slug: z.string().nullish() }).nullish(),
 })
 const CheckRuns = z.object({ check_runs: z.array(CheckRun) })
+const Status = z.object({
+  context: z.string(),
+  state: z.string(),
+  description: z.string().nullish(),
+  target_url: z.string().nullish(),
+  updated_at: z.iso.datetime({ offset: true }).nullish(),
+})
+/** The last of each context. */
+const Statuses = z.object({ statuses: z.array(Status) })
 const Annotation = z.object({
   path: z.string().default(''),
   start_line: z.int().nullish(),
@@ -158,7 +167,16 @@ function checkCalls({
       const { check_runs: runs } = await ask(CheckRuns, () =>
         octokit(accessToken).rest.checks.listForRef(query),
       )
-      return runs.flatMap(failedFrom)
+      const { statuses } = await ask(Statuses, () =>
+        octokit(accessToken).rest.repos.getCombinedStatusForRef({ owner, repo, ref, per_page: 100 }),
+      ).catch((fault: unknown) => {
+        // They are read by a permission of their own.
+        if (isHidden(fault)) return { statuses: [] }
+        throw fault
+      })
+      const names = new Set(runs.map(({ name }) => name))
+      const alone = statuses.filter(({ context }) => !names.has(context))
+      return [...runs.flatMap(failedFrom), ...alone.flatMap((one) => failedStatusFrom(one, ref))]
     },
     checkAnnotations: async (accessToken, repository, checkId) => {
       const { owner, name: repo } = checkedName(repository)
@@ -320,6 +338,25 @@ function failedFrom(run: z.infer<typeof CheckRun>): readonly HostFailedCheck[] {
       summary: [output?.title, output?.summary].filter((text) => text != null && text !== '').join('\n\n'),
       // A check of the host's own CI has the id of its job.
       jobId: app?.slug === 'github-actions' ? id : null,
+      hasAnnotations: true,
+    },
+  ]
+}
+
+/** Reporting it again is nothing new: its id is that of its context on the commit. */
+function failedStatusFrom(status: z.infer<typeof Status>, commit: string): readonly HostFailedCheck[] {
+  const { context, state, description, target_url: url, updated_at } = status
+  if (!['failure', 'error'].includes(state)) return []
+  return [
+    {
+      id: `status ${commit} ${context}`,
+      name: context,
+      conclusion: state,
+      endedAt: utc(updated_at ?? new Date(0).toISOString()),
+      url: url ?? null,
+      summary: description ?? '',
+      jobId: null,
+      hasAnnotations: false,
     },
   ]
 }

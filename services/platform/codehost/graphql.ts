@@ -29,8 +29,8 @@ const checks = `
           contexts(first: 100) {
             nodes {
               __typename
-              ... on CheckRun { status conclusion }
-              ... on StatusContext { state }
+              ... on CheckRun { name status conclusion }
+              ... on StatusContext { context state }
             }
           }
         }
@@ -78,7 +78,12 @@ export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks')
 }
 
 /** A check run has a conclusion once it is over, a status of a commit has a state. */
-const Context = z.object({ conclusion: z.string().nullish(), state: z.string().nullish() })
+const Context = z.object({
+  name: z.string().nullish(),
+  context: z.string().nullish(),
+  conclusion: z.string().nullish(),
+  state: z.string().nullish(),
+})
 const Rollup = z.object({ contexts: z.object({ nodes: z.array(Context.nullable()).nullish() }) })
 
 const PullRequest = z.object({
@@ -259,7 +264,11 @@ function standingFrom(
   const review = reviewDecision ? decisions[reviewDecision] : unasked
   const contexts = commits?.nodes.at(-1)?.commit.statusCheckRollup?.contexts
   if (!checksReadable || !contexts) return { review, checks: null, checksReadable }
-  const states = (contexts.nodes ?? []).map((one) => one?.conclusion ?? one?.state ?? 'PENDING')
+  const all = contexts.nodes ?? []
+  const runs = new Set(all.map((one) => one?.name))
+  // What reports as both counts once, as the run.
+  const counting = all.filter((one) => one?.context == null || !runs.has(one.context))
+  const states = counting.map((one) => one?.conclusion ?? one?.state ?? 'PENDING')
   const sum = (of: (state: string) => boolean) => states.filter(of).length
   const counted = {
     passing: sum((state) => passing.includes(state)),

@@ -49,7 +49,7 @@ export interface HostFeedback {
   readonly comments: readonly HostComment[]
 }
 
-/** A check that failed on a commit. */
+/** A check that failed on a commit, or a status that says so. */
 export interface HostFailedCheck {
   readonly id: string
   readonly name: string
@@ -59,6 +59,8 @@ export interface HostFailedCheck {
   readonly summary: string
   /** The job whose log it has; `null` where it is not one of the host's own. */
   readonly jobId: string | null
+  /** Whether there may be notes on lines: a status has none. */
+  readonly hasAnnotations: boolean
 }
 
 export interface HostLog {
@@ -80,7 +82,10 @@ export interface CodeHostFeedback {
     repository: RepositoryName,
     account: Pick<HostAuthor, 'id' | 'login'>,
   ): Promise<RepositoryRight>
-  /** The checks that failed on a commit, of the latest attempts. */
+  /**
+   * The checks that failed on a commit, of the latest attempts, and what its statuses say failed; what reports as both is the check. A status
+   * has one id as long as it is of this commit. Without statuses where the host does not show them to this token.
+   */
   failedChecks(
     accessToken: string,
     repository: RepositoryName,
