@@ -203,6 +203,8 @@ export type TaskCommand =
       readonly type: 'SettlePullRequest'
       readonly requestId: string
       readonly outcome: PullRequestOutcome
+      /** The feedback that was done when the work began to be published; all that is done now where it is left out. */
+      readonly covers?: readonly string[]
       /** The id of the request that follows when a turn has ended meanwhile and the pull request must be updated. */
       readonly nextRequestId: string
     }

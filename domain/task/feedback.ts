@@ -178,17 +178,25 @@ function settleFeedback(
   }
 }
 
-/** The answers that are due once the pull request was published: for each piece of feedback that a turn has worked on. */
+/**
+ * The answers that are due once the pull request was published: for each piece of feedback that a turn has worked on. Of those that `covers`
+ * names, where it is given: what was done while the work was on its way is not in it.
+ */
 export function answersDue(
   { feedback, pullRequest }: LiveTask,
   outcome: PullRequestOutcome,
+  covers?: readonly string[],
 ): readonly TaskEvent[] {
   const isPublished = 'number' in outcome
   const isUnchanged = outcome.kind === 'failed' && outcome.code === 'no_changes'
   if (!isPublished && !isUnchanged) return []
   const commit = isPublished && outcome.headCommit !== pullRequest?.headCommit ? outcome.headCommit : null
   return [...feedback.items].flatMap(([feedbackId, { kind, isDone, answer, executionId, hasChanged }]) =>
-    isDone && answer === 'none' && executionId !== null && kind !== 'check'
+    isDone &&
+    answer === 'none' &&
+    executionId !== null &&
+    kind !== 'check' &&
+    (covers === undefined || covers.includes(feedbackId))
       ? [FeedbackAnswerDue.of({ feedbackId, executionId }, { commit: hasChanged ? commit : null })]
       : [],
   )

@@ -51,6 +51,11 @@ export function keysOf({
   ]
 }
 
+/** What turns have worked on and nobody was answered for: a publication that begins now has it. */
+export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
+  return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
+}
+
 /** Whether a turn worked on feedback that nobody was answered for: its work is published also where automatic updates are off. */
 export function owesAnswer({ feedback }: { readonly feedback: TaskFeedback }, executionId?: string): boolean {
   return [...feedback.items.values()].some(

@@ -204,6 +204,40 @@ describe('the commit of an answer', () => {
       .then([updated(4), due(1, 2, commit), due(2, 4, null)])
   })
 
+  test('is not that of a publication that had begun before the turn ended: the next one answers', () => {
+    const meanwhile = [
+      ...published,
+      receivedOf(review(1)),
+      receivedOf(review(2)),
+      sentOf(1),
+      ...works(2),
+      other,
+      past.succeeded(2),
+      publishing(2),
+      sentOf(2, false, 4),
+      ...works(4),
+      past.changed(4, 'b'.repeat(40)),
+      past.succeeded(4),
+    ]
+    const next = PullRequestRequested.of(
+      { requestId: 'next', draft: false, automatic: true, rewrites: false },
+      { title: past.title, body: past.description, tree: 'b'.repeat(40) },
+    )
+    given(task, meanwhile)
+      .when({ ...settles(2), covers: [id(1)] })
+      .then([updated(2), due(1, 2, commit), next])
+    const later = { ...settles(2), requestId: 'next', covers: [id(2)] }
+    given(task, meanwhile, updated(2), due(1, 2, commit), next)
+      .when({
+        ...later,
+        outcome: { kind: 'updated', number: 7, url, headCommit: 'a'.repeat(40), messageId: null },
+      })
+      .then([
+        PullRequestUpdated.of({ requestId: 'next' }, { number: 7, url, headCommit: 'a'.repeat(40) }),
+        due(2, 4, 'a'.repeat(40)),
+      ])
+  })
+
   test('counts what a turn changed before it failed, when its retry changed nothing more', () => {
     const retried = [
       ...published,

@@ -61,10 +61,10 @@ export function settlePullRequest(
   state: LiveTask,
   command: CommandOf<'SettlePullRequest'>,
 ): Decision<TaskEvent> {
-  const { requestId, outcome, nextRequestId } = command
+  const { requestId, outcome, covers, nextRequestId } = command
   if (state.pullRequestRequest !== requestId)
     return refuse('evicted', 'This pull request has already been settled.')
-  const events = [...settled(state, requestId, outcome), ...answersDue(state, outcome)]
+  const events = [...settled(state, requestId, outcome), ...answersDue(state, outcome, covers)]
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed

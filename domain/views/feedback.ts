@@ -12,6 +12,8 @@ export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' |
   readonly task: string
   /** The turn to take the closing words of; `null` until the answer is due. */
   readonly executionId: string | null
+  /** When it was answered; missing of one that was folded before this was noted. */
+  readonly answeredAt?: string
   readonly order: string
 }
 
@@ -101,7 +103,7 @@ function changeBy(event: Exclude<Event, { type: 'FeedbackReceived' }>): Partial<
     case 'FeedbackAnswerDue':
       return { answer: 'due', executionId: event.data.executionId, commit: event.content?.commit ?? null }
     case 'FeedbackAnswered':
-      return { answer: 'answered' }
+      return { answer: 'answered', answeredAt: event.at }
     case 'FeedbackAnswerFailed':
       return { answer: 'failed', answerRefused: event.content?.reason ?? '' }
     case 'FeedbackThreadsResolved':

@@ -57,6 +57,8 @@ function testHost() {
     fault: (_call: Call, _owner: string, _about: string): Error | undefined => undefined,
   }
   const written: string[] = []
+  const comments: { readonly number: number; readonly body: string }[] = []
+  const resolved: string[] = []
   const note = (call: Call, owner: string, about = '') => {
     asked.push({ call, owner, about })
     const fault = told.fault(call, owner, about)
@@ -78,27 +80,72 @@ function testHost() {
     codeHost: {
       pullRequestStates: async (_token, keys) =>
         keys.map((key) => reading('nodeId' in key ? Number(key.nodeId.slice(3)) : key.number)),
-      pullRequestFeedback: async (token, { name }) => {
+      pullRequestFeedback: async (token, { name }, number) => {
         note('pullRequestFeedback', token, name)
-        return { reviews: [], lines: [], comments: [] }
+        const there = comments.filter((one) => one.number === number)
+        const about = { id: '77', author: null, writtenAt: '2026-01-31T00:00:00Z', url: '', isByOurApp: true }
+        return { reviews: [], lines: [], comments: there.map(({ body }) => ({ ...about, body })) }
       },
-      writeComment: async (token, { name }, _number, { threadId, body }) => {
+      writeComment: async (token, { name }, number, { threadId, body }) => {
         note('writeComment', token, `${name} ${threadId}`)
         written.push(body)
+        comments.push({ number, body })
         return '77'
       },
-      resolveThreads: async (token) => {
+      resolveThreads: async (token, nodeId) => {
         note('resolveThreads', token)
+        resolved.push(nodeId)
         return 1
       },
     },
   }
-  return { asked, told, written, parts }
+  return { asked, told, written, comments, resolved, parts }
 }
 
-async function start(everyMs = 60_000): Promise<void> {
+type Parts = Pick<AnsweringEngines, 'access' | 'codeHost' | 'commands'>
+type Given = Partial<Parts & Pick<AnsweringEngines, 'logger'>>
+
+async function start(everyMs = 60_000, parts: Given = {}): Promise<void> {
   await answering?.stop()
-  answering = await startAnswering({ ...engines, projected: reads, ...host.parts }, everyMs)
+  answering = await startAnswering({ ...engines, projected: reads, ...host.parts, ...parts }, everyMs)
+}
+
+/** A process that dies before or after a call: the step of this number, two to each call. Nothing that it asks for comes to pass from then on. */
+function dying(atStep: number): { readonly parts: Parts; readonly isDead: () => boolean } {
+  let step = 0
+  const alive = () => {
+    step += 1
+    if (step >= atStep) throw new Error('The process is dead.')
+  }
+  const cut =
+    <Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      alive()
+      const result = await call(...args)
+      alive()
+      return result
+    }
+  const { access, codeHost } = host.parts
+  const { commands } = engines
+  const execute: Parts['commands']['execute'] = async (...args) => {
+    alive()
+    const executed = await commands.execute(...args)
+    alive()
+    return executed
+  }
+  return {
+    isDead: () => step >= atStep,
+    parts: {
+      access: { tokenOf: cut(access.tokenOf) },
+      codeHost: {
+        pullRequestStates: cut(codeHost.pullRequestStates),
+        pullRequestFeedback: cut(codeHost.pullRequestFeedback),
+        writeComment: cut(codeHost.writeComment),
+        resolveThreads: cut(codeHost.resolveThreads),
+      },
+      commands: { load: commands.load, execute },
+    },
+  }
 }
 
 const feedbackId = '00000000-0000-4000-9000-000000000001'
@@ -227,6 +274,49 @@ describe('answering', () => {
     await eventually('it was tried', () => host.asked.some(({ call }) => call === 'resolveThreads'))
     await eventually('it is settled', () => settled(1))
     expect(await outcomes(1)).toMatchObject([{ type: 'FeedbackAnswered' }])
+  })
+
+  test('goes on after a process that died before or after any of its steps: one answer in each thread, all resolved, all recorded once', async () => {
+    const resolves = { type: 'ChangeFeedbackRule', resolves: true } as const
+    await engines.commands.execute(project, projectStream(projectId(1)), resolves, cause())
+    let cuts = 0
+    for (let isCut = true; isCut;) {
+      const n = cuts + 1
+      await due(n)
+      const { parts, isDead } = dying(cuts + 1)
+      await start(60_000, parts)
+      const isOver = async () => (await outcomes(n)).length === 2
+      await eventually(`cut ${cuts + 1} or its end`, async () => isDead() || (await isOver()))
+      isCut = isDead()
+      if (isCut) cuts += 1
+      await start()
+      await eventually(`it is over after cut ${cuts}`, isOver)
+      expect((await outcomes(n)).map(({ type }) => type)).toEqual([
+        'FeedbackAnswered',
+        'FeedbackThreadsResolved',
+      ])
+      const bodies = host.comments.filter(({ number }) => number === n).map(({ body }) => body)
+      expect(bodies).toHaveLength(2)
+      expect(new Set(bodies).size).toBe(2)
+      expect(host.resolved).toContain(`PR_${n}`)
+    }
+    // A token, a reading, what is there, two answers, and two commands around the threads.
+    expect(cuts).toBe(16)
+  })
+
+  test('is warned of once where it fails as nothing should, and holds up no other', async () => {
+    await due(1, 1)
+    const warned: unknown[] = []
+    const logger = { ...engines.logger, warn: (...args: unknown[]) => void warned.push(args) }
+    host.told.fault = (call, owner) =>
+      call === 'tokenOf' && owner === userId(1) ? new SyntaxError('no JSON') : undefined
+    await start(10, { logger })
+    for (const n of [2, 3, 4]) {
+      await due(n, 2)
+      await eventually('the other is answered', () => settled(n))
+    }
+    expect(warned).toHaveLength(1)
+    expect(host.asked.filter(({ owner }) => owner === userId(1))).toHaveLength(1)
   })
 
   test('closes with the last words of the agent in that turn, however many there were', async () => {

@@ -177,6 +177,21 @@ describe('an installation', () => {
     await access.token()
     expect(asked.at(-1)).toEqual({ fresh: true })
   })
+
+  test('that is refused whatever token it has leaves the reading to the owner for an hour, and is tried again', async () => {
+    const access = await installed()
+    for (const minutes of [0, 5, 10]) {
+      now = minutes * 60_000
+      expect(await tokenFor(ofAda)).toMatchObject({ holder: 'installation:7' })
+      access.refused()
+    }
+    expect(await access.again()).toMatchObject({ holder: 'user:ada' })
+    now = 69 * 60_000
+    expect(await tokenFor(ofAda)).toMatchObject({ holder: 'user:ada' })
+    now = 70 * 60_000
+    expect(await tokenFor(ofAda)).toMatchObject({ holder: 'installation:7' })
+    expect(asked.at(-1)).toEqual({ fresh: true })
+  })
 })
 
 describe('questions', () => {

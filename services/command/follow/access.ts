@@ -84,6 +84,15 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
 
 const renewedEveryMs = 300_000
 const remembered = 1_000
+/** An installation that was refused so often in a row, with new tokens each time, is left alone for so long. */
+const inVain = { times: 3, restMs: 3_600_000 }
+
+/** `times` in a row, of which each came after new tokens of the one before. */
+interface Refusal {
+  readonly at: number
+  readonly times: number
+  isRenewed: boolean
+}
 
 /** The App's installation that has the repository; where none has, cannot be asked for, or the owner may not read it, the task's owner. */
 export function readAccess(deps: AccessDeps): TokenFor {
@@ -92,13 +101,19 @@ export function readAccess(deps: AccessDeps): TokenFor {
   const sparing = sparingOf(deps)
   const mayOwnerRead = mayRead({ tokenOf: (ownerId) => ownOf(ownerId).token(), codeHost, clock })
   /** By repository: when tokens of its installation were refused last, and whether new ones were asked for since. */
-  const refusals = new LRUCache<string, { readonly at: number; isRenewed: boolean }>({ max: remembered })
+  const refusals = new LRUCache<string, Refusal>({ max: remembered })
+  const now = () => clock.now().getTime()
 
   function refuse(id: string): void {
-    const at = clock.now().getTime()
-    if (at - (refusals.get(id)?.at ?? Number.NEGATIVE_INFINITY) < renewedEveryMs) return
-    refusals.set(id, { at, isRenewed: false })
+    const [at, last] = [now(), refusals.get(id)]
+    if (last && at - last.at < renewedEveryMs) return
+    const isInRow = last?.isRenewed === true && last.times < inVain.times && at - last.at < inVain.restMs
+    refusals.set(id, { at, times: isInRow ? last.times + 1 : 1, isRenewed: false })
     installations.forget()
+  }
+  const isInVain = (id: string): boolean => {
+    const last = refusals.get(id)
+    return last !== undefined && last.times >= inVain.times && now() - last.at < inVain.restMs
   }
   async function ask(repository: InstalledRepository): Promise<RepositoryToken> {
     const refusal = refusals.get(repository.id)
@@ -113,7 +128,7 @@ export function readAccess(deps: AccessDeps): TokenFor {
   async function choose(of: Read): Promise<ReadAccess> {
     const { ownerId, repositoryId, repositoryOwner = null } = of
     const own = ownOf(ownerId)
-    if (repositoryId === null || repositoryOwner === null) return own
+    if (repositoryId === null || repositoryOwner === null || isInVain(repositoryId)) return own
     const repository = { id: repositoryId, owner: repositoryOwner }
     const found = await ask(repository).catch(unlessOfHost)
     if (found?.kind !== 'token' || !(await mayOwnerRead(ownerId, repositoryId))) return own

@@ -24,6 +24,7 @@ import {
   type PullRequestKey,
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
@@ -40,12 +41,15 @@ export interface AnsweringEngines {
     CodeHost,
     'pullRequestStates' | 'pullRequestFeedback' | 'writeComment' | 'resolveThreads'
   >
+  readonly clock: Clock
   readonly logger: Logger
 }
 
 interface Answering extends AnsweringEngines {
   /** By owner: until when the code host answers nothing to their token, in ms of the monotonic clock. */
   readonly resting: LRUCache<string, number>
+  /** By document: how often in a row something failed that should not, and until when it is left alone. */
+  readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
 const actor = { kind: 'system', service: 'answering' } as const
@@ -55,12 +59,21 @@ const foldedWithinMs = 5_000
 const mostResting = 2_000
 const restMs = 60_000
 const longestWords = 1_500
+/** How long one is left alone that fails as nothing should: doubling, for an hour at most. */
+const failingMs = { first: 60_000, longest: 3_600_000 }
+/** Of an earlier process, threads are looked at that were answered so lately, and so many of them. */
+const leftBehind = { withinMs: 24 * 3_600_000, most: 200 }
 
 /** Answers what is due, at once and then every `everyMs` what could not be answered, until it is stopped. */
 export async function startAnswering(engines: AnsweringEngines, everyMs: number): Promise<Held> {
   const { eventStore, projected, logger } = engines
   const run = { isStopped: false, isAskedAgain: false }
-  const resting: Answering['resting'] = new LRUCache({ max: mostResting })
+  const answering: Answering = {
+    ...engines,
+    resting: new LRUCache({ max: mostResting }),
+    failing: new LRUCache({ max: mostResting }),
+  }
+  let isLeftBehindResolved = false
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
   /** One round at a time: an answer that is under way is not looked up by another. */
@@ -71,11 +84,17 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
       working = undefined
     })
   }
+  async function round(): Promise<void> {
+    await answerAll(answering, () => run.isStopped)
+    if (isLeftBehindResolved) return
+    await resolveLeftBehind(answering, () => run.isStopped)
+    isLeftBehindResolved = true
+  }
   async function rounds(): Promise<void> {
     clearTimeout(timer)
     while (run.isAskedAgain && !run.isStopped) {
       run.isAskedAgain = false
-      await answerAll({ ...engines, resting }, () => run.isStopped).catch((fault: unknown) => {
+      await round().catch((fault: unknown) => {
         if (!(fault instanceof NotFolded || fault instanceof EngineUnavailable))
           logger.error({ err: fault }, 'failed to answer on pull requests')
       })
@@ -113,15 +132,57 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
     })
     for (const feedback of due) {
       if (isOver()) return
-      await answerOne(answering, feedback).catch((fault: unknown) => {
-        if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
-        // A history or a secret that cannot be read, say: it holds up no other.
-        answering.logger.warn({ err: fault, taskId: feedback.task }, 'failed to answer on a pull request')
-      })
+      await withoutHoldingUp(answering, feedback, () => answerOne(answering, feedback))
     }
     const last = due.at(-1)
     if (!last || due.length < batch) return
     after = { value: last.order, id: last.id }
+  }
+}
+
+/**
+ * One that fails as nothing should - a history or a secret that cannot be read, say - holds up no other, is told of once, and is tried again
+ * after a while.
+ */
+async function withoutHoldingUp(
+  { failing, logger }: Answering,
+  { id, task: taskId }: FeedbackDocument,
+  work: () => Promise<void>,
+): Promise<void> {
+  const before = failing.get(id)
+  if (before && before.until > performance.now()) return
+  try {
+    await work()
+    failing.delete(id)
+  } catch (fault) {
+    if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
+    const times = (before?.times ?? 0) + 1
+    const ms = Math.min(failingMs.first * 2 ** (times - 1), failingMs.longest)
+    failing.set(id, { times, until: performance.now() + ms })
+    logger[times === 1 ? 'warn' : 'debug']({ err: fault, taskId }, 'failed to answer on a pull request')
+  }
+}
+
+/** Threads of answers that a process settled and could not resolve any more, as it ended in between. What is resolved already stays so. */
+async function resolveLeftBehind(answering: Answering, isOver: () => boolean): Promise<void> {
+  const { documents, access, clock } = answering
+  const answered = await documents.find(feedbackView, {
+    where: { answer: 'answered' },
+    sort: { field: 'order', direction: 'descending' },
+    limit: leftBehind.most,
+  })
+  const since = clock.now().getTime() - leftBehind.withinMs
+  for (const feedback of answered) {
+    const { isResolved, commit, answeredAt, task: taskId, number } = feedback
+    if (isOver()) return
+    if (isResolved || commit === null || answeredAt === undefined || Date.parse(answeredAt) < since) continue
+    await withoutHoldingUp(answering, feedback, async () => {
+      const of = await documents.get(tasksView, taskId)
+      const pull = await documents.get(pullRequestsView, taskId)
+      if (!of || pull?.nodeId == null || pull.number !== number) return
+      const token = await access.tokenOf(of.owner)
+      await resolveWhereWanted(answering, feedback, { token, nodeId: pull.nodeId, projectId: of.projectId })
+    })
   }
 }
 

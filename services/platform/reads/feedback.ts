@@ -51,7 +51,8 @@ export function shownFeedback(
   const document: FeedbackDocument = isReturned(stored, state)
     ? { ...stored, status: 'open', messageId: null, isAutomatic: false }
     : stored
-  const { id: _id, task: _task, order: _order, executionId: _executionId, feedbackId, ...shown } = document
+  const { id: _id, task: _task, order: _order, executionId: _executionId, ...others } = document
+  const { feedbackId, answeredAt: _answeredAt, ...shown } = others
   const head = pullRequest?.standing?.headCommit ?? null
   const { check } = document
   const log = check?.log ?? null

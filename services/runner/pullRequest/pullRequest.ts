@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import { doneFeedback } from '#domain/task/feedbackState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -31,13 +32,16 @@ export async function makePullRequest(
     requestedOf(deps, taskId, requestId),
   ])
   if (!task || !user || !requested) return
-  const outcome = await whileTaskIsIdle(deps, { taskId, signal }, (current) =>
-    publishPullRequest(deps, { state: current, task, user, requested, signal, pushSignal }),
-  ).catch((fault: unknown) => outcomeOfFault(deps.logger, fault))
+  let covers: readonly string[] = []
+  const outcome = await whileTaskIsIdle(deps, { taskId, signal }, (current) => {
+    covers = doneFeedback(current)
+    return publishPullRequest(deps, { state: current, task, user, requested, signal, pushSignal })
+  }).catch((fault: unknown) => outcomeOfFault(deps.logger, fault))
   const command = {
     type: 'SettlePullRequest',
     requestId,
     outcome: requested.automatic || isForPerson(outcome) ? toldInChat(withWorkKept(outcome)) : outcome,
+    covers,
     nextRequestId: randomUUID(),
   } as const
   await deps.commands
