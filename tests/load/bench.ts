@@ -22,6 +22,7 @@ import { longTask } from './rows/longTask.ts'
 import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
 import { replay } from './rows/replay.ts'
+import { requests } from './rows/requests.ts'
 import { startToReady } from './rows/startToReady.ts'
 import { taskList } from './rows/taskList.ts'
 import { web } from './rows/web.ts'
@@ -44,6 +45,7 @@ const rows: readonly Row[] = [
   startToReady,
   idleMemory,
   million,
+  requests,
   web,
 ]
 

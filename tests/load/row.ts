@@ -3,7 +3,7 @@
 /** A figure, and beside it what the least that could do the job needs, measured in the same run. */
 export interface Line {
   readonly name: string
-  readonly unit: 'ms' | 'a second' | 'MB'
+  readonly unit: 'ms' | 'a second' | 'MB' | 'requests'
   readonly figure: number
   readonly floor: { readonly name: string; readonly figure: number }
 }
