@@ -1,15 +1,12 @@
 /** Checks, jobs with logs, and commit statuses of the local code host, as GitHub's own description has them. */
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { appToken } from './codeHost.apps.fixture.ts'
 import {
   commit,
   gitDone,
-  signIn,
-  startLocal,
-  temporaryFolder,
-  type Folder,
+  hostWithEngine,
+  type HostWithEngine,
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
 import { githubSchemas } from './codeHost.schemas.ts'
@@ -19,7 +16,7 @@ const Runs = z.object({
   total_count: z.number(),
   check_runs: z.array(z.object({ id: z.number(), name: z.string(), conclusion: z.string().nullable() })),
 })
-let folder: Folder
+let host: HostWithEngine
 let local: LocalCodeHost
 let ada: string
 let grace: string
@@ -30,21 +27,12 @@ const repo = '/repos/ada/engine'
 const log = `${'a line of the log\n'.repeat(300_000)}##[group]Run tests\nError: expected 1, got 2\n`
 
 beforeAll(async () => {
-  folder = await temporaryFolder()
-  local = await startLocal(join(folder.path, 'data'))
-  ada = (await signIn(local.codeHost, 'ada')).accessToken
-  grace = (await signIn(local.codeHost, 'grace')).accessToken
-  const made = await local.codeHost.createRepository(ada, {
-    name: 'engine',
-    description: '',
-    isPrivate: false,
+  host = await hostWithEngine({
+    main: { 'README.md': 'engine\n' },
+    feature: { 'src/b.ts': 'export const b = 2\n' },
   })
-  const access = await local.codeHost.gitAccess(ada, made)
-  tree = join(folder.path, 'tree')
-  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
-  await commit(tree, 'main', { 'README.md': 'engine\n' })
-  head = await commit(tree, 'feature', { 'src/b.ts': 'export const b = 2\n' })
-  await gitDone(tree, ['push', '-q', 'origin', 'main', 'feature'], access)
+  ;({ local, ada, grace, tree } = host)
+  head = await gitDone(tree, ['rev-parse', 'feature'])
   await local.codeHost.openPullRequest(ada, at, {
     head: 'feature',
     base: 'main',
@@ -53,10 +41,7 @@ beforeAll(async () => {
     draft: false,
   })
 })
-afterAll(async () => {
-  await local.stop()
-  await folder.remove()
-})
+afterAll(() => host.close())
 
 async function ask(method: string, path: string, { token, body }: { token?: string; body?: unknown } = {}) {
   const response = await fetch(path.startsWith('http') ? path : `${local.api}${path}`, {

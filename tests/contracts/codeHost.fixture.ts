@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { devNull, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
 import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
@@ -212,4 +212,47 @@ export async function localRepository(
   await mkdir(folder, { recursive: true })
   await gitDone(folder, ['init', '-q'])
   return commit(folder, 'main', files)
+}
+
+export interface HostWithEngine {
+  readonly local: LocalCodeHost
+  readonly folder: Folder
+  /** Tokens of the two people. */
+  readonly ada: string
+  readonly grace: string
+  /** A clone of `ada/engine`. */
+  readonly tree: string
+  close(): Promise<void>
+}
+
+/** A local code host on which Ada and Grace are signed in, and Ada's `engine` has these branches. */
+export async function hostWithEngine(
+  branches: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  options: Partial<CodeHostOptions> = {},
+): Promise<HostWithEngine> {
+  const folder = await temporaryFolder()
+  const local = await startLocal(join(folder.path, 'data'), options)
+  const ada = (await signIn(local.codeHost, 'ada')).accessToken
+  const grace = (await signIn(local.codeHost, 'grace')).accessToken
+  const tree = await makeRepository(local, ada, join(folder.path, 'engine'), branches)
+  const close = async () => {
+    await local.stop()
+    await folder.remove()
+  }
+  return { local, folder, ada, grace, tree, close }
+}
+
+/** Makes a public repository, named as the folder in which its clone is to be; each branch is one commit on the branch before it. Gives the clone. */
+export async function makeRepository(
+  local: LocalCodeHost,
+  token: string,
+  tree: string,
+  branches: Readonly<Record<string, Readonly<Record<string, string>>>>,
+): Promise<string> {
+  const wanted = { name: basename(tree), description: '', isPrivate: false }
+  const access = await local.codeHost.gitAccess(token, await local.codeHost.createRepository(token, wanted))
+  await gitDone(dirname(tree), ['clone', '-q', access.url, tree], access)
+  for (const [branch, files] of Object.entries(branches)) await commit(tree, branch, files)
+  await gitDone(tree, ['push', '-q', 'origin', ...Object.keys(branches)], access)
+  return tree
 }

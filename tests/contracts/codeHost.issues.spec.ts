@@ -1,22 +1,12 @@
 /** Issues, labels and roles on the local code host, as GitHub's own description has them. */
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { askRest } from './codeHost.apps.fixture.ts'
-import {
-  commit,
-  git,
-  gitDone,
-  signIn,
-  startLocal,
-  temporaryFolder,
-  type Folder,
-  type LocalCodeHost,
-} from './codeHost.fixture.ts'
+import { git, signIn, hostWithEngine, type HostWithEngine, type LocalCodeHost } from './codeHost.fixture.ts'
 import { githubSchemas } from './codeHost.schemas.ts'
 
 const schemaOf = githubSchemas('github-openapi-reviews.json')
-let folder: Folder
+let host: HostWithEngine
 let local: LocalCodeHost
 let ada: string
 let grace: string
@@ -26,27 +16,11 @@ const at = { owner: 'ada', name: 'engine' }
 const repo = '/repos/ada/engine'
 
 beforeAll(async () => {
-  folder = await temporaryFolder()
-  local = await startLocal(join(folder.path, 'data'))
-  ada = (await signIn(local.codeHost, 'ada')).accessToken
-  grace = (await signIn(local.codeHost, 'grace')).accessToken
+  host = await hostWithEngine({ main: { 'README.md': 'engine\n' }, feature: { 'b.ts': '2\n' } })
+  ;({ local, ada, grace, tree } = host)
   mallory = (await signIn(local.codeHost, 'mallory')).accessToken
-  const made = await local.codeHost.createRepository(ada, {
-    name: 'engine',
-    description: '',
-    isPrivate: false,
-  })
-  const access = await local.codeHost.gitAccess(ada, made)
-  tree = join(folder.path, 'tree')
-  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
-  await commit(tree, 'main', { 'README.md': 'engine\n' })
-  await commit(tree, 'feature', { 'b.ts': '2\n' })
-  await gitDone(tree, ['push', '-q', 'origin', 'main', 'feature'], access)
 })
-afterAll(async () => {
-  await local.stop()
-  await folder.remove()
-})
+afterAll(() => host.close())
 
 const ask = (method: string, path: string, asked: { token?: string; body?: unknown } = {}) =>
   askRest(local.api, [method, path], asked)

@@ -10,6 +10,7 @@ import {
   signIn,
   startLocal,
   temporaryFolder,
+  makeRepository,
   type Folder,
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
@@ -37,13 +38,10 @@ afterAll(async () => {
 
 beforeEach(async () => {
   name = `engine-${++count}`
-  const made = await local.codeHost.createRepository(ada, { name, description: '', isPrivate: false })
-  const access = await local.codeHost.gitAccess(ada, made)
-  tree = join(folder.path, name)
-  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
-  await commit(tree, 'main', { 'README.md': 'engine\n' })
-  await commit(tree, 'feature', { 'b.ts': '2\n' })
-  await gitDone(tree, ['push', '-q', 'origin', 'main', 'feature'], access)
+  tree = await makeRepository(local, ada, join(folder.path, name), {
+    main: { 'README.md': 'engine\n' },
+    feature: { 'b.ts': '2\n' },
+  })
 })
 
 const ask = (method: string, path: string, body?: unknown, token = ada) =>

@@ -1,5 +1,4 @@
 /** The local code host's REST API: GitHub's shapes, statuses and pages. */
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
@@ -7,45 +6,30 @@ import {
   clientSecret,
   commit,
   gitDone,
-  signIn,
-  startLocal,
-  temporaryFolder,
-  type Folder,
+  hostWithEngine,
+  type HostWithEngine,
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
 import { githubSchemas } from './codeHost.schemas.ts'
 
 const schemaOf = githubSchemas()
 const Opened = z.object({ number: z.number() })
-let folder: Folder
+let host: HostWithEngine
 let local: LocalCodeHost
 let ada: string
 let grace: string
 let tree: string
 
 beforeAll(async () => {
-  folder = await temporaryFolder()
-  local = await startLocal(join(folder.path, 'data'))
-  ada = (await signIn(local.codeHost, 'ada')).accessToken
-  grace = (await signIn(local.codeHost, 'grace')).accessToken
-  const made = await local.codeHost.createRepository(ada, {
-    name: 'engine',
-    description: '',
-    isPrivate: false,
+  host = await hostWithEngine({
+    main: { 'README.md': 'engine\n', 'src/a.ts': 'export const a = 1\n' },
+    feature: { 'src/b.ts': 'export const b = 2\n' },
+    other: { 'src/c.ts': 'export const c = 2\n' },
   })
-  const access = await local.codeHost.gitAccess(ada, made)
-  tree = join(folder.path, 'tree')
-  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
-  await commit(tree, 'main', { 'README.md': 'engine\n', 'src/a.ts': 'export const a = 1\n' })
-  await commit(tree, 'feature', { 'src/b.ts': 'export const b = 2\n' })
-  await commit(tree, 'other', { 'src/c.ts': 'export const c = 2\n' })
-  await gitDone(tree, ['push', '-q', 'origin', 'main', 'feature', 'other'], access)
+  ;({ local, ada, grace, tree } = host)
 })
 
-afterAll(async () => {
-  await local.stop()
-  await folder.remove()
-})
+afterAll(() => host.close())
 
 interface Asked {
   readonly token?: string

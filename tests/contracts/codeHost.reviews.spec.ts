@@ -1,15 +1,12 @@
 /** Reviews and comments on the local code host, as GitHub's own description has them: who may, where they stand, what becomes of them. */
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { appToken } from './codeHost.apps.fixture.ts'
 import {
   commit,
   gitDone,
-  signIn,
-  startLocal,
-  temporaryFolder,
-  type Folder,
+  hostWithEngine,
+  type HostWithEngine,
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
 import { githubSchemas } from './codeHost.schemas.ts'
@@ -26,7 +23,7 @@ const Comments = z.array(
     original_commit_id: z.string(),
   }),
 )
-let folder: Folder
+let host: HostWithEngine
 let local: LocalCodeHost
 let ada: string
 let grace: string
@@ -35,24 +32,13 @@ const at = { owner: 'ada', name: 'engine' }
 const pulls = '/repos/ada/engine/pulls'
 
 beforeAll(async () => {
-  folder = await temporaryFolder()
-  local = await startLocal(join(folder.path, 'data'))
-  ada = (await signIn(local.codeHost, 'ada')).accessToken
-  grace = (await signIn(local.codeHost, 'grace')).accessToken
-  const made = await local.codeHost.createRepository(ada, {
-    name: 'engine',
-    description: '',
-    isPrivate: false,
-  })
-  const access = await local.codeHost.gitAccess(ada, made)
-  tree = join(folder.path, 'tree')
-  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
   const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`)
-  await commit(tree, 'main', { 'long.txt': `${lines.join('\n')}\n` })
-  lines[9] = 'the tenth, changed'
-  lines[29] = 'the thirtieth, changed'
-  await commit(tree, 'feature', { 'long.txt': `${lines.join('\n')}\n`, 'src/b.ts': 'one\ntwo\nthree\n' })
-  await push('main', 'feature')
+  const changed = lines.with(9, 'the tenth, changed').with(29, 'the thirtieth, changed')
+  host = await hostWithEngine({
+    main: { 'long.txt': `${lines.join('\n')}\n` },
+    feature: { 'long.txt': `${changed.join('\n')}\n`, 'src/b.ts': 'one\ntwo\nthree\n' },
+  })
+  ;({ local, ada, grace, tree } = host)
   await local.codeHost.openPullRequest(ada, at, {
     head: 'feature',
     base: 'main',
@@ -62,10 +48,7 @@ beforeAll(async () => {
   })
 })
 
-afterAll(async () => {
-  await local.stop()
-  await folder.remove()
-})
+afterAll(() => host.close())
 
 async function push(...branches: string[]) {
   await gitDone(tree, ['push', '-q', 'origin', ...branches], await local.codeHost.gitAccess(ada, at))

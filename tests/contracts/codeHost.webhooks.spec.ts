@@ -2,7 +2,6 @@
 import { Webhooks } from '@octokit/webhooks'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -10,9 +9,8 @@ import {
   commit,
   gitDone,
   signIn,
-  startLocal,
-  temporaryFolder,
-  type Folder,
+  hostWithEngine,
+  type HostWithEngine,
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
 import { appToken } from './codeHost.apps.fixture.ts'
@@ -26,7 +24,7 @@ interface Received {
 }
 
 const secret = 'the secret of the hook'
-let folder: Folder
+let host: HostWithEngine
 let local: LocalCodeHost
 let ada = ''
 let tree = ''
@@ -35,7 +33,6 @@ let received: Received[] = []
 let status = 202
 
 beforeAll(async () => {
-  folder = await temporaryFolder()
   hook = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
@@ -53,24 +50,15 @@ beforeAll(async () => {
   await new Promise<void>((listening) => hook.listen(0, '127.0.0.1', listening))
   const at = hook.address()
   const url = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}/hook`
-  local = await startLocal(join(folder.path, 'data'), { hook: { url, secret } })
-  ada = (await signIn(local.codeHost, 'ada')).accessToken
-  const made = await local.codeHost.createRepository(ada, {
-    name: 'engine',
-    description: '',
-    isPrivate: false,
-  })
-  const access = await local.codeHost.gitAccess(ada, made)
-  tree = join(folder.path, 'tree')
-  await gitDone(folder.path, ['clone', '-q', access.url, tree], access)
-  await commit(tree, 'main', { 'README.md': 'engine\n' })
-  await commit(tree, 'feature', { 'src/b.ts': 'export const b = 2\n' })
-  await gitDone(tree, ['push', '-q', 'origin', 'main', 'feature'], access)
+  host = await hostWithEngine(
+    { main: { 'README.md': 'engine\n' }, feature: { 'src/b.ts': 'export const b = 2\n' } },
+    { hook: { url, secret } },
+  )
+  ;({ local, ada, tree } = host)
 })
 afterAll(async () => {
-  await local.stop()
+  await host.close()
   await new Promise((closed) => hook.close(closed))
-  await folder.remove()
 })
 
 const at = { owner: 'ada', name: 'engine' }
