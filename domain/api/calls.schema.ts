@@ -8,6 +8,7 @@ import * as feedback from './feedback.schema.ts'
 import * as fork from './fork.schema.ts'
 import * as history from './history.schema.ts'
 import * as figures from './figures.schema.ts'
+import * as github from './github.schema.ts'
 import * as images from './images.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
@@ -26,7 +27,7 @@ export interface NamedCall {
 export const subjects = {
   Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
   Projects: {
-    of: { ...projects, ...projectSettings },
+    of: { ...projects, ...projectSettings, getGitHubAccess: github.getGitHubAccess },
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
@@ -38,7 +39,10 @@ export const subjects = {
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: { of: { getAgents: server.getAgents }, says: 'The agents that can work on tasks.' },
   Figures: { of: figures, says: 'What tasks took, by project, agent, model, person and week.' },
-  Administration: { of: admin, says: 'The audit log of this server, for its administrators.' },
+  Administration: {
+    of: { ...admin, getGitHubRights: github.getGitHubRights },
+    says: 'The audit log of this server, and how its App stands at GitHub, for its administrators.',
+  },
   Server: {
     of: { getNotices: server.getNotices, countPageView: server.countPageView, ...setup },
     says: 'Information about this server, and its set-up.',

@@ -81,6 +81,7 @@ export const faults = {
     sentence: 'This server does not answer to that name. Its operator can set the name with PUBLIC_URL.',
   },
   too_large: { status: 413, sentence: 'The request is too large.' },
+  install_callback: { status: 422, sentence: 'GitHub App installation callback failed.' },
   code_host_refused: { status: 422, sentence: 'GitHub refused the request.' },
   key_reused: {
     status: 422,

@@ -3,6 +3,8 @@ import type { Middleware } from 'koa'
 import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { gitHubAccessRoutes } from './routes/gitHubAccess.ts'
+import { gitHubRightsRoutes } from './routes/gitHubRights.ts'
 import { figuresRoutes } from './routes/figures.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -26,8 +28,10 @@ export const queryRoutes = [
   ...feedbackRoutes,
   ...historyRoutes,
   ...githubRoutes,
+  ...gitHubAccessRoutes,
   ...figuresRoutes,
   ...adminRoutes,
+  ...gitHubRightsRoutes,
 ]
 
 /** The reads of the API, below `/api`. The caller has authenticated the request. */

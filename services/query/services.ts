@@ -10,10 +10,12 @@ import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
+import type { HostApp } from '#platform/credentials/hostApp.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { AuditSources } from './taskAudit.ts'
 
@@ -28,6 +30,8 @@ export interface QueryServices extends AuditSources {
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly codeHost: CodeHost
+  readonly codeHostApps: CodeHostApps
+  readonly hostApp: Pick<HostApp, 'current'>
   readonly rpc: Rpc
   readonly clock: Clock
 }

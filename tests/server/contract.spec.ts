@@ -182,9 +182,13 @@ test.each([
   ['a number that is none', 'setup_action=install&installation_id=x', installCallback],
   ['two numbers', 'setup_action=install&installation_id=7&installation_id=8', installCallback],
   ['an action that is none', 'setup_action=x&installation_id=7', installCallback],
-  ['its number', 'setup_action=install&installation_id=7', toSettings],
-  ['its number and a code for nobody', 'setup_action=install&installation_id=7&code=x', toSettings],
-  ['a request to the owner', 'setup_action=request', toSettings],
+  ['its number', 'setup_action=install&installation_id=7', `${toSettings}&installation_id=7`],
+  [
+    'its number and a code for nobody',
+    'setup_action=install&installation_id=7&code=x',
+    `${toSettings}&installation_id=7`,
+  ],
+  ['a request to the owner', 'setup_action=request', `${toSettings}&requested=true`],
 ])('who comes back from installing the app with %s is led on, signing in or not', async (_, query, to) => {
   const begun = await fetch(`${scene.product.base}/api/auth/github`, { redirect: 'manual' })
   const cookies = begun.headers.getSetCookie().map((set) => set.split(';')[0])

@@ -79,8 +79,7 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
   const installed = Installation.safeParse(context.query)
   // News of an installation without an answer to the state signs nobody in, and leaves a flow that is under way alone.
   if (installed.success && !answers(context.query, state)) {
-    const failure = installFailureOf(installed.data)
-    return context.redirect(failure === null ? settings : `/auth/callback?error=${failure}`)
+    return context.redirect(afterInstall(installed.data))
   }
   try {
     await enter(flow, context, state)
@@ -251,14 +250,17 @@ const Installation = z
 const SetupAction = z.enum(['install', 'update', 'request'])
 const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
-/** Why an installation counts as failed; a request to the owner has no number yet. */
-function installFailureOf({
-  setup_action: action,
-  installation_id: id,
-}: z.infer<typeof Installation>): SignInError | null {
-  if (!SetupAction.optional().safeParse(action).success) return 'install_callback'
-  if (id === undefined || id === '') return action === 'request' ? null : 'no_install_id'
-  return InstallationId.safeParse(id).success ? null : 'install_callback'
+/**
+ * Where the browser goes then. A navigation carries no session, so the settings ask whether the installation is one of the signed-in
+ * person's: an address with any number can be made by anybody. A request to an owner has no number yet.
+ */
+function afterInstall({ setup_action: action, installation_id: id }: z.infer<typeof Installation>): string {
+  const failed = (error: SignInError) => `/auth/callback?error=${error}`
+  if (!SetupAction.optional().safeParse(action).success) return failed('install_callback')
+  if (id === undefined || id === '')
+    return action === 'request' ? `${settings}&requested=true` : failed('no_install_id')
+  const number = InstallationId.safeParse(id)
+  return number.success ? `${settings}&installation_id=${number.data}` : failed('install_callback')
 }
 
 const redirectUri = (origin: string): string => `${origin}/api/auth/github/callback`

@@ -97,6 +97,11 @@ export const Installation = z.object({
 export type Installation = z.infer<typeof Installation>
 export const InstallationsOfPerson = z.object({ installations: z.array(Installation) })
 
+export const InstalledRepositories = z.object({
+  total_count: z.number(),
+  repositories: z.array(z.object({ id: z.number() })),
+})
+
 export const App = z.object({
   slug: z.string(),
   name: z.string(),

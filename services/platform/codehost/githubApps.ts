@@ -85,11 +85,41 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
       })
       return found.items.map((one) => installationFrom(one, serverUrl))
     },
+    ...repositoryCalls(requests),
     rateLimit: async (accessToken) => {
       const { rateLimit } = requests.octokit(accessToken).rest
       const { resources } = await ask(answers.RateLimits, () => rateLimit.get())
       const { limit, remaining, reset } = resources.core
       return { limit, remaining, resetsAt: new Date(reset * 1_000).toISOString() }
+    },
+  }
+}
+
+/** What installations have in them. */
+function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
+  const read = (call: () => Promise<{ readonly data: unknown }>) => ask(answers.InstalledRepositories, call)
+  return {
+    repositoriesOf: async (accessToken, { installationId, ids }) => {
+      const { apps } = requests.octokit(accessToken).rest
+      const list = (page: { page: number; per_page: number }) =>
+        read(() =>
+          apps.listInstallationReposForAuthenticatedUser({
+            installation_id: Number(installationId),
+            ...page,
+          }),
+        )
+      if (!ids) return { count: (await list({ page: 1, per_page: 1 })).total_count, ids: [] }
+      let count = 0
+      const found = await pages(z.object({ id: z.number() }), async (page) => {
+        const { total_count: all, repositories } = await list(page)
+        count = all
+        return { data: repositories }
+      })
+      return { count, ids: found.items.map(({ id }) => String(id)) }
+    },
+    repositoryCount: async (installationToken) => {
+      const { apps } = requests.octokit(installationToken).rest
+      return (await read(() => apps.listReposAccessibleToInstallation({ per_page: 1 }))).total_count
     },
   }
 }
@@ -122,13 +152,16 @@ function knownOfApp({
       const apps = await asApp()
       const found = await ask(answers.App, () => apps.getAuthenticated())
       const { slug, name, permissions, events } = found
+      const owner = ownerOf(found.owner)
+      const settings = owner.isOrganization ? `organizations/${owner.login}/settings` : 'settings'
       return {
         slug,
         name,
         permissions,
         events,
         htmlUrl: onServer(found.html_url, serverUrl),
-        owner: ownerOf(found.owner),
+        permissionsUrl: `${serverUrl}/${settings}/apps/${slug}/permissions`,
+        owner,
       }
     },
     installations: async () => {
@@ -144,6 +177,7 @@ function knownOfApp({
       return found.items.map(({ account, requester }) => ({
         account: ownerOf(account).login,
         requester: ownerOf(requester).login,
+        requesterId: String(requester.id),
       }))
     },
     ...failedCalls(asApp),

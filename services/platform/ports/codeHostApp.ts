@@ -49,15 +49,25 @@ export interface AppAtHost {
   readonly slug: string
   readonly name: string
   readonly htmlUrl: string
+  /** Where its owner changes what it asks for. */
+  readonly permissionsUrl: string
   readonly owner: { readonly login: string; readonly isOrganization: boolean }
   readonly permissions: AppPermissions
   readonly events: readonly string[]
 }
 
-/** Somebody asked an owner to install the App. */
+/** Somebody asked an owner to install the App. Who that is their id says: logins change hands. */
 export interface InstallationRequest {
   readonly account: string
   readonly requester: string
+  readonly requesterId: string
+}
+
+/** Repositories of an installation. */
+export interface InstalledRepositories {
+  readonly count: number
+  /** Up to 1,000; empty where only the count was asked for. */
+  readonly ids: readonly string[]
 }
 
 /** A delivery of a webhook as the host remembers it. */
@@ -106,6 +116,13 @@ export interface CodeHostApps {
   }): Promise<string>
   /** The installations that the person of the token can see. */
   installationsOf(accessToken: string): Promise<readonly Installation[]>
+  /** What of the installation the person of the token reaches. `forbidden` while it is suspended. */
+  repositoriesOf(
+    accessToken: string,
+    asked: { readonly installationId: string; readonly ids: boolean },
+  ): Promise<InstalledRepositories>
+  /** How many repositories the installation of the token has. */
+  repositoryCount(installationToken: string): Promise<number>
   /** Deliveries that failed, newest first, a page at a time: `null` asks for the first page, and follows the last. */
   failedDeliveries(
     cursor: string | null,

@@ -1,0 +1,204 @@
+/** How the App of this server stands, for administrators. A part that the code host does not tell says why; the others are there. */
+import { z } from 'zod'
+import { getGitHubRights, type InstallationOfApp } from '#domain/api/github.schema.ts'
+import { mostShown } from '#domain/api/github.ts'
+import {
+  deliveryEffects,
+  lacking,
+  lackingEvents,
+  namedPermissions,
+  permissionRows,
+} from '#domain/codeHostRights.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { deliveryStream } from '#domain/kernel/streams.ts'
+import { limitConcurrency } from '#platform/async/queue.ts'
+import { within, withinOr } from '#platform/async/timeLimit.ts'
+import { administrator, fresh, signedIn, type Person } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { HostDelivery, Installation, RateLimit } from '#platform/ports/codeHostApp.ts'
+import { route, type QueryServices } from '../services.ts'
+
+const partWithinMs = 12_000
+const detailWithinMs = 8_000
+const detailedAtOnce = 5
+/** Each takes three requests: of more installations the counts and limits are not asked for. */
+const mostDetailed = 30
+
+export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
+  route(getGitHubRights, signedIn, fresh, administrator, async ({ user }, services) => {
+    const app = await services.hostApp.current()
+    const [permissions, installations, deliveries, own] = await Promise.all([
+      part(() => permissionsOf(services)),
+      part(() => installationsOf(services)),
+      part(() => deliveriesOf(services)),
+      ownLimit(services, user),
+    ])
+    if (!app) return { app: null, permissions, installations, deliveries, own }
+    const { install, manage } = await services.codeHost.appUrls()
+    const hasKey = await services.codeHostApps.hasKey()
+    const known = { name: app.name, slug: app.slug, url: manage, installUrl: install, hasKey }
+    return { app: known, permissions, installations, deliveries, own }
+  }),
+]
+
+type Part<T> = ({ readonly kind: 'read' } & T) | { readonly kind: 'unavailable'; readonly reason: string }
+
+async function part<T extends object>(read: () => Promise<T>): Promise<Part<T>> {
+  const late = () => new CodeHostFault('unavailable', 'GitHub takes too long to answer. Try again later.')
+  try {
+    return { kind: 'read', ...(await within(partWithinMs, read(), late)) }
+  } catch (fault) {
+    const isTold = fault instanceof CodeHostFault || fault instanceof Fault
+    if (!isTold) throw fault
+    return { kind: 'unavailable', reason: reasonOf(fault) }
+  }
+}
+
+/** What the code host says of a token is about a person's; here it is the App's key that it does not take. */
+const reasonOf = (fault: CodeHostFault | Fault): string =>
+  fault instanceof CodeHostFault && ['unauthorized', 'not_found'].includes(fault.kind)
+    ? 'GitHub does not accept the private key of the App, or no longer knows the App.'
+    : fault.message
+
+async function permissionsOf({ codeHostApps }: QueryServices) {
+  const { permissions, events, owner, permissionsUrl } = await codeHostApps.app()
+  return {
+    rows: permissionRows(permissions),
+    missing: lacking(permissions),
+    missingEvents: lackingEvents(events),
+    owner: { account: owner.login, isOrganization: owner.isOrganization },
+    url: permissionsUrl,
+  }
+}
+
+async function installationsOf({ codeHostApps }: QueryServices) {
+  const [found, requests] = await Promise.all([
+    codeHostApps.installations(),
+    // An older code host has no such call.
+    codeHostApps.installationRequests().catch(unlessOfHost),
+  ])
+  const shown = found.slice(0, mostShown.installations)
+  const inTurn = limitConcurrency(detailedAtOnce)
+  const installations = await Promise.all(
+    shown.map(async (one, index) => {
+      if (index >= mostDetailed) return presented(one, null)
+      const detail = inTurn(() => detailOf({ codeHostApps }, one))
+      return presented(one, await withinOr(detailWithinMs, detail, null))
+    }),
+  )
+  const asked = (requests ?? []).slice(0, mostShown.requests)
+  return {
+    installations,
+    more: found.length - shown.length,
+    requests: asked.map(({ account, requester }) => ({ account, requester })),
+  }
+}
+
+interface Detail {
+  readonly count: number
+  readonly left: RateLimit
+}
+
+/** `null` while it is suspended, and where the code host does not say. */
+async function detailOf(
+  { codeHostApps }: Pick<QueryServices, 'codeHostApps'>,
+  { id, suspendedAt }: Installation,
+): Promise<Detail | null> {
+  if (suspendedAt !== null) return null
+  try {
+    const asked = { installationId: id, repositoryId: null, permissions: { metadata: 'read' } } as const
+    const token = await codeHostApps.installationToken(asked)
+    const [count, left] = await Promise.all([
+      codeHostApps.repositoryCount(token),
+      codeHostApps.rateLimit(token),
+    ])
+    return { count, left }
+  } catch (fault) {
+    return unlessOfHost(fault)
+  }
+}
+
+function unlessOfHost(fault: unknown): null {
+  if (!(fault instanceof CodeHostFault)) throw fault
+  return null
+}
+
+function presented(installation: Installation, detail: Detail | null): InstallationOfApp {
+  const { id, account, repositories, suspendedAt, permissions, htmlUrl } = installation
+  return {
+    id,
+    account: account.login,
+    isOrganization: account.isOrganization,
+    repositories,
+    count: detail?.count ?? null,
+    suspendedAt,
+    granted: namedPermissions(permissions),
+    missing: lacking(permissions),
+    left: detail?.left ?? null,
+    url: htmlUrl,
+  }
+}
+
+async function deliveriesOf({ codeHostApps, eventStore, clock }: QueryServices) {
+  const found = (await codeHostApps.deliveries()).slice(0, mostShown.deliveries)
+  const recorded = await recordedOf(eventStore, found, clock.now().getTime())
+  const effects = deliveryEffects(found, (guid) => recorded.has(guid.toLowerCase()))
+  return {
+    deliveries: found.map(({ id, deliveredAt, event, action, succeeded }, index) => ({
+      id,
+      at: deliveredAt,
+      event,
+      action,
+      succeeded,
+      effect: effects[index] ?? 'unknown',
+    })),
+  }
+}
+
+const dayMs = 86_400_000
+const eventsAtOnce = 500
+/** 10,000 deliveries of a day, and as many days as the code host remembers deliveries, with one to spare. */
+const mostReads = 20
+const mostDays = 5
+/** The code host's clock may be ahead of ours. */
+const skewMs = 300_000
+const WithGuid = z.object({ guid: z.string() })
+
+/** Which GUIDs of these deliveries are in the log: read from its end to where the oldest of them may be. */
+async function recordedOf(
+  eventStore: QueryServices['eventStore'],
+  deliveries: readonly HostDelivery[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const wanted = new Set(deliveries.map(({ guid }) => guid.toLowerCase()))
+  const oldest = Math.min(...deliveries.map(({ deliveredAt }) => Date.parse(deliveredAt))) - skewMs
+  const found = new Set<string>()
+  for (let back = 0; back < mostDays && now - back * dayMs > oldest - dayMs; back += 1) {
+    const stream = deliveryStream(new Date(now - back * dayMs).toISOString().slice(0, 10))
+    let from: number | 'end' = 'end'
+    for (let read = 0; read < mostReads && found.size < wanted.size; read += 1) {
+      const events = await eventStore.readStream(stream, {
+        from,
+        direction: 'backwards',
+        limit: eventsAtOnce,
+      })
+      for (const { data } of events) {
+        const guid = WithGuid.safeParse(data).data?.guid
+        if (guid !== undefined && wanted.has(guid)) found.add(guid)
+      }
+      const last = events.at(-1)
+      if (!last || last.revision === 0 || Date.parse(last.at) < oldest) break
+      from = last.revision - 1
+    }
+  }
+  return found
+}
+
+/** What is left to the administrator; `null` without an account at the code host. */
+async function ownLimit({ access, codeHostApps }: QueryServices, user: Person['user']) {
+  const { githubConnected, githubUsername: login } = user
+  if (!githubConnected || login === null) return null
+  const left = await part(async () => ({ left: await codeHostApps.rateLimit(await access.tokenOf(user.id)) }))
+  return left.kind === 'read' ? { ...left, login } : left
+}
