@@ -20,6 +20,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
+import type { Leases } from '#platform/ports/leases.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
 import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -42,6 +43,7 @@ export interface GatewayServices {
   readonly codeHost: CodeHost
   readonly codeHostApps: CodeHostApps
   readonly hostApp: HostApp
+  readonly leases: Pick<Leases, 'hold'>
   readonly sessions: Sessions
   readonly vault: Vault
   readonly ids: Ids

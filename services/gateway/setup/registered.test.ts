@@ -4,7 +4,7 @@ import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { recordRegistered, recordUnrecorded } from './registered.ts'
+import { keepRegistered, recordUnrecorded } from './registered.ts'
 
 let engines: TestEngines
 let leases: Leases
@@ -30,6 +30,8 @@ const app: AppRegistration = {
 
 const starting = (kept: AppRegistration | undefined) =>
   recordUnrecorded({ ...engines, leases, hostApp: { current: async () => kept } })
+const keeping = (keep: () => Promise<boolean>) =>
+  keepRegistered({ ...engines, leases, hostApp: { keep } }, app, '00000000-a000-4000-8000-000000000001')
 const recorded = async () =>
   (await engines.eventStore.readAll(null, 100)).filter(({ type }) => type === 'CodeHostAppRegistered')
 
@@ -42,7 +44,20 @@ test('one that nobody recorded is recorded at a start, once', async () => {
 test('one that was recorded as it was made is not recorded again, and none is recorded where there is none', async () => {
   await starting(undefined)
   expect(await recorded()).toEqual([])
-  await recordRegistered(engines, app, '00000000-a000-4000-8000-000000000001')
+  await keeping(async () => true)
   await starting(app)
   expect(await recorded()).toHaveLength(1)
+})
+
+test('one that is kept while another process starts is recorded once, with who made it', async () => {
+  let starts: Promise<void> | undefined
+  await keeping(async () => {
+    starts = starting(app)
+    await new Promise((later) => {
+      setImmediate(later)
+    })
+    return true
+  })
+  await starts
+  expect(await recorded()).toMatchObject([{ meta: { actor: { kind: 'user' } } }])
 })

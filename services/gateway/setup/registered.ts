@@ -9,7 +9,7 @@ import type { Leases } from '#platform/ports/leases.ts'
 import { alone } from '#platform/async/alone.ts'
 
 /** `by` is the administrator's id; `null`: somebody with the printed code. Throws where it cannot be recorded. */
-export async function recordRegistered(
+async function recordRegistered(
   services: AuditServices,
   { webhookSecret }: Pick<AppRegistration, 'webhookSecret'>,
   by: string | null,
@@ -18,6 +18,24 @@ export async function recordRegistered(
     by === null ? ({ kind: 'system', service: 'setup' } as const) : ({ kind: 'user', userId: by } as const)
   const registered = CodeHostAppRegistered.of({ hasWebhook: webhookSecret !== null })
   await recordAudit(services, registered, { commandId: randomUUID(), actor })
+}
+
+const recording = 'record of the code host app'
+
+/** Keeps the App that was made, and records it: no start in between takes it for one that nobody recorded. `false` where there is one already. */
+export async function keepRegistered(
+  services: AuditServices & {
+    readonly hostApp: Pick<HostApp, 'keep'>
+    readonly leases: Pick<Leases, 'hold'>
+  },
+  app: AppRegistration,
+  by: string | null,
+): Promise<boolean> {
+  return alone(services.leases, recording, async () => {
+    const isKept = await services.hostApp.keep(app)
+    if (isKept) await recordRegistered(services, app, by)
+    return isKept
+  })
 }
 
 interface StartServices extends AuditServices {
@@ -30,7 +48,7 @@ interface StartServices extends AuditServices {
 export async function recordUnrecorded(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return
-  await alone(services.leases, 'record of the code host app', async () => {
+  await alone(services.leases, recording, async () => {
     const wanted = { streams: ['audit-'], types: [CodeHostAppRegistered.type] }
     const [recorded] = await services.eventStore.readAll(null, 1, wanted)
     if (recorded === undefined) await recordRegistered(services, app, null)

@@ -18,7 +18,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOf, isOurHost } from '../http/allowedHosts.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { manifestOf } from './manifest.ts'
-import { recordRegistered } from './registered.ts'
+import { keepRegistered } from './registered.ts'
 
 const cookie = 'flightdeck_setup'
 /** As long as the code host gives for all steps. */
@@ -102,8 +102,7 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
   const keep = (claims: JWTPayload | null) => keepCookie(services, cookies, { claims, of: journey })
   try {
     const app = await services.codeHostApps.convertManifest(code)
-    const isKept = await services.hostApp.keep(app)
-    if (isKept) await recordRegistered(services, app, journey.by)
+    const isKept = await keepRegistered(services, app, journey.by)
     await keep(isKept ? { done: true } : null)
     return null
   } catch (fault) {
