@@ -35,6 +35,8 @@ export const auditActions = [
   'pull_request_draft_changed',
   'feedback_sent',
   'feedback_rule_changed',
+  'issue_rule_changed',
+  'issue_taken',
   'records_read',
   'records_exported',
   'log_restored',

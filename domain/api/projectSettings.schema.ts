@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { feedbackLimits, feedbackModes } from '../task/feedbackRule.ts'
+import { issueFailures, issueLimits, issuePasses, issueTriggers } from '../project/issueRule.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { Moment, success, Text } from './fields.schema.ts'
@@ -57,6 +58,37 @@ const ShownRule = z.object({
   resolves: z.boolean(),
 })
 
+const ShownIssueRule = z.object({
+  /** Whether issues of the repository become tasks by themselves. */
+  on: z.boolean(),
+  /** The label that makes a task of an issue. */
+  label: Text.trim()
+    .min(1, 'Enter a label.')
+    .max(issueLimits.labelLength, {
+      error: saying(`can have at most ${issueLimits.labelLength} characters.`),
+    })
+    // The code host separates names by it.
+    .refine((label) => !label.includes(','), 'A label has no comma.'),
+  /** Whether naming the App does it too, where there is one. */
+  mentions: z.boolean(),
+})
+
+/** What became of an issue that somebody with the right asked for. */
+const IssueDecision = z.object({
+  number: z.number(),
+  title: z.string(),
+  url: z.string(),
+  at: Moment,
+  /** `null` for an issue that is no task. */
+  taskId: z.string().nullable(),
+  trigger: z.enum(issueTriggers).nullable(),
+  /** Who asked for the task. */
+  author: z.string().nullable(),
+  /** Whether it is a task; `waiting` while it is not made yet. */
+  outcome: z.enum(['made', 'waiting', ...issuePasses, ...issueFailures]),
+  reason: z.string().nullable(),
+})
+
 export const ShownSettings = z.object({
   /** Runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
@@ -70,6 +102,10 @@ export const ShownSettings = z.object({
   modelFetches: z.boolean(),
   /** What is done with feedback on the project's pull requests. */
   feedback: ShownRule,
+  /** Which issues of the repository become tasks. */
+  issues: ShownIssueRule,
+  /** What became of issues lately, the latest first. */
+  issueDecisions: z.array(IssueDecision),
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
 
@@ -90,7 +126,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
 
 export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
   summary:
-    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, web access through the model provider, or parts of the rule for feedback.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, web access through the model provider, or parts of the rules for feedback and for issues.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -108,6 +144,7 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
       .optional(),
     modelFetches: z.boolean().optional(),
     feedback: ShownRule.partial().optional(),
+    issues: ShownIssueRule.partial().optional(),
   }),
   answer: { settings: ShownSettings },
   faults: ['not_found'],

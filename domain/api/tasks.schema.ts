@@ -110,6 +110,8 @@ export const Task = z.object({
   original: z.object({ taskId: z.string(), title: z.string() }).optional(),
   /** Alternatives to this task. */
   alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
+  /** The issue at the code host that this task was made of. */
+  issue: z.object({ number: z.number(), url: z.string() }).optional(),
   /** Turns and commands that were undone, by their executions. */
   undone: z.array(z.string()).optional(),
   /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */

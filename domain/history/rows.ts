@@ -314,6 +314,12 @@ function ofOtherTasks(event: TaskEventMessage): Said | null {
   switch (event.type) {
     case 'TaskCreatedFromTurn':
       return did('Began at the end of a turn of another task', excerpt(event.content?.title))
+    case 'TaskCreatedFromIssue':
+      return { ...did('Made of an issue', excerpt(event.content?.title)), who: 'runner' }
+    case 'IssueCommented':
+      return { ...did('Told the issue of this task'), who: 'runner' }
+    case 'IssueCommentFailed':
+      return { ...did('Could not tell the issue', excerpt(event.content?.reason)), outcome: 'failed' }
     case 'TaskForked':
       return did('A new task began from here', excerpt(event.content?.title))
     case 'TaskCreatedToCompare':

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId } from '../kernel/ids.schema.ts'
 import { feedbackModes } from '../task/feedbackRule.ts'
+import { projectIssueEvents } from './issueEvents.ts'
 
 /** A repository as the code host describes it. */
 export const RepositoryFacts = z.object({
@@ -76,6 +77,7 @@ export const projectEvents = [
   ProjectSecretSet,
   ProjectSecretRemoved,
   ProjectFeedbackRuleChanged,
+  ...projectIssueEvents,
   ProjectDeleted,
 ] as const
 export type ProjectEvent = EventOf<(typeof projectEvents)[number]>

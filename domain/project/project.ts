@@ -18,6 +18,14 @@ import {
   type RepositoryFacts,
 } from './events.ts'
 import { defaultRule, type FeedbackRule } from '../task/feedbackRule.ts'
+import {
+  isOnIssues,
+  noIssues,
+  onIssues,
+  withIssues,
+  type IssueCommand,
+  type ProjectIssues,
+} from './issues.ts'
 import { noSettings, settingsLimits, type ProjectSettings } from './settings.ts'
 
 export type ProjectState =
@@ -31,6 +39,7 @@ export type ProjectState =
       /** By name. Their values are in the vault. */
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
       readonly feedback: FeedbackRule
+      readonly issues: ProjectIssues
     }
   | { readonly kind: 'deleted'; readonly ownerId: string }
 
@@ -56,6 +65,7 @@ export type ProjectCommand =
   | { readonly type: 'RemoveSecret'; readonly name: string }
   /** What is not named stays as it is. */
   | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
+  | IssueCommand
   | { readonly type: 'DeleteProject' }
 
 function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectEvent> {
@@ -70,6 +80,7 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
     ]
   }
   if (state.kind !== 'project') return refuse('not_found', 'There is no such project.')
+  if (isOnIssues(command)) return onIssues(state.issues, command)
   switch (command.type) {
     case 'UpdateProject': {
       const name = command.name ?? state.name
@@ -146,6 +157,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
         settings: noSettings,
         secrets: new Map(),
         feedback: defaultRule,
+        issues: noIssues,
       }
     case 'ProjectUpdated':
       return state.kind === 'project' && event.content !== null ? { ...state, ...event.content } : state
@@ -165,6 +177,11 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
     }
     case 'ProjectFeedbackRuleChanged':
       return state.kind === 'project' ? { ...state, feedback: event.data } : state
+    case 'ProjectIssueRuleChanged':
+    case 'ProjectIssueTaken':
+    case 'ProjectIssueSettled':
+    case 'ProjectIssuePassed':
+      return state.kind === 'project' ? { ...state, issues: withIssues(state.issues, event) } : state
     case 'ProjectDeleted':
       return state.kind === 'project' ? { kind: 'deleted', ownerId: state.ownerId } : state
     case 'ProjectSyncStarted':

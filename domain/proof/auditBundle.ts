@@ -26,6 +26,8 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   // What reviewers wrote, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
+  // Its words are a message; this names who asked.
+  TaskCreatedFromIssue: ['prompts', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],
   MessagePosted: ['answers'],

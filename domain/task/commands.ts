@@ -2,6 +2,7 @@
 import type { Proposal } from './proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
+import type { IssueOrigin } from './issueState.ts'
 import type { Snapshot } from './restorePoints.ts'
 import type { FeedbackReceived, PullRequestStandingObserved } from './feedbackEvents.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
@@ -123,6 +124,14 @@ export type TaskCommand =
         readonly title: string
         readonly baseCommit: string | null
       }
+      /** The issue that the task is made of. */
+      readonly fromIssue?: IssueOrigin
+    }
+  | {
+      readonly type: 'SettleIssueComment'
+      readonly outcome:
+        | { readonly kind: 'written'; readonly commentId: string }
+        | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
     }
   | {
       readonly type: 'UpdateTask'

@@ -17,6 +17,7 @@ import {
 } from '../kernel/ids.schema.ts'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { feedbackEvents } from './feedbackEvents.ts'
+import { issueEvents } from './issueEvents.ts'
 import {
   TaskCreatedFromTurn,
   TaskForked,
@@ -373,5 +374,6 @@ export const taskEvents = [
   WorkspaceRestored,
   ...progressEvents,
   ...feedbackEvents,
+  ...issueEvents,
 ] as const
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>

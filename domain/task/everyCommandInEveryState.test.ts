@@ -142,6 +142,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     snapshot: past.snapshotTaken(1),
   },
   RecordRestore: { type: 'RecordRestore', executionId: executionId(3), keptPaths: [], changes: null },
+  SettleIssueComment: { type: 'SettleIssueComment', outcome: { kind: 'written', commentId: '7' } },
 }
 
 type Expected = FaultCode | readonly TaskEvent['type'][]
@@ -424,6 +425,15 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: [],
     failed: [],
     cancelled: [],
+  },
+  SettleIssueComment: {
+    ...gone,
+    queued: 'not_found',
+    running: 'not_found',
+    cancelling: 'not_found',
+    completed: 'not_found',
+    failed: 'not_found',
+    cancelled: 'not_found',
   },
 }
 

@@ -10,7 +10,8 @@ import { visibleText } from './visibleText.ts'
 type Received = EventOf<typeof FeedbackReceived>
 export type FollowedUp = Pick<Received['data'], 'kind' | 'right' | 'verdict'> & Received['content']
 
-const rights = {
+/** What each right is called in a sentence. */
+export const rights = {
   admin: 'administers the repository',
   write: 'may write to the repository',
   read: 'may only read the repository',
@@ -90,7 +91,7 @@ export function fenced(text: string, language = ''): string {
 }
 
 /** Of one line, without what could leave its place in a sentence. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return withoutControls(text).replaceAll(/[\n`]/g, ' ').slice(0, 300)
 }
 

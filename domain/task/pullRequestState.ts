@@ -51,3 +51,10 @@ export function standingIn(
   if (content !== null && content.number !== before.number) return before
   return { ...before, standing: { ...data, headCommit: content?.headCommit ?? null } }
 }
+
+/** Whether an event is about the pull request. */
+export function isOfPullRequest<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { type: `PullRequest${string}` }> {
+  return event.type.startsWith('PullRequest')
+}

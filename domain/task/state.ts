@@ -15,7 +15,15 @@ import {
   type TaskFeedback,
 } from './feedbackState.ts'
 import type { ExecutionKind, TaskEvent } from './events.ts'
-import { observedIn, publishedAs, standingIn, type TaskPullRequest } from './pullRequestState.ts'
+import { isOfIssue, issueAfter, type TaskIssue } from './issueState.ts'
+import { reordered, without } from './queue.ts'
+import {
+  isOfPullRequest,
+  observedIn,
+  publishedAs,
+  standingIn,
+  type TaskPullRequest,
+} from './pullRequestState.ts'
 import {
   noPoints,
   started,
@@ -117,6 +125,8 @@ export interface LiveTask {
   /** Whether a turn has ended whose work is still to be published in the pull request. */
   readonly updateOwed: boolean
   readonly feedback: TaskFeedback
+  /** The issue that it was made of. */
+  readonly issue: TaskIssue | null
 }
 
 export type TaskState =
@@ -161,6 +171,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       autoUpdate: false,
       updateOwed: false,
       feedback: noFeedback,
+      issue: null,
     }
   }
   return state.kind === 'task' ? evolveTask(state, event) : state
@@ -171,6 +182,7 @@ function evolveTask(
   event: Exclude<RecordedOf<TaskEvent>, { type: 'TaskCreated' }>,
 ): TaskState {
   if (isOfPullRequest(event)) return withPullRequest(task, event)
+  if (isOfIssue(event)) return { ...task, issue: issueAfter(task.issue, event) }
   if (isOfFeedback(event)) return { ...task, feedback: withFeedback(task.feedback, event) }
   switch (event.type) {
     case 'TaskUpdated':
@@ -239,12 +251,6 @@ function evolveTask(
     case 'UsageRecorded':
       return task
   }
-}
-
-function isOfPullRequest<Event extends { readonly type: string }>(
-  event: Event,
-): event is Extract<Event, { type: `PullRequest${string}` }> {
-  return event.type.startsWith('PullRequest')
 }
 
 function withPullRequest(
@@ -453,13 +459,4 @@ function hadItsTurn(task: LiveTask, messageId: string): LiveTask {
     steering: task.steering.filter((id) => id !== messageId),
     delivered: new Set([...task.delivered, messageId]),
   }
-}
-
-/** A message on its way to a runner is not named and stays first. */
-function reordered(queue: readonly QueuedMessage[], messageIds: readonly string[]): readonly QueuedMessage[] {
-  return queue.toSorted((a, b) => messageIds.indexOf(a.messageId) - messageIds.indexOf(b.messageId))
-}
-
-function without(queue: readonly QueuedMessage[], messageId: string): readonly QueuedMessage[] {
-  return queue.filter((message) => message.messageId !== messageId)
 }

@@ -30,6 +30,7 @@ import {
 import { isOnFeedback, onFeedback } from './feedback.ts'
 import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
+import { issueOrigin, settleIssueComment } from './issue.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
 import {
   automaticUpdate,
@@ -106,6 +107,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return recordAlternative(state, command)
     case 'RemoveAlternative':
       return removeAlternative(state, command)
+    case 'SettleIssueComment':
+      return settleIssueComment(state, command)
     case 'UndoTurn':
       return undoTurn(state, command)
     case 'RecordSnapshot':
@@ -142,6 +145,7 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     messageQueued(first, description, images),
     ...origin(command),
     ...comparedWith(command),
+    ...issueOrigin(command),
     requested(executionId, 'start', first),
   ]
 }

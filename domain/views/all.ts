@@ -4,7 +4,9 @@ import { chatView } from './chat.ts'
 import { feedbackView } from './feedback.ts'
 import { figuresView } from './figures.ts'
 import { imagesView } from './images.ts'
+import { issueLinksView } from './issueLinks.ts'
 import { logView } from './log.ts'
+import { projectIssuesView } from './projectIssues.ts'
 import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
 import { runFactsView } from './runFacts.ts'
@@ -26,4 +28,6 @@ export const views: readonly View<ViewDocument>[] = [
   runFactsView,
   pullRequestsView,
   feedbackView,
+  projectIssuesView,
+  issueLinksView,
 ]

@@ -36,6 +36,8 @@ const actions = {
   ProjectSecretSet: 'secret_set',
   ProjectSecretRemoved: 'secret_removed',
   ProjectFeedbackRuleChanged: 'feedback_rule_changed',
+  ProjectIssueRuleChanged: 'issue_rule_changed',
+  ProjectIssueTaken: 'issue_taken',
   ProjectDeleted: 'project_deleted',
   TaskCreated: 'task_created',
   TaskDeleted: 'task_deleted',

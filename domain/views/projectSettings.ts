@@ -1,7 +1,10 @@
 /** The settings of a project as the API shows them. A project without settings has no document. */
 import type { ShownSettings } from '../api/projectSettings.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
+import type { RecordedOf } from '../kernel/event.ts'
 import { defaultRule, type FeedbackRule } from '../task/feedbackRule.ts'
+import type { ProjectIssueEvent } from '../project/issueEvents.ts'
+import { defaultIssueRule, issueLimits, type IssueRule } from '../project/issueRule.ts'
 import { noSettings, type ProjectSettings } from '../project/settings.ts'
 import type { View, ViewDocument } from './view.ts'
 
@@ -9,6 +12,13 @@ export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
   /** Missing until it was first changed. */
   readonly feedback?: FeedbackRule
+  readonly issues?: IssueRule
+  readonly issueDecisions?: readonly KeptDecision[]
+}
+
+type Decision = ShownSettings['issueDecisions'][number]
+interface KeptDecision extends Decision {
+  readonly issueId: string
 }
 
 const changing = [
@@ -16,6 +26,10 @@ const changing = [
   'ProjectSecretSet',
   'ProjectSecretRemoved',
   'ProjectFeedbackRuleChanged',
+  'ProjectIssueRuleChanged',
+  'ProjectIssueTaken',
+  'ProjectIssueSettled',
+  'ProjectIssuePassed',
   'ProjectDeleted',
 ] as const
 
@@ -30,7 +44,12 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
     return stream.kind === 'project' && changing.some((one) => one === type) ? [stream.id] : []
   },
   evolve: (document, event, id) => {
-    const before = document ?? { id, position: event.position, ...noSettings, secrets: [] }
+    const before: Omit<ProjectSettingsDocument, 'version'> = document ?? {
+      id,
+      position: event.position,
+      ...noSettings,
+      secrets: [],
+    }
     const seen = { ...before, version: event.revision }
     switch (event.type) {
       case 'ProjectSettingsChanged':
@@ -44,12 +63,45 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
         return { ...seen, secrets: without(seen.secrets, event.content?.name) }
       case 'ProjectFeedbackRuleChanged':
         return { ...seen, feedback: event.data }
+      case 'ProjectIssueRuleChanged': {
+        const label = event.content?.label ?? seen.issues?.label ?? defaultIssueRule.label
+        return { ...seen, issues: { ...event.data, label } }
+      }
+      case 'ProjectIssueTaken':
+      case 'ProjectIssueSettled':
+      case 'ProjectIssuePassed':
+        return { ...seen, issueDecisions: decisionsAfter(seen.issueDecisions ?? [], event) }
       case 'ProjectDeleted':
         return undefined
       default:
         return document
     }
   },
+}
+
+type DecisionEvent = Exclude<RecordedOf<ProjectIssueEvent>, { type: 'ProjectIssueRuleChanged' }>
+
+/** The latest decisions, one for each issue, oldest first. */
+function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
+  if (event.type === 'ProjectIssueSettled') {
+    const { taskId, failure } = event.data
+    const reason = event.content?.reason ?? null
+    return before.map((one) => (one.taskId === taskId ? { ...one, outcome: failure ?? 'made', reason } : one))
+  }
+  if (event.content === null) return before
+  const { issueId, number, title, url } = event.content
+  const named = { issueId, number, title, url, at: event.at, reason: null }
+  const decision: KeptDecision =
+    event.type === 'ProjectIssueTaken'
+      ? {
+          ...named,
+          taskId: event.data.taskId,
+          trigger: event.data.trigger,
+          author: event.content.author.login,
+          outcome: 'waiting',
+        }
+      : { ...named, taskId: null, trigger: null, author: null, outcome: event.data.reason }
+  return [...before.filter((one) => one.issueId !== issueId), decision].slice(-issueLimits.decisions)
 }
 
 /** What the API shows of a project's settings. */
@@ -62,6 +114,10 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
     egress: [...egress],
     modelFetches,
     feedback: document?.feedback ?? defaultRule,
+    issues: document?.issues ?? defaultIssueRule,
+    issueDecisions: (document?.issueDecisions ?? [])
+      .map(({ issueId: _issueId, ...shown }) => shown)
+      .toReversed(),
   }
 }
 

@@ -284,7 +284,7 @@ function observed(
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
 
-/** Fields that only tasks have that were forked, compared or undone, or whose pull request is followed: others stay as they always were. */
+/** Fields that only tasks have that were forked, compared or undone, made of an issue, or whose pull request is followed: others stay as they always were. */
 function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
@@ -303,6 +303,8 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
       const { title, baseCommit } = event.content ?? { title: '', baseCommit: null }
       return { original: { taskId: event.data.taskId, title }, startCommit: baseCommit }
     }
+    case 'TaskCreatedFromIssue':
+      return event.content === null ? {} : { issue: { number: event.content.number, url: event.content.url } }
     case 'PullRequestObserved':
       return observed(task, event)
     case 'PullRequestStandingObserved': {

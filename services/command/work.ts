@@ -8,6 +8,8 @@ import { startErasure } from './cleanup/erasure.ts'
 import { startImageSweep } from './cleanup/imageSweep.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startFollowing } from './follow/following.ts'
+import { publicAddress } from '#platform/config/addresses.ts'
+import { startTasksOfIssues } from './issues/startIssues.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 import { startProjectSync } from './projectSync/projectSync.ts'
 import { startRelatedTasks } from './relatedTasks.ts'
@@ -25,5 +27,9 @@ export function startCommandWork(config: Config, engines: Engines): readonly Hel
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
     leases.hold('project sync', () => startProjectSync(engines)),
     startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
+    startTasksOfIssues(
+      { ...config, codeHostName: codeHostName(config), publicAddress: publicAddress(config) },
+      engines,
+    ),
   ]
 }

@@ -39,7 +39,12 @@ export async function rightOf(
 
 /** Whether it is the account of somebody who may use this server now. Throws `code_host_unavailable` where that is not known for now. */
 export async function isOurs(
-  { commands, vault, codeHostName, accessControl }: Reader,
+  {
+    commands,
+    vault,
+    codeHostName,
+    accessControl,
+  }: Pick<Reader, 'commands' | 'vault' | 'codeHostName' | 'accessControl'>,
   githubId: string,
 ): Promise<boolean> {
   const id = idOfAccount(vault, codeHostName, githubId)

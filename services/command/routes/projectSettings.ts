@@ -19,13 +19,18 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
-    const { setupCommand, variables, egress, modelFetches, feedback } = body
+    const { setupCommand, variables, egress, modelFetches, feedback, issues } = body
     const { projectId } = params
     if (feedback !== undefined) {
       const rule = Object.fromEntries(Object.entries(feedback).filter(([, value]) => value !== undefined))
       const { commandId } = asked
       const changed = { ...asked, commandId: uuidv5('feedback', commandId) }
       await executeOnProject(services, projectId, changed, { type: 'ChangeFeedbackRule', ...rule })
+    }
+    if (issues !== undefined) {
+      const rule = Object.fromEntries(Object.entries(issues).filter(([, value]) => value !== undefined))
+      const changed = { ...asked, commandId: uuidv5('issues', asked.commandId) }
+      await executeOnProject(services, projectId, changed, { type: 'ChangeIssueRule', ...rule })
     }
     const executed = await executeOnProject(services, params.projectId, asked, {
       type: 'ChangeSettings',

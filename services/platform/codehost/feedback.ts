@@ -7,6 +7,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type {
   CodeHostFeedback,
   HostAuthor,
+  HostComment,
   HostFailedCheck,
   HostLineComment,
   HostReview,
@@ -17,7 +18,10 @@ import { endOfStream } from './jobLog.ts'
 import { pages } from './pages.ts'
 import { ask, faultOf, sentences } from './request.ts'
 
-const Author = z.object({ id: z.number(), login: z.string(), type: z.string().default('User') }).nullish()
+/** An account, as all answers have it. */
+export const Author = z
+  .object({ id: z.number(), login: z.string(), type: z.string().default('User') })
+  .nullish()
 const Id = z.number().transform(String)
 
 const Review = z.object({
@@ -45,7 +49,8 @@ const LineComment = z.object({
   subject_type: z.string().nullish(),
   diff_hunk: z.string().default(''),
 })
-const Comment = z.object({
+/** A comment on an issue or a pull request as a whole. */
+export const Comment = z.object({
   id: Id,
   user: Author,
   body: z.string().nullish(),
@@ -136,10 +141,7 @@ function readingCalls({
       return {
         reviews: reviews.items.flatMap(reviewFrom),
         lines: lines.items.map(lineFrom),
-        comments: comments.items.map((one) => ({
-          ...wordsFrom(one),
-          isByOurApp: slug !== undefined && one.performed_via_github_app?.slug === slug,
-        })),
+        comments: comments.items.map((one) => commentFrom(one, slug)),
       }
     },
     repositoryRight: async (accessToken, repository, { id, login: username }) => {
@@ -267,10 +269,20 @@ async function done(octokit: Octokit, mutation: string, variables: Record<string
 const isHidden = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)
 
-const utc = (time: string): string => new Date(time).toISOString()
+/** A time of the host, in UTC. */
+export const utc = (time: string): string => new Date(time).toISOString()
 
-function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
+/** Who an account is. */
+export function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
   return user ? { id: String(user.id), login: user.login, isBot: user.type === 'Bot' } : null
+}
+
+/** A comment; `slug` is that of our App. */
+export function commentFrom(one: z.infer<typeof Comment>, slug: string | undefined): HostComment {
+  return {
+    ...wordsFrom(one),
+    isByOurApp: slug !== undefined && one.performed_via_github_app?.slug === slug,
+  }
 }
 
 function wordsFrom(one: z.infer<typeof Comment> | z.infer<typeof LineComment>) {

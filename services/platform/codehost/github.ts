@@ -23,9 +23,10 @@ import {
   TokenAnswer,
 } from './answers.ts'
 import { feedbackCalls } from './feedback.ts'
+import { issueCalls } from './issues.ts'
 import { pullRequestReader } from './graphql.ts'
 import { pages } from './pages.ts'
-import { ask, postForm, type Requests } from './request.ts'
+import { ask, isUnchanged, postForm, type Requests } from './request.ts'
 
 export interface GitHubOptions {
   /** Where pages and git are: `https://github.com`. */
@@ -70,6 +71,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       octokit: host.octokit,
       appSlug: async () => (await options.app())?.slug,
     }),
+    ...issueCalls({ octokit: host.octokit, app: options.app }),
     appUrls: async () => {
       const { htmlUrl, slug } = await host.app()
       const page = onServer(htmlUrl ?? `${serverUrl}/apps/${slug}`, serverUrl)
@@ -358,10 +360,6 @@ async function repositoryById(
   })
   return found === 'unchanged' ? found : { repository: repositoryFrom(found, serverUrl), etag: tag ?? null }
 }
-
-/** Octokit throws what says that nothing has changed. */
-const isUnchanged = (error: unknown): boolean =>
-  error instanceof Error && 'status' in error && error.status === 304
 
 const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository => ({
   id: String(answer.id),

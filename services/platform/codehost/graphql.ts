@@ -281,6 +281,13 @@ function standingFrom(
   return { review, checks: { state, ...counted }, checksReadable }
 }
 
+/** What an issue says, and since when. */
+export const issueQuery = `query IssueText($id: ID!) {
+  node(id: $id) {
+    ... on Issue { title body author { login } state lastEditedAt }
+  }
+}`
+
 /** The threads of a pull request, with their first comments. */
 export const threadsQuery = `query ReviewThreads($id: ID!, $after: String) {
   node(id: $id) {

@@ -284,3 +284,7 @@ function sentenceOf(data: unknown): string | undefined {
   const message = read.data.message.replace(/[.:]+$/, '')
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
+
+/** Whether it says that nothing has changed, which Octokit throws. */
+export const isUnchanged = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && error.status === 304

@@ -15,8 +15,8 @@ export interface InstalledRepository {
   readonly owner: string
 }
 
-/** What a token is for: git, git with workflow files, or reading a pull request with all that belongs to it. */
-export type RepositoryWork = 'git' | 'git with workflows' | 'reading'
+/** What a token is for: git, git with workflow files, reading a pull request or an issue with all that belongs to it, or writing on an issue. */
+export type RepositoryWork = 'git' | 'git with workflows' | 'reading' | 'commenting'
 
 /** Why an installation gives no token; the person's own is used then, where that can do it. */
 export type NoToken =
@@ -56,6 +56,7 @@ const needs = {
   git: { contents: 'write' },
   'git with workflows': { contents: 'write', workflows: 'write' },
   reading: {},
+  commenting: { issues: 'write' },
 } as const satisfies Record<RepositoryWork, AppPermissions>
 
 /** Read where it was granted. */

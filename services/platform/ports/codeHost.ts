@@ -5,6 +5,7 @@
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import type { RepositoryName } from './repositoryName.ts'
 import type { CodeHostFeedback } from './codeHostFeedback.ts'
+import type { CodeHostIssues } from './codeHostIssues.ts'
 
 export type { RepositoryName }
 import type { PermissionLevel } from '#domain/appPermissions.ts'
@@ -110,7 +111,7 @@ export interface HostBranch {
   readonly tree: string
 }
 
-export interface CodeHost extends CodeHostFeedback {
+export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /**
    * The host's page on which a person authorizes us. Throws `setup_required` while there is no App, as all of sign-in does. `origin` is where the person's browser reaches us, so that a loopback name stays the
    * one they used; `codeChallenge` is PKCE's S256; with `anotherAccount` the host lets them choose, also where they are signed in.

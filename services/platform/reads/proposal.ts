@@ -34,7 +34,8 @@ export async function proposalFor(services: Recorded, task: TaskDocument): Promi
   const { files: count = 0, additions = 0, deletions = 0 } = task.changes ?? {}
   return proposePullRequest({
     title: task.title,
-    description: task.description,
+    // That of a task that was made of an issue is a quotation for the agent: the pull request leads to the issue.
+    description: task.issue ? '' : task.description,
     // The first message of all is the description.
     asked: asked.toReversed().filter((message) => message !== task.description),
     answered: answered?.message ?? null,

@@ -5,6 +5,7 @@ import { titleOf } from '#domain/api/tasks.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import { withClosing } from '#domain/task/issue.ts'
 import { endOf, noLongerOpen } from '#domain/task/pullRequest.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
@@ -186,13 +187,13 @@ async function openOrUpdate(
   if (existing) {
     const { number, htmlUrl: url } = existing
     if (rewrites) {
-      const body = await withRecord(deps, task.id, requested.body)
+      const body = await withRecord(deps, task.id, withClosing(state.issue, requested.body))
       await codeHost.updatePullRequest(accessToken, repository, number, { title, body })
     }
     return { kind: 'updated', number, url, ...settled }
   }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
-  const body = await withRecord(deps, task.id, requested.body)
+  const body = await withRecord(deps, task.id, withClosing(state.issue, requested.body))
   const opened = await codeHost.openPullRequest(accessToken, repository, { ...branches, title, body, draft })
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
 }

@@ -61,6 +61,8 @@ export const texts = {
     pull_request_draft_changed: 'Asked to change whether a pull request is a draft',
     feedback_sent: 'Sent feedback on a pull request to an agent',
     feedback_rule_changed: 'Changed what is done with feedback',
+    issue_rule_changed: 'Changed which issues become tasks',
+    issue_taken: 'Made a task of an issue',
     records_read: 'Read',
     records_exported: 'Exported',
     log_restored: 'The log was restored from a backup',

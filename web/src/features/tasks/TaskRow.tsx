@@ -36,7 +36,13 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
         </div>
       )}
       <p className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1">
-        {task.description}
+        {task.issue ? (
+          <span title={texts.fromIssue(task.issue.number)}>
+            <span className="font-normal text-muted">#{task.issue.number}</span> {task.title}
+          </span>
+        ) : (
+          task.description
+        )}
       </p>
       <Place task={task} ofProject={ofProject} />
       <div className="order-6 flex justify-end md:order-none">

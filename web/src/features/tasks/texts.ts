@@ -11,5 +11,6 @@ export const texts = {
   pullRequest: (number: number, state: string | null) =>
     state === null ? `Pull request #${number}` : `Pull request #${number}: ${state}`,
   states: { open: 'Open', draft: 'Draft', merged: 'Merged', closed: 'Closed' },
+  fromIssue: (number: number) => `From issue #${number}`,
   row: (description: string) => description,
 } as const

@@ -15,6 +15,8 @@ const settings: ShownSettings = {
   egress: ['example.org'],
   modelFetches: false,
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
+  issues: { on: false, label: 'flightdeck', mentions: true },
+  issueDecisions: [],
 }
 const suggestions = [
   { host: 'packages.example', from: '.npmrc' },
@@ -116,4 +118,31 @@ test('finding 14: the model’s service is let out of the network’s rules by a
   fireEvent.click(tick)
   save('Network')
   expect(await sent()).toEqual({ egress: ['example.org'], modelFetches: true })
+})
+
+test('issues become tasks by a label that is chosen, once that is on', async () => {
+  const { part, save, sent } = await open()
+  const issues = part('Issues')
+  expect(issues.queryByLabelText('Label')).toBeNull()
+  fireEvent.click(within(issues.getByRole('group', { name: 'Make tasks of issues' })).getByText('On'))
+  fireEvent.change(issues.getByLabelText('Label'), { target: { value: ' robot ' } })
+  fireEvent.click(issues.getByLabelText(/^Mentions of the GitHub App/))
+  save('Issues')
+  expect(await sent()).toEqual({ issues: { on: true, label: 'robot', mentions: false } })
+})
+
+test('the latest issues say what became of them, and lead to the issue and to its task', async () => {
+  const url = 'https://code.example/ada/engine/issues/12'
+  const decision = { number: 12, title: 'It is broken', url, at: project.createdAt, reason: null }
+  const made = { ...decision, taskId: 't', trigger: 'label', author: 'grace', outcome: 'made' } as const
+  const passed = { ...decision, url: `${url}3`, number: 123, taskId: null, trigger: null, author: null }
+  const shown = { ...settings, issueDecisions: [made, { ...passed, outcome: 'not_known' }] }
+  openPage(`${path}/settings`, {
+    answers: { ...answers, [`GET ${path}/settings`]: { settings: shown, suggestions: [] } },
+  })
+  const latest = within(await screen.findByRole('region', { name: 'Latest issues' }))
+  expect(latest.getByText('#12 It is broken').getAttribute('href')).toBe(url)
+  expect(latest.getByText('Open task').getAttribute('href')).toBe('/tasks/t')
+  expect(latest.getByText(/A task was made\. grace set the label\./)).toBeTruthy()
+  expect(latest.getByText(/has no account on this server/)).toBeTruthy()
 })

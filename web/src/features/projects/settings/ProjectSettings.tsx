@@ -9,6 +9,7 @@ import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { useProjectQuery } from '../projectsApi.ts'
 import { FeedbackPart } from './FeedbackPart.tsx'
 import { HostsPart } from './HostsPart.tsx'
+import { IssuesPart } from './IssuesPart.tsx'
 import { useProjectSettingsQuery } from './projectSettingsApi.ts'
 import { SecretsPart } from './SecretsPart.tsx'
 import { SetupPart } from './SetupPart.tsx'
@@ -54,6 +55,7 @@ export function ProjectSettings() {
           <VariablesPart projectId={projectId} settings={data.settings} />
           <SecretsPart projectId={projectId} settings={data.settings} />
           <FeedbackPart projectId={projectId} settings={data.settings} />
+          <IssuesPart projectId={projectId} settings={data.settings} />
           <HostsPart projectId={projectId} settings={data.settings} suggestions={data.suggestions} />
         </>
       )}

@@ -55,6 +55,32 @@ export const texts = {
     triesPerDay: 'Automatic tries per day',
     resolves: 'Resolve threads when the work is done',
   },
+  issues: {
+    title: 'Issues',
+    why: 'An open issue becomes a task when somebody sets the label on it, or mentions the GitHub App. It counts only by people who may write to the repository and use this server, and from the moment this is on. The tasks are yours: your keys and your limits pay. At most 5 an hour and 20 a day; the others wait. The issue gets one comment, and the pull request closes it.',
+    mode: 'Make tasks of issues',
+    modes: { off: 'Off', on: 'On' },
+    label: 'Label',
+    labelHelp: 'An issue that had the label before: take it off and set it again.',
+    mentions: 'Mentions of the GitHub App count too, where this server has one',
+    latest: 'Latest issues',
+    openTask: 'Open task',
+    askedBy: (trigger: 'label' | 'mention', author: string) =>
+      trigger === 'label' ? `${author} set the label.` : `${author} asked in words.`,
+    outcomes: {
+      made: 'A task was made.',
+      waiting: 'Its task is made as soon as there is room.',
+      hour: 'It waits: as many issues as an hour may have are tasks already.',
+      day: 'It waits: as many issues as a day may have are tasks already.',
+      not_known: 'No task: who asked for it has no account on this server.',
+      edited:
+        'No task: its text was changed afterwards by somebody who may not write. Read it, take the label off and set it again.',
+      elsewhere: 'No task here: another project of this repository takes its issues.',
+      changed: 'No task: its text was changed before the task was made.',
+      closed: 'No task: it was closed before the task was made.',
+      refused: 'No task could be made.',
+    },
+  },
   hosts: {
     title: 'Network',
     why: "Agents and commands can reach the code host and the hosts listed here. One host per line, for example example.org, *.example.org or example.org:8443. Default ports: 80 and 443. On the local code host they can read only this project's repository; list others as owner/name.",

@@ -1,0 +1,226 @@
+/** Issues that become tasks: once, for who may, within the limits, and never by a text that was changed afterwards. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { given, stateAfter } from '../../tests/domain/given.ts'
+import { projectId, taskId, userId } from '../../tests/domain/ids.ts'
+import { moment } from '../../tests/domain/recorded.ts'
+import { isRefusal } from '../kernel/decider.ts'
+import { ProjectCreated, type ProjectEvent } from './events.ts'
+import {
+  ProjectIssuePassed,
+  ProjectIssueRuleChanged,
+  ProjectIssueSettled,
+  ProjectIssueTaken,
+} from './issueEvents.ts'
+import { issueLimits } from './issueRule.ts'
+import type { IssueCommand, JudgedAsk } from './issues.ts'
+import { project } from './project.ts'
+
+const created = ProjectCreated.of(
+  { projectId: projectId(1), ownerId: userId(1), isPrivate: true },
+  {
+    githubUrl: 'https://code.example/ada/hello',
+    githubOwner: 'ada',
+    githubRepoName: 'hello',
+    defaultBranch: 'main',
+    language: null,
+    githubRepoId: '7',
+    name: 'hello',
+    description: '',
+  },
+)
+const on = ProjectIssueRuleChanged.of({ on: true, mentions: true }, { label: 'flightdeck' })
+/** So many seconds after the rule was set. */
+const at = (seconds: number) => new Date(Date.parse(moment) + seconds * 1_000).toISOString()
+const grace = { id: '9', login: 'grace' }
+const asked: JudgedAsk = {
+  trigger: 'label',
+  at: at(10),
+  author: grace,
+  commentId: null,
+  right: 'write',
+  isKnown: true,
+  textHash: 'h',
+}
+
+type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
+const words = (n: number) => ({
+  issueId: `${n}`,
+  number: n,
+  title: `Issue ${n}`,
+  url: `https://code.example/ada/hello/issues/${n}`,
+})
+const consider = (change: Partial<Consider> = {}, n = 1): Consider => ({
+  type: 'ConsiderIssue',
+  issue: { ...words(n), nodeId: `I_${n}` },
+  asks: [asked],
+  editedAt: null,
+  authorMayWrite: false,
+  isElsewhere: false,
+  taskId: taskId(n),
+  now: at(20),
+  ...change,
+})
+const taken = (n = 1, of: JudgedAsk = asked) =>
+  ProjectIssueTaken.of(
+    { taskId: taskId(n), trigger: of.trigger, right: of.right },
+    { ...words(n), nodeId: `I_${n}`, author: of.author, commentId: of.commentId, textHash: of.textHash },
+  )
+const passed = (reason: ProjectIssuePassed['data']['reason'], n = 1) =>
+  ProjectIssuePassed.of({ reason }, words(n))
+type ProjectIssuePassed = ReturnType<typeof ProjectIssuePassed.of>
+
+const ruled: readonly ProjectEvent[] = [created, on]
+
+describe('an issue that was asked for', () => {
+  test('is taken, with who asked and with what right', () =>
+    given(project, ruled).when(consider()).then([taken()]))
+  test('is taken once, however often it is read', () =>
+    given(project, ruled, taken())
+      .when(consider({ taskId: taskId(2) }))
+      .thenNothing())
+  test('stays taken once its task is settled', () =>
+    given(
+      project,
+      ruled,
+      taken(),
+      ProjectIssueSettled.of({ taskId: taskId(1), failure: null }, { reason: null }),
+    )
+      .when(consider({ taskId: taskId(2) }))
+      .thenNothing())
+  test('is nothing while the rule is off', () => {
+    given(project, created).when(consider()).thenNothing()
+    given(project, ruled, ProjectIssueRuleChanged.of({ on: false, mentions: true }, { label: 'flightdeck' }))
+      .when(consider())
+      .thenNothing()
+  })
+  test('was asked for since the rule is on, by a clock that may be a minute behind', () => {
+    given(project, ruled)
+      .when(consider({ asks: [{ ...asked, at: at(-59) }] }))
+      .then([taken()])
+    given(project, ruled)
+      .when(consider({ asks: [{ ...asked, at: at(-61) }] }))
+      .thenNothing()
+  })
+  test('is told of by the one who asked last', () => {
+    const later = { ...asked, at: at(15), author: { id: '8', login: 'ada' }, right: 'admin' } as const
+    given(project, ruled)
+      .when(consider({ asks: [later, asked] }))
+      .then([taken(1, later)])
+  })
+})
+
+test.each<[what: string, change: Partial<JudgedAsk>, outcome: string]>([
+  ['an administrator here', { right: 'admin' }, 'taken'],
+  ['somebody who may write here', { right: 'write' }, 'taken'],
+  ['somebody who may only read', { right: 'read' }, 'nothing'],
+  ['an outsider', { right: 'none' }, 'nothing'],
+  ['an outsider without an account', { right: 'none', isKnown: false }, 'nothing'],
+  ['an administrator without an account', { right: 'admin', isKnown: false }, 'not_known'],
+])('%s: %j', (_what, change, outcome) => {
+  const decision = project.decide(consider({ asks: [{ ...asked, ...change }] }), stateAfter(project, ruled))
+  const [event] = isRefusal(decision) ? [] : decision
+  const said = event?.type === 'ProjectIssuePassed' ? event.data.reason : event ? 'taken' : 'nothing'
+  expect(said).toBe(outcome)
+})
+
+describe('a text that was changed', () => {
+  test.each<[string, Partial<Consider>, 'taken' | 'edited']>([
+    ['before it was asked for', { editedAt: at(9) }, 'taken'],
+    ['in the same second', { editedAt: at(10) }, 'edited'],
+    ['afterwards', { editedAt: at(11) }, 'edited'],
+    ['afterwards, where its author may write', { editedAt: at(11), authorMayWrite: true }, 'taken'],
+    ['before somebody asked again', { editedAt: at(11), asks: [asked, { ...asked, at: at(12) }] }, 'taken'],
+  ])('%s', (_what, change, outcome) => {
+    const [last = asked] = (change.asks ?? [asked]).toReversed()
+    given(project, ruled)
+      .when(consider(change))
+      .then([outcome === 'taken' ? taken(1, last) : passed('edited')])
+  })
+  test('is told once', () =>
+    given(project, ruled, passed('edited'))
+      .when(consider({ editedAt: at(11) }))
+      .thenNothing())
+  test('is taken once it is asked for again', () =>
+    given(project, ruled, passed('edited')).when(consider()).then([taken()]))
+})
+
+test('an issue of a repository that another project takes is told to be there', () =>
+  given(project, ruled)
+    .when(consider({ isElsewhere: true }))
+    .then([passed('elsewhere')]))
+
+describe('limits', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => taken(index + 1))
+  test('an hour has so many tasks of issues, and the next waits', () => {
+    given(project, ruled, many(issueLimits.anHour))
+      .when(consider({}, 99))
+      .then([passed('hour', 99)])
+    given(project, ruled, many(issueLimits.anHour - 1))
+      .when(consider({}, 99))
+      .then([taken(99)])
+    given(project, ruled, many(issueLimits.anHour), passed('hour', 99))
+      .when(consider({ now: at(3_601) }, 99))
+      .then([taken(99)])
+  })
+  test('a day has so many', () =>
+    given(project, ruled, many(issueLimits.aDay))
+      .when(consider({ now: at(3_601) }, 99))
+      .then([passed('day', 99)]))
+})
+
+describe('an issue that was taken', () => {
+  const settle = { type: 'SettleIssue', taskId: taskId(1), failure: null, reason: null } as const
+  const settled = ProjectIssueSettled.of({ taskId: taskId(1), failure: null }, { reason: null })
+  test('is settled once', () => {
+    given(project, ruled, taken()).when(settle).then([settled])
+    given(project, ruled, taken(), settled).when(settle).thenNothing()
+  })
+  test('is settled where it was taken', () => given(project, ruled).when(settle).thenRefused('not_found'))
+})
+
+test('a rule that is changed in part keeps the rest, and one that is as it was is nothing', () => {
+  given(project, ruled)
+    .when({ type: 'ChangeIssueRule', label: 'robot' })
+    .then([ProjectIssueRuleChanged.of({ on: true, mentions: true }, { label: 'robot' })])
+  given(project, ruled).when({ type: 'ChangeIssueRule', on: true }).thenNothing()
+})
+
+test('whatever is read in whatever order, an issue is taken once, and never for somebody who may not', () => {
+  const ask = fc.record({
+    ...Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, fc.constant(value)])),
+    at: fc.integer({ min: -200, max: 200 }).map(at),
+    right: fc.constantFrom('admin', 'write', 'read', 'none'),
+    isKnown: fc.boolean(),
+  }) as fc.Arbitrary<JudgedAsk>
+  const command = fc
+    .record({
+      n: fc.integer({ min: 1, max: 4 }),
+      asks: fc.array(ask, { maxLength: 3 }),
+      editedAt: fc.option(fc.integer({ min: 0, max: 200 }).map(at)),
+      authorMayWrite: fc.boolean(),
+      isElsewhere: fc.boolean(),
+    })
+    .map(({ n, ...change }) => consider(change, n))
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
+      const wrong: Consider[] = []
+      const past: ProjectEvent[] = [...ruled]
+      for (const one of commands) {
+        const decision = project.decide(one, stateAfter(project, past))
+        if (isRefusal(decision)) throw new Error(decision.refused)
+        const isTaken = decision.some(({ type }) => type === 'ProjectIssueTaken')
+        const isByOneWhoMay = one.asks.some(
+          ({ right, isKnown }) => isKnown && ['admin', 'write'].includes(right),
+        )
+        if (isTaken && !isByOneWhoMay) wrong.push(one)
+        past.push(...decision)
+      }
+      expect(wrong).toEqual([])
+      const all = past.flatMap((event) => (event.type === 'ProjectIssueTaken' ? [event.content.issueId] : []))
+      expect(new Set(all).size).toBe(all.length)
+      expect(all.length).toBeLessThanOrEqual(issueLimits.anHour)
+    }),
+    { numRuns: 50 },
+  )
+})

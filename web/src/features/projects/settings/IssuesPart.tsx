@@ -1,0 +1,102 @@
+/** Which issues of the project's repository become tasks, and what became of them lately. */
+import { useState, type FormEvent } from 'react'
+import { Link } from 'react-router-dom'
+import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
+import { issueLimits } from '#domain/project/issueRule.ts'
+import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
+import { Field } from '../../../ui/form/Field.tsx'
+import { safeLink } from '../../../ui/text/safeLink.ts'
+import { Part, type PartOfProject } from './Part.tsx'
+import { SaveButton } from './SaveButton.tsx'
+import { texts } from './texts.ts'
+import { useSave } from './useSave.ts'
+
+const modes = (['off', 'on'] as const).map((value) => ({ value, label: texts.issues.modes[value] }))
+
+export function IssuesPart({ projectId, settings: { issues, issueDecisions } }: PartOfProject) {
+  const [rule, setRule] = useState(issues)
+  const { save, busy, refused } = useSave(projectId)
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    void save({ issues: { ...rule, label: rule.label.trim() } })
+  }
+  return (
+    <Part title={texts.issues.title} why={texts.issues.why}>
+      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
+        <Choice
+          label={texts.issues.mode}
+          options={modes}
+          chosen={rule.on ? 'on' : 'off'}
+          onChoose={(mode) => setRule({ ...rule, on: mode === 'on' })}
+        />
+        {rule.on && (
+          <>
+            <Field
+              label={texts.issues.label}
+              help={texts.issues.labelHelp}
+              required
+              maxLength={issueLimits.labelLength}
+              value={rule.label}
+              error={refused?.field?.includes('label') ? refused.message : undefined}
+              onChange={({ target }) => setRule({ ...rule, label: target.value })}
+            />
+            <Checkbox checked={rule.mentions} onChange={(mentions) => setRule({ ...rule, mentions })}>
+              {texts.issues.mentions}
+            </Checkbox>
+          </>
+        )}
+        <SaveButton busy={busy} changed={JSON.stringify(rule) !== JSON.stringify(issues)} />
+      </form>
+      {issueDecisions.length > 0 && <Decisions decisions={issueDecisions} />}
+    </Part>
+  )
+}
+
+type Decision = ShownSettings['issueDecisions'][number]
+
+function Decisions({ decisions }: { readonly decisions: readonly Decision[] }) {
+  return (
+    <section className="mt-5" aria-label={texts.issues.latest}>
+      <h3 className="text-ui font-medium">{texts.issues.latest}</h3>
+      <ul className="mt-1.5 divide-y divide-line border-y border-line">
+        {decisions.map((decision) => (
+          <li key={decision.url} className="py-2 text-ui">
+            <DecisionLine decision={decision} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function DecisionLine({ decision }: { readonly decision: Decision }) {
+  const { number, title, url, taskId, trigger, author, outcome, reason } = decision
+  const href = safeLink(url)
+  const name = `#${number} ${title}`
+  return (
+    <>
+      <p className="font-medium wrap-anywhere">
+        {href === null ? (
+          name
+        ) : (
+          <a href={href} target="_blank" rel="noreferrer" className="hover:underline">
+            {name}
+          </a>
+        )}
+      </p>
+      <p className="text-meta wrap-anywhere text-muted">
+        {texts.issues.outcomes[outcome]}
+        {reason !== null && ` ${reason}`}
+        {trigger !== null && author !== null && ` ${texts.issues.askedBy(trigger, author)}`}
+        {outcome === 'made' && taskId !== null && (
+          <>
+            {' '}
+            <Link to={`/tasks/${taskId}`} className="text-accent hover:underline">
+              {texts.issues.openTask}
+            </Link>
+          </>
+        )}
+      </p>
+    </>
+  )
+}
