@@ -101,6 +101,44 @@ function readerWith(deps: Partial<FeedbackDeps>): FeedbackReader {
   )
 }
 
+/** A process that dies before or after a call: the step of this number, two to each call. Nothing comes to pass from then on. */
+function dying(atStep: number): { readonly parts: Partial<FeedbackDeps>; readonly isDead: () => boolean } {
+  let step = 0
+  const alive = () => {
+    step += 1
+    if (step >= atStep) throw new Error('The process is dead.')
+  }
+  const cut =
+    <Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      alive()
+      const result = await call(...args)
+      alive()
+      return result
+    }
+  const { codeHost } = host
+  const { commands } = engines
+  const execute: FeedbackDeps['commands']['execute'] = async (...args) => {
+    alive()
+    const executed = await commands.execute(...args)
+    alive()
+    return executed
+  }
+  return {
+    isDead: () => step >= atStep,
+    parts: {
+      commands: { load: commands.load, execute },
+      codeHost: {
+        pullRequestFeedback: cut(codeHost.pullRequestFeedback),
+        repositoryRight: cut(codeHost.repositoryRight),
+        failedChecks: cut(codeHost.failedChecks),
+        checkAnnotations: cut(codeHost.checkAnnotations),
+        jobLog: cut(codeHost.jobLog),
+      },
+    },
+  }
+}
+
 const wanted: Wanted = {
   taskId: taskId(1),
   number: 1,
@@ -180,6 +218,45 @@ async function rule(change: { reviews?: 'automatic'; checks?: 'off' }): Promise<
   const command = { type: 'ChangeFeedbackRule', ...change } as const
   await engines.commands.execute(project, projectStream(projectId(1)), command, cause())
 }
+
+test('a process that dies before or after any step of a reading leaves nothing out, and starts nothing twice', async () => {
+  await graceIsHere()
+  await rule({ reviews: 'automatic' })
+  const countOf = async (type: string) =>
+    (await engines.log.read(taskStream(taskId(1)), 0, 1_000)).filter((event) => event.type === type).length
+  let cuts = 0
+  for (let isCut = true; isCut;) {
+    // What was sent before does not count for the limit of an hour.
+    hour = (Date.now() - Date.parse('2026-01-31T12:00:00Z')) / 3_600_000 + 2
+    const counted = async () => [
+      await countOf('FeedbackReceived'),
+      await countOf('FeedbackSent'),
+      await countOf('MessageQueued'),
+    ]
+    const [pieces = 0, sent = 0, queued = 0] = await counted()
+    const words = comments(`one of ${cuts}`, `two of ${cuts}`)
+    const [one, two] = [cuts * 2 + 1, cuts * 2 + 2]
+    const numbered = words.comments.map((each, at) => ({ ...each, id: `${at === 0 ? one : two}` }))
+    host.set({
+      feedback: { ...words, comments: numbered },
+      checks: [check(cuts + 1, { jobId: '1' })],
+      log: 'not ok',
+      rights: ['admin'],
+    })
+    const { parts, isDead } = dying(cuts + 1)
+    await readerWith(parts)
+      .read(wanted, pull())
+      .catch((fault: unknown) => {
+        if (!isDead()) throw fault
+      })
+    isCut = isDead()
+    if (isCut) cuts += 1
+    await readerWith({}).read(wanted, pull())
+    expect(await counted()).toEqual([pieces + 3, sent + 2, queued + 2])
+  }
+  // What was written, a right, two pieces, the checks, a log, annotations and the piece of the check.
+  expect(cuts).toBe(16)
+})
 
 describe('an author', () => {
   test('who may no longer use this server counts as nobody', async () => {
