@@ -231,7 +231,12 @@ describe('the configuration', () => {
       expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, 'm'))
     for (const name of ['PASSWORD_SIGN_IN', 'GITHUB_SERVER_URL', 'GITHUB_API_URL', 'GITHUB_APP_ID'])
       expect(stdout).toContain(name)
-    for (const name of ['GITHUB_APP_PRIVATE_KEY_FILE', 'GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET'])
+    for (const name of [
+      'GITHUB_APP_PRIVATE_KEY',
+      'MASTER_KEY_FILE',
+      'GITHUB_CLIENT_ID',
+      'GITHUB_CLIENT_SECRET',
+    ])
       expect(stdout).toContain(name)
     for (const name of ['GITHUB_WEBHOOK_SECRET', 'GITHUB_TOKEN', 'EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'])
       expect(stdout).toContain(name)
