@@ -1,6 +1,6 @@
 /** Runs a child process to its end: with a time limit, its output shown or kept, and nothing of it left behind. */
 import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
+import { constants, setPriority } from 'node:os'
 
 /** How much of a quiet child's output is kept, in characters, where nothing else is asked for. */
 const usuallyKept = 200_000
@@ -19,6 +19,7 @@ const running = new Set()
  * @property {NodeJS.ProcessEnv} env the whole environment of the child
  * @property {number} limit milliseconds after which the child and all it started are ended
  * @property {'show' | 'keep'} output whether its output goes to ours, or is kept and returned
+ * @property {number} [nice] by how much others go before it and all that it starts; 0 to 19
  * @property {number} [kept] how much of the output is kept, in characters: the last of it
  */
 
@@ -36,12 +37,13 @@ const running = new Set()
  * @param {RunOptions} options
  * @returns {Promise<Ended>}
  */
-export function run(command, args, { cwd, env, limit, output, kept = usuallyKept }) {
+export function run(command, args, { cwd, env, limit, output, nice = 0, kept = usuallyKept }) {
   return new Promise((resolve) => {
     const stdio = output === 'show' ? 'inherit' : 'pipe'
     // A group of its own, so that ending it ends what it started as well.
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
     running.add(child)
+    if (nice > 0) makeWay(child, nice)
 
     let text = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -88,6 +90,18 @@ export function run(command, args, { cwd, env, limit, output, kept = usuallyKept
       else end(code === 0 ? '' : `ended with exit code ${code}`)
     })
   })
+}
+
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} nice
+ */
+function makeWay({ pid }, nice) {
+  try {
+    if (pid !== undefined) setPriority(pid, nice)
+  } catch {
+    // It has ended, or the system knows no priorities: it runs as others do.
+  }
 }
 
 /** @param {import('node:child_process').ChildProcess} child */
