@@ -1,6 +1,6 @@
 /** Runs a child process to its end: with a time limit, its output shown or kept, and nothing of it left behind. */
 import { spawn } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 
 /** How much of a quiet child's output is kept, in characters, where nothing else is asked for. */
 const usuallyKept = 200_000
@@ -40,10 +40,10 @@ const running = new Set()
 export function run(command, args, { cwd, env, limit, output, nice = 0, kept = usuallyKept }) {
   return new Promise((resolve) => {
     const stdio = output === 'show' ? 'inherit' : 'pipe'
+    const [program, all] = nice > 0 ? ['nice', ['-n', String(nice), command, ...args]] : [command, args]
     // A group of its own, so that ending it ends what it started as well.
-    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
+    const child = spawn(program, all, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
     running.add(child)
-    if (nice > 0) makeWay(child, nice)
 
     let text = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -90,18 +90,6 @@ export function run(command, args, { cwd, env, limit, output, nice = 0, kept = u
       else end(code === 0 ? '' : `ended with exit code ${code}`)
     })
   })
-}
-
-/**
- * @param {import('node:child_process').ChildProcess} child
- * @param {number} nice
- */
-function makeWay({ pid }, nice) {
-  try {
-    if (pid !== undefined) setPriority(pid, nice)
-  } catch {
-    // It has ended, or the system knows no priorities: it runs as others do.
-  }
 }
 
 /** @param {import('node:child_process').ChildProcess} child */

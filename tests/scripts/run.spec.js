@@ -69,7 +69,7 @@ test('a signal ends all that runs, the slow ones too, and nothing is begun after
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
 
-test('a child that makes way, and all that it starts, lets others go before it', async () => {
+test('a child that is nice, and all that it starts, lets others go before it', async () => {
   const print = ['-c', 'nice; sh -c nice']
   const child = await run('sh', print, {
     cwd: '/',
