@@ -33,6 +33,7 @@ export const auditActions = [
   'secrets_given_to_command',
   'pull_request_requested',
   'pull_request_draft_changed',
+  'clean_up_requested',
   'feedback_sent',
   'feedback_rule_changed',
   'issue_rule_changed',

@@ -4,6 +4,7 @@ import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
 import * as comparison from './comparison.schema.ts'
+import * as cleanUp from './cleanUp.schema.ts'
 import * as feedback from './feedback.schema.ts'
 import * as fork from './fork.schema.ts'
 import * as history from './history.schema.ts'
@@ -31,7 +32,7 @@ export const subjects = {
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
-    of: { ...tasks, ...feedback, ...fork, ...provenance, ...comparison },
+    of: { ...tasks, ...feedback, ...cleanUp, ...fork, ...provenance, ...comparison },
     says: 'Create and run tasks, start new ones from a turn, undo turns, read the changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },

@@ -7,6 +7,7 @@ import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, UnreadableCode } from '../task/events.ts'
 import { CheckCounts, ReviewDecision } from '../task/feedbackEvents.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
+import { branchOutcomes, workspaceOutcomes } from './cleanUp.ts'
 import { attachedImages, ShownImage } from './images.schema.ts'
 import { imageLimits } from './images.ts'
 import {
@@ -132,6 +133,10 @@ export const Task = z.object({
   pullRequestPending: z.boolean(),
   /** How the pull request stands at the code host; missing until that was read. */
   pullRequest: ShownPullRequest.optional(),
+  /** What became of its branch and workspace in the last clean-up; missing before one, and again once the task goes on. */
+  cleanUp: z
+    .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
+    .optional(),
   /** Position of the task's creation: what it is sorted by. */
   position: Position,
   /** Revision of the task's stream up to which this is folded. */

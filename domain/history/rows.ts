@@ -1,7 +1,9 @@
 /** What is said of one event in the timeline. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
-import type { EndStatus } from '../task/state.ts'
+import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
+import { ofCleanUp } from './cleanUpRow.ts'
+import { excerpt } from './excerpt.ts'
 
 /** What a row is about: it has an icon, and filters choose by it. */
 export type RowKind =
@@ -53,9 +55,6 @@ export interface Names {
 
 type Event<Type extends TaskEventMessage['type']> = Extract<TaskEventMessage, { type: Type }>
 
-/** How much of a text a row shows, in characters. */
-const excerptLength = 160
-
 interface Around {
   /** The agent that works on the task. */
   readonly agent: string
@@ -73,6 +72,7 @@ export function rowOf(event: TaskEventMessage, names: Names, around: Around): Ti
     ofRun(event, around) ??
     ofPullRequest(event) ??
     ofFeedback(event) ??
+    ofCleanUp(event) ??
     ofOtherTasks(event)
   if (said === null) return null
   return { ...place(event), detail: '', outcome: null, durationMs: null, ...said }
@@ -437,16 +437,4 @@ function toolWords(kind: RowKind, targets: readonly string[]): string {
 
 function listed(words: readonly string[]): string {
   return words.length <= 1 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
-}
-
-/** The beginning of a text in one line; `''` for an erased one. */
-export function excerpt(text: string | null | undefined): string {
-  const line = (text ?? '').trim().replaceAll(/\s+/g, ' ')
-  const characters = Array.from(line.slice(0, excerptLength * 2))
-  return characters.length <= excerptLength
-    ? line
-    : `${characters
-        .slice(0, excerptLength - 1)
-        .join('')
-        .trimEnd()}…`
 }

@@ -3,7 +3,7 @@
  * needs no knowledge of programming.
  */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
-import type { EndStatus } from '../task/state.ts'
+import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
 import { commitsIn } from './commits.ts'
 import { groupWith, rowOf, toolRow, withToolEnd, type Names, type TimelineRow } from './rows.ts'

@@ -64,6 +64,10 @@ export const faults = {
     status: 409,
     sentence: 'The pull request was closed. Reopen it on GitHub, or open a new one.',
   },
+  pull_request_open: {
+    status: 409,
+    sentence: 'The pull request is still open. Merge or close it on GitHub first.',
+  },
   base_not_recorded: { status: 409, sentence: 'The changes were recorded against a different branch.' },
   history_unreadable: {
     status: 409,

@@ -4,6 +4,7 @@ import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { IssueOrigin } from './issueState.ts'
 import type { Snapshot } from './restorePoints.ts'
+import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
 import type { FeedbackReceived, PullRequestStandingObserved } from './feedbackEvents.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type {
@@ -248,6 +249,16 @@ export type TaskCommand =
     }
   /** The pull request is to become a draft, or ready for review. */
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
+  /** The branch and the workspace are to be removed, as the pull request is over. */
+  | { readonly type: 'RequestCleanUp'; readonly requestId: string }
+  | {
+      readonly type: 'SettleCleanUp'
+      readonly requestId: string
+      readonly branch: BranchOutcome
+      readonly workspace: WorkspaceOutcome
+      /** Whether all work was merged, so that a workspace that is made later begins at the base branch. */
+      readonly startsAnew: boolean
+    }
   /** The code host does not show the pull request of this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 

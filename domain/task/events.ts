@@ -16,6 +16,7 @@ import {
   UserId,
 } from '../kernel/ids.schema.ts'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { cleanUpEvents } from './cleanUpEvents.ts'
 import { feedbackEvents } from './feedbackEvents.ts'
 import { issueEvents } from './issueEvents.ts'
 import {
@@ -375,5 +376,6 @@ export const taskEvents = [
   ...progressEvents,
   ...feedbackEvents,
   ...issueEvents,
+  ...cleanUpEvents,
 ] as const
 export type TaskEvent = EventOf<(typeof taskEvents)[number]>

@@ -92,6 +92,14 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
   },
   MissPullRequest: { type: 'MissPullRequest', number: 7, code: 'not_found' },
   RequestDraft: { type: 'RequestDraft', draft: true },
+  RequestCleanUp: { type: 'RequestCleanUp', requestId: 'clean-up-1' },
+  SettleCleanUp: {
+    type: 'SettleCleanUp',
+    requestId: 'clean-up-1',
+    branch: 'deleted',
+    workspace: 'removed',
+    startsAnew: false,
+  },
   ReceiveFeedback: {
     type: 'ReceiveFeedback',
     feedbackId: messageId(5),
@@ -307,6 +315,24 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     cancelled: [],
   },
   // There is no pull request.
+  RequestCleanUp: {
+    ...gone,
+    queued: 'not_found',
+    running: 'not_found',
+    cancelling: 'not_found',
+    completed: 'not_found',
+    failed: 'not_found',
+    cancelled: 'not_found',
+  },
+  SettleCleanUp: {
+    ...gone,
+    queued: [],
+    running: [],
+    cancelling: [],
+    completed: [],
+    failed: [],
+    cancelled: [],
+  },
   RequestDraft: {
     ...gone,
     queued: 'not_found',

@@ -33,6 +33,11 @@ export function requestPullRequest(
     )
   const over = state.pullRequest && endOf(state.pullRequest)
   if (over && command.opensNew !== true) return refuse(over.code, over.sentence)
+  if (state.cleanUp.startsAnew)
+    return refuse(
+      'no_changes',
+      'All work of this task was merged. Send a message first: its work goes into a new pull request.',
+    )
   if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []

@@ -1,6 +1,7 @@
 /** A task's state: what its next decision needs, and no more. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
+import { isOfCleanUp, noCleanUp, withCleanUp, type TaskCleanUp } from './cleanUpState.ts'
 import {
   cameToNothing,
   doneBy,
@@ -14,7 +15,6 @@ import {
   workedOn,
   type TaskFeedback,
 } from './feedbackState.ts'
-import type { ExecutionKind, TaskEvent } from './events.ts'
 import { isOfIssue, issueAfter, type TaskIssue } from './issueState.ts'
 import { reordered, without } from './queue.ts'
 import {
@@ -24,6 +24,8 @@ import {
   standingIn,
   type TaskPullRequest,
 } from './pullRequestState.ts'
+import type { TaskEvent } from './events.ts'
+import { sentIn, type EndStatus, type Execution, type Phase, type QueuedMessage } from './phase.ts'
 import {
   noPoints,
   started,
@@ -32,33 +34,6 @@ import {
   type RestorePoints,
   type Snapshot,
 } from './restorePoints.ts'
-
-export type EndStatus = 'completed' | 'failed' | 'cancelled'
-
-export interface Execution {
-  readonly executionId: string
-  readonly kind: ExecutionKind
-  readonly messageId: string
-  readonly agent: AgentName
-  /** 0 until a runner claims it, then counts the claims. */
-  readonly attempt: number
-  readonly cancelRequested: boolean
-  /** Messages sent after the cancellation: they still run. */
-  readonly sentSinceCancel: readonly string[]
-  /** The status that the task returns to after a command. */
-  readonly statusBefore: EndStatus | 'pending'
-}
-
-/** Where the task stands. Only a queued or running task has an execution. */
-export type Phase =
-  | { readonly status: 'pending' | EndStatus }
-  | { readonly status: 'queued' | 'running'; readonly execution: Execution }
-
-export interface QueuedMessage {
-  readonly messageId: string
-  readonly kind: ExecutionKind
-  readonly agent: AgentName
-}
 
 /** The model that an agent is asked to use; `null` leaves the choice to the agent. */
 export interface ModelChoice {
@@ -127,6 +102,7 @@ export interface LiveTask {
   readonly feedback: TaskFeedback
   /** The issue that it was made of. */
   readonly issue: TaskIssue | null
+  readonly cleanUp: TaskCleanUp
 }
 
 export type TaskState =
@@ -172,6 +148,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       updateOwed: false,
       feedback: noFeedback,
       issue: null,
+      cleanUp: noCleanUp,
     }
   }
   return state.kind === 'task' ? evolveTask(state, event) : state
@@ -183,6 +160,7 @@ function evolveTask(
 ): TaskState {
   if (isOfPullRequest(event)) return withPullRequest(task, event)
   if (isOfIssue(event)) return { ...task, issue: issueAfter(task.issue, event) }
+  if (isOfCleanUp(event)) return { ...task, cleanUp: withCleanUp(task.cleanUp, event) }
   if (isOfFeedback(event)) return { ...task, feedback: withFeedback(task.feedback, event) }
   switch (event.type) {
     case 'TaskUpdated':
@@ -221,7 +199,7 @@ function evolveTask(
     case 'WorkspacePreparing':
       return task.workspace === 'ready' ? task : { ...task, workspace: 'preparing' }
     case 'WorkspacePrepared':
-      return { ...task, workspace: 'ready', baseCommit: task.baseCommit ?? event.content?.baseCommit ?? null }
+      return prepared(task, event)
     case 'WorkSaved':
     case 'WorkspaceSnapshotTaken':
       return snapshotTaken(task, event)
@@ -332,6 +310,11 @@ function executionEnded(
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
 }
 
+function prepared(task: LiveTask, { content }: RecordedAs<'WorkspacePrepared'>): LiveTask {
+  const baseCommit = task.baseCommit ?? content?.baseCommit ?? null
+  return { ...task, workspace: 'ready', cleanUp: { ...task.cleanUp, startsAnew: false }, baseCommit }
+}
+
 function snapshotTaken(
   task: LiveTask,
   { data: { executionId, bundle, session }, content }: RecordedAs<'WorkSaved' | 'WorkspaceSnapshotTaken'>,
@@ -423,14 +406,6 @@ function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>
   const isOwed = task.autoUpdate && code === 'task_running'
   const feedback = code === 'no_changes' ? publishedWith(task.feedback) : task.feedback
   return { ...task, pullRequestRequest: null, updateOwed: task.updateOwed || isOwed, feedback }
-}
-
-/** Notes that a message was sent while what runs was being cancelled. */
-function sentIn(phase: Phase, messageId: string): Phase {
-  if (!('execution' in phase) || !phase.execution.cancelRequested) return phase
-  const { execution } = phase
-  const sentSinceCancel = [...execution.sentSinceCancel, messageId]
-  return { ...phase, execution: { ...execution, sentSinceCancel } }
 }
 
 /** A turn ends the task in its outcome; a command gives the task back the status it had. */

@@ -27,6 +27,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
+import { requestCleanUp, settleCleanUp } from './cleanUp.ts'
 import { isOnFeedback, onFeedback } from './feedback.ts'
 import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
@@ -41,15 +42,9 @@ import {
   requestPullRequest,
   settlePullRequest,
 } from './pullRequest.ts'
+import type { Execution, QueuedMessage } from './phase.ts'
 import { refusalOfCommand } from './slashCommands.ts'
-import {
-  evolve,
-  type Execution,
-  type LiveTask,
-  type ModelChoice,
-  type QueuedMessage,
-  type TaskState,
-} from './state.ts'
+import { evolve, type LiveTask, type ModelChoice, type TaskState } from './state.ts'
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
@@ -99,6 +94,10 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return missPullRequest(state, command)
     case 'RequestDraft':
       return requestDraft(state, command)
+    case 'RequestCleanUp':
+      return requestCleanUp(state, command)
+    case 'SettleCleanUp':
+      return settleCleanUp(state, command)
     case 'RecordFork':
       return recordFork(state, command)
     case 'AddAlternative':

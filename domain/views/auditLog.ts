@@ -46,6 +46,7 @@ const actions = {
   SecretsGranted: 'secrets_given_to_command',
   PullRequestRequested: 'pull_request_requested',
   PullRequestDraftRequested: 'pull_request_draft_changed',
+  TaskCleanUpRequested: 'clean_up_requested',
   FeedbackSent: 'feedback_sent',
   RecordsRead: 'records_read',
   RecordsExported: 'records_exported',

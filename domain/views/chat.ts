@@ -4,7 +4,7 @@ import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
-import type { EndStatus } from '../task/state.ts'
+import type { EndStatus } from '../task/phase.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { AnyRecorded, View } from './view.ts'
 

@@ -3,7 +3,7 @@ import type { Task } from '../api/tasks.schema.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { AgentName } from '../agents.ts'
-import type { EndStatus } from '../task/state.ts'
+import type { EndStatus } from '../task/phase.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { TaskEvent } from '../task/events.ts'
@@ -187,7 +187,7 @@ function upTo(task: TaskDocument, event: Pick<AnyRecorded, 'revision' | 'at'>): 
 
 function executionRequested(task: TaskDocument, event: Event<'ExecutionRequested'>): TaskDocument {
   const { executionId, kind } = event.data
-  const { lastUndo: _over, ...before } = upTo(task, event)
+  const { lastUndo: _over, cleanUp: _before, ...before } = upTo(task, event)
   return {
     ...before,
     status: 'queued',
@@ -314,6 +314,10 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
     }
     case 'PullRequestUnreadable':
       return { pullRequest: { ...(task.pullRequest ?? neverRead), unreadable: event.data.code } }
+    case 'TaskCleanedUp': {
+      const { branch, workspace } = event.data
+      return { cleanUp: { at: event.at, branch, workspace } }
+    }
     case 'AlternativeAdded':
       return {
         alternatives: [

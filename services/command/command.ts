@@ -7,6 +7,7 @@ import { admission } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
+import { cleanUpRoutes } from './routes/cleanUp.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { forkRoutes } from './routes/fork.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
@@ -26,6 +27,7 @@ export const commandRoutes = [
   ...chatRoutes,
   ...pullRequestRoutes,
   ...feedbackRoutes,
+  ...cleanUpRoutes,
 ]
 
 /** What the engines have of what the routes work with. */

@@ -1,4 +1,5 @@
 /** What comes back on a pull request reaches the agent, and its author is answered: with a code host beside the product, and by polling alone. */
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,6 +16,8 @@ import {
   setPullRequestDraft,
   type ShownFeedback,
 } from '#domain/api/feedback.schema.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { cleanUpTask } from '#domain/api/cleanUp.schema.ts'
 import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { cancelTask, createPullRequest, executeTask, getTask } from '#domain/api/tasks.schema.ts'
 import {
@@ -47,6 +50,10 @@ const scripts = [
   {
     when: /The check .* ended with failure/,
     turns: [{ tools: [bash('echo fixed >> README.md')] }, { text: 'Fixed.' }],
+  },
+  {
+    when: /Whisper now/,
+    turns: [{ tools: [bash('echo whisper >> README.md')] }, { text: 'Whispered.' }],
   },
   { when: /Sleep on it/, turns: [{ tools: [bash('sleep 600')] }, { text: 'Slept.' }] },
   {
@@ -319,6 +326,49 @@ describe('a draft', () => {
     expect(z.object({ draft: z.boolean() }).parse(await atHost('ada', 'GET', pulls)).draft).toBe(true)
     expect(await set(false)).toBe('open')
     expect(z.object({ draft: z.boolean() }).parse(await atHost('ada', 'GET', pulls)).draft).toBe(false)
+  })
+})
+
+describe('a merged pull request', () => {
+  test('has its branch and workspace removed when a person says so, and the next message begins at the base branch', async () => {
+    const { id } = await ada.task(projectId, 'Say it louder')
+    await ada.taskOnce(id, hasEnded)
+    const { pr } = await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })
+    expect(await ada.refused(cleanUpTask, { params: { taskId: id } })).toMatchObject({ status: 409 })
+    const { workingBranch } = (await ada.ask(getTask, { params: { taskId: id } })).task
+    const branch = `/repos/ada/engine/branches/${encodeURIComponent(workingBranch ?? '')}`
+    await atHost('ada', 'GET', branch)
+    const merged = `/repos/ada/engine/pulls/${pr.number}/merge`
+    await atHost('ada', 'PUT', merged, { merge_method: 'squash' })
+    await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'merged')
+    expect(
+      await (await product.signIn('grace')).refused(cleanUpTask, { params: { taskId: id } }),
+    ).toMatchObject({ status: 404 })
+
+    const folder = join(product.dataDir, 'runner', 'tasks', id)
+    expect(existsSync(folder)).toBe(true)
+    const { task } = await ada.ask(cleanUpTask, { params: { taskId: id } })
+    expect(task.cleanUp).toMatchObject({ branch: 'deleted', workspace: 'removed' })
+    expect(existsSync(folder)).toBe(false)
+    await expect(atHost('ada', 'GET', branch)).rejects.toThrow('404')
+    const again = await ada.ask(cleanUpTask, { params: { taskId: id } })
+    expect(again.task.cleanUp).toMatchObject({ branch: 'gone', workspace: 'none' })
+    expect(
+      await ada.refused(createPullRequest, { params: { taskId: id }, body: { openNew: true } }),
+    ).toMatchObject({ status: 409, code: 'no_changes' })
+
+    await ada.ask(sendMessage, {
+      params: { taskId: id },
+      body: { message: 'Whisper now', messageType: 'user' },
+    })
+    const after = await ada.taskOnce(id, (one) => one.execution?.turn === 2 && hasEnded(one))
+    // Of the merged work nothing is told again.
+    expect(after).toMatchObject({ status: 'completed', changes: { files: 1, additions: 1, deletions: 0 } })
+    expect(after).not.toHaveProperty('cleanUp')
+    const { output } = await ada.ask(getTerminal, { params: { taskId: id } })
+    expect(output.map(({ content }) => content).join('')).toContain('A new one begins at the base branch')
+    const next = await ada.ask(createPullRequest, { params: { taskId: id }, body: { openNew: true } })
+    expect(next.pr.number).toBeGreaterThan(pr.number)
   })
 })
 

@@ -10,6 +10,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     lines: new Set(),
     undoPreview: new Set(),
     origins: new Set(),
+    removeWorkspace: new Set(),
     prepare: new Set(),
     hosts: new Set(),
     seal: new Set(),

@@ -1,6 +1,7 @@
 /** Remote calls between processes, over core NATS: sent to every process that may answer; the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
+import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
 import { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { faultCodes } from '#domain/kernel/errors.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -72,6 +73,13 @@ const schemas: Schemas = {
       model: z.string().nullable(),
     }),
     answered: z.object({ kind: z.enum(['begun', 'left']) }),
+  },
+  removeWorkspace: {
+    asked: z.object({ taskId: z.string(), runnerId: z.string() }),
+    answered: z.object({
+      outcome: z.enum(workspaceOutcomes).exclude(['unreachable']),
+      startsAnew: z.boolean(),
+    }),
   },
   hosts: {
     asked: z.object({ projectId: z.string(), ownerId: z.string() }),

@@ -2,6 +2,7 @@
  * Remote calls to whichever process can answer: they change nothing that is recorded, and are answered at once or not at all. Held by
  * `tests/contracts/rpc.spec.ts`.
  */
+import type { WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -65,6 +66,18 @@ export interface Questions {
       readonly blob?: string
       /** All turns and commands of the task, oldest first. */
       readonly turns?: readonly string[]
+    }
+  }
+  /**
+   * The workspace of a task is to be removed unless work would be lost, asked of the runner `runnerId`, which ran the task last. What it had
+   * is made again from what was saved when the task goes on.
+   */
+  readonly removeWorkspace: {
+    readonly asked: { readonly taskId: string; readonly runnerId: string }
+    readonly answered: {
+      readonly outcome: Exclude<WorkspaceOutcome, 'unreachable'>
+      /** Whether all work in it was merged. */
+      readonly startsAnew: boolean
     }
   }
   /** Whether a runner prepares for a task that may be created with this id. The caller has checked whose project it is. */

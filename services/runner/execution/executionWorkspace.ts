@@ -9,7 +9,7 @@ import { removeWorkspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import { prepare, prepareWarmWorkspace, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { restoreSavedWork, type RestoredWork } from './recording/savedWork.ts'
+import { restoreSavedWork, restoreSession, type RestoredWork } from './recording/savedWork.ts'
 import { recordRestored, restoreTask } from './restore.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
@@ -22,6 +22,8 @@ export interface ExecutionWorkspace extends ReadyWorkspace {
 }
 
 const restored = "This task's workspace was recreated with its work as of the last turn."
+const merged =
+  "This task's workspace was cleaned up after its pull request was merged. A new one begins at the base branch."
 const lost = "This task's workspace was recreated. Work that was not pushed could not be restored."
 
 interface ExecutionSubject {
@@ -70,7 +72,9 @@ async function makeOrRestore(
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const { executionId } = fence
   const { signal } = stop
-  const preparing = { task: document, user, executionId, reporter, output: booting.stdout, early, signal }
+  // An alternative begins at its commit only until its work was merged.
+  const begins = task.cleanUp.startsAnew ? { ...document, startCommit: null } : document
+  const preparing = { task: begins, user, executionId, reporter, output: booting.stdout, early, signal }
   const remake = async () => {
     await early?.close()
     await removeWorkspace(deps.root, task.taskId, deps.path)
@@ -86,6 +90,11 @@ async function makeOrRestore(
     // A task that had no workspace yet has nothing to restore, unless it began from a turn of another.
     if (!ready.isNew || (document.workspace !== 'ready' && task.pendingRestore === null))
       return { ...ready, session }
+    if (task.cleanUp.startsAnew && task.pendingRestore === null) {
+      const whose = await restoreSession(deps, task, ready.workspace)
+      await booting.stderr.write(`${merged}\n`)
+      return { ...ready, session: whose === null ? null : session }
+    }
     const work = await restoreSavedWork(deps, task, ready.workspace)
     if (task.pendingRestore !== null) return await restoredAnew(deps, { task, ready, work, session, remake })
     await booting.stderr.write(`${work.kind === 'restored' ? restored : lost}\n`)

@@ -3,6 +3,7 @@ import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
 import { hasWorkspace, readWorkspace } from '../workspace/workspace.ts'
 import { lineOrigins } from './lineOrigins.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
+import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
 import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -17,7 +18,7 @@ const mostAtOnce = 4
 
 /** Answers until the returned function is called. The caller has checked whose task or project it is. `home`: that of the runner's user. */
 export function answerQuestions(
-  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps,
+  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & RemovalDeps,
   { rpc, home }: { readonly rpc: Rpc; readonly home: string | undefined },
 ): () => void {
   const stops = [
@@ -37,6 +38,7 @@ export function answerQuestions(
       'origins',
       ofOwnWorkspace(deps, (asked: Asked<'origins'>) => lineOrigins(deps, asked)),
     ),
+    rpc.answer('removeWorkspace', (asked) => removeOwnWorkspace(deps, asked)),
     rpc.answer('hosts', (asked) => suggestedHosts(deps, asked, home)),
   ]
   return () => {

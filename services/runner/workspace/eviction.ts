@@ -216,7 +216,10 @@ async function freed({ path }: EvictionOptions, dir: string, remove: () => Promi
 }
 
 /** Whether the code host has all of a workspace's work: no other commit and no other file. Ignored files can be made again. */
-async function isFullyPushed({ git, treeGitFor }: EvictionOptions, workspace: Workspace): Promise<boolean> {
+export async function isFullyPushed(
+  { git, treeGitFor }: Pick<EvictionOptions, 'git' | 'treeGitFor'>,
+  workspace: Workspace,
+): Promise<boolean> {
   const { privateGitDir: gitDir, branch, baseBranch } = workspace
   const [head, ...hosted] = await Promise.all(
     ['HEAD', `refs/remotes/origin/${branch}`, `refs/remotes/origin/${baseBranch}`].map((ref) =>
@@ -232,7 +235,11 @@ async function isFullyPushed({ git, treeGitFor }: EvictionOptions, workspace: Wo
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-async function workspaceAt({ root }: EvictionOptions, taskId: string): Promise<Workspace | undefined> {
+/** The workspace that a task has here, by itself alone: neither the project nor the code host is asked. */
+export async function workspaceAt(
+  { root }: Pick<EvictionOptions, 'root'>,
+  taskId: string,
+): Promise<Workspace | undefined> {
   const objects = await alternateOf(join(root, 'tasks', taskId))
   const mirror = objects === undefined ? undefined : { dir: dirname(objects), objects }
   return mirror && readWorkspace({ root, taskId, mirror })

@@ -59,6 +59,7 @@ export const texts = {
     secrets_given_to_command: 'Gave a command the project’s secrets',
     pull_request_requested: 'Asked for a pull request',
     pull_request_draft_changed: 'Asked to change whether a pull request is a draft',
+    clean_up_requested: 'Asked to clean up after a pull request',
     feedback_sent: 'Sent feedback on a pull request to an agent',
     feedback_rule_changed: 'Changed what is done with feedback',
     issue_rule_changed: 'Changed which issues become tasks',

@@ -6,6 +6,8 @@ import { selectLive } from '../../../live/connection.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
+import { isPullRequestOver } from '../../tasks/PullRequestLink.tsx'
+import { CleanUp } from './CleanUp.tsx'
 import { FeedbackCard } from './FeedbackCard.tsx'
 import { useFeedbackQuery } from './feedbackApi.ts'
 import { Standing } from './Standing.tsx'
@@ -26,6 +28,7 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
   return (
     <section aria-label={texts.label} className="mx-4 mt-4 grid grid-cols-1 gap-3">
       <Standing task={task} />
+      {isPullRequestOver(task) && <CleanUp task={task} />}
       {error !== undefined && (
         <Note
           kind="error"

@@ -1,5 +1,7 @@
 /** The calls of feedback on a pull request. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { cleanUpRoutes } from '#domain/api/cleanUp.ts'
+import type { cleanUpTask } from '#domain/api/cleanUp.schema.ts'
 import { feedbackRoutes } from '#domain/api/feedback.ts'
 import type {
   dismissFeedback,
@@ -76,6 +78,13 @@ const feedbackApi = api.injectEndpoints({
         }),
       invalidatesTags: changed,
     }),
+    cleanUpTask: build.mutation<AnswerOf<typeof cleanUpTask>, string>({
+      query: (taskId) =>
+        requestOf<typeof cleanUpTask>(cleanUpRoutes.cleanUpTask, {
+          params: { taskId },
+          fallback: texts.cleanUp.failed,
+        }),
+    }),
     setPullRequestDraft: build.mutation<
       AnswerOf<typeof setPullRequestDraft>,
       { readonly taskId: string; readonly draft: boolean }
@@ -98,4 +107,5 @@ export const {
   useRestoreFeedbackMutation,
   useResolveFeedbackMutation,
   useSetPullRequestDraftMutation,
+  useCleanUpTaskMutation,
 } = feedbackApi

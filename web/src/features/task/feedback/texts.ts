@@ -63,6 +63,46 @@ export const texts = {
     pending: ({ passing, failing, pending }: Counts) =>
       `Checks pending: ${pending} of ${passing + failing + pending}`,
   },
+  cleanUp: {
+    label: 'Clean-up',
+    offer: (state: 'merged' | 'closed') =>
+      `The pull request was ${state}. Its branch and the workspace are no longer needed.`,
+    action: 'Clean up',
+    busy: 'Cleaning up...',
+    again: 'Try again',
+    title: 'Clean up after the pull request?',
+    goes: 'This removes:',
+    branch: 'the branch on GitHub',
+    branchWhen: 'unless it is protected, used elsewhere, or was pushed to since',
+    workspace: 'the workspace on the server',
+    workspaceWhen: 'with files that git ignores',
+    stays: {
+      merged: 'The chat and the history stay. Your next message starts from the base branch.',
+      closed: 'The chat, the history and the saved work stay. Your next message makes the workspace again.',
+    },
+    keep: 'Keep them',
+    failed: 'Failed to clean up',
+    done: 'Branch and workspace are cleaned up.',
+    branchOutcomes: {
+      deleted: 'The branch was deleted on GitHub.',
+      gone: 'The branch was gone from GitHub already.',
+      moved: 'The branch is still on GitHub: somebody pushed to it after the pull request ended.',
+      in_use: 'The branch is still on GitHub: another task or pull request uses it.',
+      not_ours:
+        'The branch is still on GitHub: it is a default or base branch, or was not made by Flightdeck.',
+      no_access: 'The branch is still on GitHub: your account cannot reach the repository.',
+      refused:
+        'The branch is still on GitHub: GitHub refused to delete it. It may be protected, or you may not push.',
+      unavailable: 'The branch may still be on GitHub: GitHub did not answer.',
+    },
+    workspaceOutcomes: {
+      removed: 'The workspace was removed.',
+      none: 'There was no workspace on the server any more.',
+      not_saved: 'The workspace was kept: it holds work that is neither pushed nor saved.',
+      in_use: 'The workspace was kept: something runs in it.',
+      unreachable: 'The workspace was kept: its runner does not answer.',
+    },
+  },
   checksHidden: 'Checks cannot be read with this token',
 } as const
 

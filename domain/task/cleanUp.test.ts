@@ -1,0 +1,124 @@
+/** Clean-up only after the pull request, noted once; what was merged begins anew at the base branch. */
+import { describe, expect, test } from 'vitest'
+import { given, stateAfter } from '../../tests/domain/given.ts'
+import { recorded } from '../../tests/domain/recorded.ts'
+import * as past from '../../tests/domain/taskHistories.ts'
+import { tasksView, type TaskDocument } from '../views/tasks.ts'
+import { TaskCleanedUp, TaskCleanUpRequested } from './cleanUpEvents.ts'
+import { PullRequestObserved, PullRequestOpened, PullRequestRequested, type TaskEvent } from './events.ts'
+import { task } from './task.ts'
+
+const headCommit = 'c'.repeat(40)
+const intent = PullRequestRequested.of(
+  { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+  { title: past.title, body: '', tree: past.changedTree },
+)
+const published = [
+  ...past.running,
+  past.prepared,
+  past.changed(2),
+  past.succeeded(1),
+  intent,
+  PullRequestOpened.of({ requestId: 'request-1' }, { number: 7, url: '', headCommit }),
+]
+const stands = (state: 'open' | 'closed' | 'merged') =>
+  PullRequestObserved.of(
+    { state, draft: false, updatedAt: '2026-01-31T12:00:00Z', mergedAt: null },
+    { number: 7, nodeId: 'PR_7', repositoryId: '1', headCommit, mergedBy: null },
+  )
+const merged = [...published, stands('merged')]
+const request = { type: 'RequestCleanUp', requestId: 'clean-up-1' } as const
+const requested = TaskCleanUpRequested.of({ requestId: 'clean-up-1' })
+const settle = {
+  type: 'SettleCleanUp',
+  requestId: 'clean-up-1',
+  branch: 'deleted',
+  workspace: 'removed',
+  startsAnew: true,
+} as const
+const { type: _type, ...outcome } = settle
+const cleanedUp = TaskCleanedUp.of(outcome)
+
+describe('clean-up', () => {
+  test('is for pull requests that are over, while nothing runs and nothing is published', () => {
+    given(task, published).when(request).thenRefused('pull_request_open')
+    given(task, [...published, stands('open')])
+      .when(request)
+      .thenRefused('pull_request_open')
+    for (const state of ['merged', 'closed'] as const)
+      given(task, [...published, stands(state)])
+        .when(request)
+        .then([requested])
+    given(task, [...merged, past.waits(2), past.requested(2)])
+      .when(request)
+      .thenRefused('task_running')
+    given(task, [...merged, intent])
+      .when(request)
+      .thenRefused('task_running')
+  })
+
+  test('can be asked for again, and only the latest is settled, once', () => {
+    given(task, [...merged, requested])
+      .when({ ...request, requestId: 'clean-up-2' })
+      .then([TaskCleanUpRequested.of({ requestId: 'clean-up-2' })])
+    given(task, [...merged, requested])
+      .when(settle)
+      .then([cleanedUp])
+    given(task, [...merged, requested])
+      .when({ ...settle, requestId: 'clean-up-0' })
+      .thenNothing()
+    given(task, [...merged, requested, cleanedUp])
+      .when(settle)
+      .thenNothing()
+  })
+
+  test('lets the next workspace begin at the base branch only where the branch is gone', () => {
+    given(task, [...merged, requested])
+      .when({ ...settle, branch: 'moved' })
+      .then([TaskCleanedUp.of({ ...outcome, branch: 'moved', startsAnew: false })])
+    const after = (...events: readonly TaskEvent[]) => stateAfter(task, [...merged, requested, ...events])
+    expect(after(cleanedUp)).toMatchObject({ cleanUp: { startsAnew: true, request: null } })
+    expect(after(cleanedUp, past.prepared)).toMatchObject({ cleanUp: { startsAnew: false } })
+  })
+
+  test('leaves nothing to open a pull request with, until there is a turn', () => {
+    const again = {
+      type: 'RequestPullRequest',
+      requestId: 'request-2',
+      title: null,
+      body: null,
+      draft: false,
+      autoUpdate: null,
+      opensNew: true,
+    } as const
+    given(task, [...merged, requested, cleanedUp])
+      .when(again)
+      .thenRefused('no_changes')
+    given(task, [...merged, requested, TaskCleanedUp.of({ ...outcome, startsAnew: false })])
+      .when(again)
+      .then([
+        PullRequestRequested.of(
+          { requestId: 'request-2', draft: false, automatic: false, rewrites: false },
+          { title: past.title, body: past.description, tree: past.changedTree },
+        ),
+      ])
+  })
+
+  test('is shown on the task until the task goes on', () => {
+    const fold = (events: readonly TaskEvent[]) =>
+      events
+        .map((event, revision) => recorded(event, { revision }))
+        .reduce<TaskDocument | undefined>(
+          (document, event) => tasksView.evolve(document, event, 'task-1'),
+          undefined,
+        )
+    expect(fold([...merged, requested, cleanedUp])?.cleanUp).toMatchObject({
+      branch: 'deleted',
+      workspace: 'removed',
+    })
+    expect(fold([...merged, requested])).not.toHaveProperty('cleanUp')
+    expect(fold([...merged, requested, cleanedUp, past.waits(2), past.requested(2)])).not.toHaveProperty(
+      'cleanUp',
+    )
+  })
+})

@@ -1,0 +1,38 @@
+/** Where a task stands: what runs, or how what ran has ended. */
+import type { AgentName } from '../agents.ts'
+import type { ExecutionKind } from './events.ts'
+
+export type EndStatus = 'completed' | 'failed' | 'cancelled'
+
+export interface Execution {
+  readonly executionId: string
+  readonly kind: ExecutionKind
+  readonly messageId: string
+  readonly agent: AgentName
+  /** 0 until a runner claims it, then counts the claims. */
+  readonly attempt: number
+  readonly cancelRequested: boolean
+  /** Messages sent after the cancellation: they still run. */
+  readonly sentSinceCancel: readonly string[]
+  /** The status that the task returns to after a command. */
+  readonly statusBefore: EndStatus | 'pending'
+}
+
+/** Where the task stands. Only a queued or running task has an execution. */
+export type Phase =
+  | { readonly status: 'pending' | EndStatus }
+  | { readonly status: 'queued' | 'running'; readonly execution: Execution }
+
+export interface QueuedMessage {
+  readonly messageId: string
+  readonly kind: ExecutionKind
+  readonly agent: AgentName
+}
+
+/** Notes that a message was sent while what runs was being cancelled. */
+export function sentIn(phase: Phase, messageId: string): Phase {
+  if (!('execution' in phase) || !phase.execution.cancelRequested) return phase
+  const { execution } = phase
+  const sentSinceCancel = [...execution.sentSinceCancel, messageId]
+  return { ...phase, execution: { ...execution, sentSinceCancel } }
+}

@@ -1,0 +1,85 @@
+/** Offers to remove the branch and the workspace once the pull request is over, and says what became of them. */
+import { useState } from 'react'
+import { useDispatch } from 'react-redux'
+import { isBranchGone, isWorkspaceGone } from '#domain/api/cleanUp.ts'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { notifiedFailure } from '../../notifications/notifications.ts'
+import { taskLoaded } from '../taskSlice.ts'
+import { useCleanUpTaskMutation } from './feedbackApi.ts'
+import { texts } from './texts.ts'
+
+const words = texts.cleanUp
+
+export function CleanUp({ task }: { readonly task: Task }) {
+  const dispatch = useDispatch()
+  const [cleanUp, { isLoading }] = useCleanUpTaskMutation()
+  const [asking, setAsking] = useState(false)
+  const ended = task.pullRequest?.state === 'closed' ? 'closed' : 'merged'
+  const { cleanUp: outcome } = task
+  const isDone = outcome !== undefined && isBranchGone(outcome.branch) && isWorkspaceGone(outcome.workspace)
+  const isBusy = task.status === 'running' || task.status === 'queued'
+  const onConfirm = async () => {
+    setAsking(false)
+    const answer = await cleanUp(task.id)
+    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
+    else dispatch(notifiedFailure(words.failed, answer.error))
+  }
+  return (
+    <section
+      aria-label={words.label}
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-control border border-line px-3 py-2.5 text-ui"
+    >
+      <p role="status" className="min-w-0 flex-1 basis-50 wrap-anywhere text-muted">
+        {outcome === undefined && words.offer(ended)}
+        {isDone && words.done}
+        {outcome !== undefined && !isDone && (
+          <>
+            <span className="block">{words.branchOutcomes[outcome.branch]}</span>
+            <span className="block">{words.workspaceOutcomes[outcome.workspace]}</span>
+          </>
+        )}
+      </p>
+      {!isDone && (
+        <Button
+          size="small"
+          busy={isLoading}
+          busyLabel={words.busy}
+          disabled={isBusy}
+          onClick={() => setAsking(true)}
+          className="ml-auto"
+        >
+          {outcome === undefined ? words.action : words.again}
+        </Button>
+      )}
+      <Dialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={words.title}
+        actions={
+          <>
+            <Button data-safe onClick={() => setAsking(false)}>
+              {words.keep}
+            </Button>
+            <Button kind="danger-filled" onClick={() => void onConfirm()}>
+              {words.action}
+            </Button>
+          </>
+        }
+      >
+        <p>{words.goes}</p>
+        <ul className="mt-2 list-disc pl-5 wrap-anywhere">
+          <li>
+            {words.branch} {task.workingBranch !== null && <b className="mono">{task.workingBranch}</b>},{' '}
+            {words.branchWhen}
+          </li>
+          <li>
+            {words.workspace}, {words.workspaceWhen}
+          </li>
+        </ul>
+        <p className="mt-2">{words.stays[ended]}</p>
+      </Dialog>
+    </section>
+  )
+}
