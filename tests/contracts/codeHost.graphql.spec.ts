@@ -11,7 +11,7 @@ import {
   type GraphQLSchema,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { pullRequestsQuery } from '#platform/codehost/graphql.ts'
+import { issueQuery, pullRequestsQuery } from '#platform/codehost/graphql.ts'
 import { schema as local } from '../../services/codehost/graphql/schema.ts'
 
 const github = buildSchema(published.idl, { assumeValidSDL: true })
@@ -48,6 +48,12 @@ describe('the local code host', () => {
 describe('what we ask', () => {
   test.each([0, 1, 50])('is valid on GitHub and here, with %i pull requests by number', (byNumber) => {
     const query = parse(pullRequestsQuery(byNumber))
+    expect(validate(github, query)).toEqual([])
+    expect(validate(local, query)).toEqual([])
+  })
+
+  test('is valid of the text of an issue', () => {
+    const query = parse(issueQuery)
     expect(validate(github, query)).toEqual([])
     expect(validate(local, query)).toEqual([])
   })

@@ -149,3 +149,31 @@ describe('feedback', () => {
     await expect(part.getByRole('spinbutton', { name: 'Automatic tries per commit' })).toHaveValue('2')
   })
 })
+
+test('an issue that is labelled becomes a task, which leads to it', async () => {
+  const { page } = await visiting(stage, { as: ada, reducedMotion: true })
+  const { projects } = await ada.ask(listProjects)
+  const settings = `/projects/${projects[0]?.id}/settings`
+  await page.goto(settings)
+  const part = page.getByRole('region', { name: 'Issues', exact: true })
+  await part.getByRole('group', { name: 'Make tasks of issues' }).getByText('On').click()
+  await part.getByRole('textbox', { name: 'Label' }).fill('robot')
+  await part.getByRole('button', { name: 'Save Changes' }).click()
+  await expect(page.getByText('Settings saved')).toBeVisible()
+  const title = 'Say goodbye to all'
+  const { number } = JSON.parse(await atHost('POST', '/repos/ada/engine/issues', { title }))
+  token = (await signIn(local.codeHost, 'ada')).accessToken
+  await atHost('POST', `/repos/ada/engine/issues/${number}/labels`, { labels: ['robot'] })
+  await page.goto('/dashboard')
+  await expect(page.getByRole('link', { name: title })).toBeVisible(within)
+  await page.goto(settings)
+  const latest = part.getByRole('region', { name: 'Latest issues' })
+  await expect(latest.getByText('A task was made. ada set the label.')).toBeVisible()
+  expect(await violations(page)).toEqual([])
+  expect(await overflowAt(page, 360)).toEqual([])
+  await latest.getByRole('link', { name: 'Open task' }).click()
+  await expect(page.getByRole('link', { name: `From issue #${number}` })).toHaveAttribute(
+    'href',
+    `${local.url}/ada/engine/issues/${number}`,
+  )
+})

@@ -25,7 +25,7 @@ const Payload = z.object({
     .nullish()
     .catch(null),
   /** With `pull_request` where the issue is one. */
-  issue: z.object({ number, pull_request: z.unknown() }).nullish().catch(null),
+  issue: z.object({ number, pull_request: z.unknown().optional() }).nullish().catch(null),
   review: WithId,
   comment: WithId,
   check_run: Checked,
