@@ -299,7 +299,7 @@ test('a closed issue, and one that is closed before its task is made, become non
   const closed = await issueBy('ada')
   await label('ada', closed)
   await asks('ada', 'PATCH', `/issues/${closed}`, { state: 'closed' })
-  const full = vi.fn(async () => {
+  const full = vi.fn<() => Promise<void>>(async () => {
     throw new Fault('too_many_tasks')
   })
   const number = await issueBy('ada')
@@ -351,7 +351,7 @@ test.each(['the project', 'the task', 'the settling'])(
 )
 
 test('a comment that was written before its answer was lost is not written again, by another process either', async () => {
-  const lost = vi.fn(async (...asked: Parameters<CodeHost['writeComment']>) => {
+  const lost = vi.fn<CodeHost['writeComment']>(async (...asked) => {
     await local.codeHost.writeComment(...asked)
     throw new CodeHostFault('unavailable', 'Gone.')
   })
