@@ -279,7 +279,7 @@ async function main(): Promise<void> {
   const beside = copying ? undefined : operationBeside(words)
   const operation = copying || beside ? undefined : operationOf(words)
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
-  for (const name of config.unused) print(`${name} is set and has no effect yet.`)
+  for (const name of config.unused) print(`${name} is set and has no effect here.`)
   // Heard from here on, so that a start is ended as orderly as a run.
   const asked = askedToStop()
   const [{ openEngines, openReadModels }, { logger }] = await Promise.all([
@@ -387,9 +387,10 @@ function printOver(line: string): void {
 async function readyLines(config: Config, engines: Engines): Promise<readonly string[]> {
   if (!config.services.has('gateway'))
     return [`Flightdeck is ready: ${[...config.services].join(', ')} on port ${config.port}`]
-  const { setupLine } = await import('./gateway/setup/announce.ts')
   const address = publicAddress(config)
-  const setup = await setupLine({ address, dataDir: config.dataDir }, engines)
+  const { setupLine } = await import('./gateway/setup/announce.ts')
+  const place = { address, dataDir: config.dataDir, hostName: codeHostName(config) }
+  const setup = await setupLine(place, engines)
   return [`Flightdeck is ready: ${address}`, ...(setup === null ? [] : [setup])]
 }
 

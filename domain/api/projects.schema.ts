@@ -1,5 +1,6 @@
 /** Projects, and what the code host says of repositories. */
 import { z } from 'zod'
+import { tokenKinds } from '../codeHostToken.ts'
 import { Position } from '../kernel/event.schema.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -119,8 +120,10 @@ export const getGitHubUser = defineRead(projectRoutes.getGitHubUser, {
   summary: 'The connected account on the code host.',
   answer: {
     user: z.object({ login: z.string(), public_repos: z.number() }),
-    /** Where the provider's app is installed and managed. */
-    appUrls: z.object({ install: z.string(), manage: z.string() }),
+    /** Where the provider's app is installed and managed; missing in single-user mode, which has no App. */
+    appUrls: z.object({ install: z.string(), manage: z.string() }).optional(),
+    /** Single-user mode: the kind of the token that this server was given in place of an App. */
+    token: z.object({ kind: z.enum(tokenKinds) }).optional(),
   },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })

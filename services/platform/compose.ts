@@ -21,7 +21,7 @@ import { openLog } from '#platform/eventlog/logIdentity.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
-import { codeHostName, type Config } from '#platform/config/config.ts'
+import { codeHostName, tokenOf, type Config } from '#platform/config/config.ts'
 import type { CodeHostConfig } from '#platform/config/codeHost.ts'
 import { holdDataFolder, requireFreeDisk } from '#platform/config/dataFolder.ts'
 import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
@@ -365,7 +365,7 @@ async function onPorts(
   const { serverUrl, apiUrl } = codeHostAddresses(config, config.codeHost)
   // The local code host has no limits to keep to.
   const requests = requestsTo({ apiUrl, paced: config.codeHost.kind === 'github' })
-  const codeHost = githubCodeHost({ serverUrl, requests, app: app.current })
+  const codeHost = githubCodeHost({ serverUrl, requests, app: app.current, ownToken: tokenOf(config) })
   const codeHostApps = githubApps({ serverUrl, requests, app: app.current })
   const installed = installations({ apps: codeHostApps, bus, clock, logger })
   const telemetry = await openTelemetry(config, logger)

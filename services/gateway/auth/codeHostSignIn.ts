@@ -58,6 +58,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
     try {
       return await toCodeHost(flow, context, query.success ? query.data : {})
     } catch (fault) {
+      if (flow.services.codeHost.ownToken !== undefined) return refuse(flow, context, fault)
       // There is nothing to sign in with yet: the page says so, and lets in who may change that.
       if (!(fault instanceof Fault && fault.code === 'setup_required')) throw fault
       return context.redirect(setupPath)
@@ -84,9 +85,7 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
   try {
     await enter(flow, context, state)
   } catch (fault) {
-    if (fault instanceof AccountNotAllowed)
-      setCookie(flow, context, refusalCookie, await flow.states.refusalOf(fault.login))
-    fail(flow, context, fault, state?.link === undefined ? 'sign-in' : 'link')
+    await refuse(flow, context, fault, state?.link === undefined ? 'sign-in' : 'link')
   } finally {
     setCookie(flow, context, oauthStateCookie, null)
   }
@@ -94,15 +93,40 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
 
 /** Signs the person in, or connects the account to whoever asked for it. */
 async function enter(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<void> {
+  await admit(flow, context, await shownBy(flow, context, state), state ?? {})
+}
+
+/** Whose account it shall be, if it is no sign-in, and what comes back with the token. */
+interface Wish {
+  readonly link?: Identity | undefined
+  readonly nonce?: string | undefined
+}
+
+async function admit(flow: SignInFlow, context: Context, shown: Shown, { link, nonce }: Wish): Promise<void> {
   const known = accounts(flow.options, servicesFor(flow, context))
-  const shown = await shownBy(flow, context, state)
-  if (state?.link !== undefined) {
-    await known.link(shown, state.link)
+  if (link !== undefined) {
+    await known.link(shown, link)
     return context.redirect(settings)
   }
   const { token, user: person } = await known.signIn(shown, context.get('user-agent'))
-  const nonce = state?.nonce === undefined ? '' : `&nonce=${state.nonce}`
-  context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${nonce}`)
+  const given = nonce === undefined ? '' : `&nonce=${nonce}`
+  context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${given}`)
+}
+
+/** The account of the token that this server was given: in single-user mode there is nothing to ask the code host's pages. */
+async function withOwnToken(
+  flow: SignInFlow,
+  context: Context,
+  accessToken: string,
+  wish: Wish,
+): Promise<void> {
+  const { codeHost } = flow.services
+  const tokens = { accessToken, expiresAt: null, refreshToken: null, refreshExpiresAt: null }
+  const account = await codeHost.account(accessToken).catch((fault: unknown) => {
+    const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
+    throw new SignInFailed(refused ? 'github' : 'server', fault)
+  })
+  await admit(flow, context, { tokens, account }, wish)
 }
 
 /** Sends the browser to the code host. */
@@ -111,6 +135,8 @@ async function toCodeHost(
   context: Context,
   { link, nonce, account }: StartQuery & { readonly link?: Identity },
 ): Promise<void> {
+  const { ownToken } = flow.services.codeHost
+  if (ownToken !== undefined) return withOwnToken(flow, context, ownToken, { link, nonce })
   const origin = originOf(context, flow.options)
   const state = randomBytes(24).toString('base64url')
   const verifier = randomBytes(48).toString('base64url')
@@ -178,6 +204,18 @@ function setCookie({ options }: SignInFlow, context: Context, name: string, valu
       ? cookieOptions(origin, ticketSeconds, 'strict')
       : cookieOptions(origin, oauthStateSeconds, 'lax')
   context.cookies.set(name, value, set)
+}
+
+/** As `fail`, with the name of an account that may not sign in, for the page. */
+async function refuse(
+  flow: SignInFlow,
+  context: Context,
+  fault: unknown,
+  what: 'sign-in' | 'link' = 'sign-in',
+): Promise<void> {
+  if (fault instanceof AccountNotAllowed)
+    setCookie(flow, context, refusalCookie, await flow.states.refusalOf(fault.login))
+  fail(flow, context, fault, what)
 }
 
 function fail({ services }: SignInFlow, context: Context, fault: unknown, what: 'sign-in' | 'link'): void {

@@ -5,16 +5,30 @@ import { setupPath } from '#domain/api/setup.ts'
 import type { HostApp } from '#platform/credentials/hostApp.ts'
 import { setupCodeOf } from '#platform/credentials/setupCode.ts'
 import type { Logger } from '#platform/log.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+
+interface Announcing {
+  readonly hostApp: HostApp
+  readonly vault: Pick<Vault, 'deriveKey'>
+  readonly logger: Logger
+  readonly codeHost: Pick<CodeHost, 'ownToken'>
+}
 
 /**
  * The line that is printed, or `null` once there is an App. The code is also in a file that only the operator reads. It stands behind the
  * `#` of the address, which browsers send to nobody.
  */
 export async function setupLine(
-  { address, dataDir }: { readonly address: string; readonly dataDir: string },
-  { hostApp, vault, logger }: { hostApp: HostApp; vault: Pick<Vault, 'deriveKey'>; logger: Logger },
+  {
+    address,
+    dataDir,
+    hostName,
+  }: { readonly address: string; readonly dataDir: string; readonly hostName: string },
+  { hostApp, vault, logger, codeHost }: Announcing,
 ): Promise<string | null> {
+  if (codeHost.ownToken !== undefined)
+    return `Single-user mode: whoever opens it on this machine is the owner of GITHUB_TOKEN at ${hostName}.`
   const file = join(dataDir, 'setup-code')
   if ((await hostApp.current()) !== undefined) {
     await rm(file, { force: true }).catch(() => undefined)

@@ -45,9 +45,12 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
       getSetup,
       async () => ({}),
       async ({ client }, services) => {
-        const isOpen = (await services.hostApp.current()) === undefined
+        const isOpen = await isSetupOpen(services)
         const hostUrl = new URL(newAppUrl(services, originOf(client, options), '', null)).origin
-        const isMaker = !isOpen && (await read(services, client.cookies.get(cookie), Done)) !== undefined
+        const isMaker =
+          !isOpen &&
+          services.codeHost.ownToken === undefined &&
+          (await read(services, client.cookies.get(cookie), Done)) !== undefined
         const installUrl = isMaker ? (await services.codeHost.appUrls()).install : null
         return { isOpen, publicUrl: options.publicUrl, hostUrl, installUrl }
       },
@@ -56,7 +59,7 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
       beginSetup,
       async () => ({}),
       async ({ body, identity, client }, services) => {
-        if ((await services.hostApp.current()) !== undefined) throw new Fault('setup_closed')
+        if (!(await isSetupOpen(services))) throw new Fault('setup_closed')
         const by = await allowed(services, identity, body.code)
         const publicUrl = confirmed(body.publicUrl, options)
         if (publicUrl.startsWith('https:') && !client.secure) throw openedByHttp(publicUrl)
@@ -68,6 +71,11 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
       },
     ),
   ]
+}
+
+/** In single-user mode there is no App to be made. */
+async function isSetupOpen({ hostApp, codeHost }: GatewayServices): Promise<boolean> {
+  return codeHost.ownToken === undefined && (await hostApp.current()) === undefined
 }
 
 /** Where the browser comes back, and tries the same code again without a query. Every outcome is a redirect to the page. */

@@ -38,6 +38,8 @@ export interface GitHubOptions {
   /** Where browsers that came by `origin` find the server, when that is not `serverUrl`. Loopback names need no telling. */
   readonly browserServerUrl?: (origin: string) => string
   readonly clock?: Clock
+  /** In place of an App. */
+  readonly ownToken?: string | undefined
 }
 
 interface Host {
@@ -80,6 +82,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     nameHolder: options.requests.named,
     allowance: options.requests.allowance,
     parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
+    ...(options.ownToken === undefined ? {} : { ownToken: options.ownToken }),
   }
 }
 
@@ -114,6 +117,8 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
       return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     revoke: async (accessToken) => {
+      // What a person made by hand, only they can end.
+      if (options.ownToken !== undefined) return
       const { clientId, clientSecret } = await host.app()
       const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
       const ended = ask(z.unknown(), () =>

@@ -61,7 +61,7 @@ export function entryFaults(services: ReadonlySet<ServiceName>, values: Variable
 }
 
 /** Why the product can be reached from other machines; `undefined` when it cannot. */
-function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undefined {
+export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undefined {
   if (HOST !== undefined && !isLoopback(HOST)) return `HOST is ${HOST}`
   if (PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname))
     return `PUBLIC_URL is ${PUBLIC_URL}`

@@ -1,6 +1,8 @@
 /** Which code host the variables name, and the App that we are there. */
 import { createPrivateKey } from 'node:crypto'
+import { tokenKindOf } from '#domain/codeHostToken.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
+import { reachedBy } from './checks.ts'
 import type { Variables } from './variables.ts'
 
 export type CodeHostConfig =
@@ -11,12 +13,21 @@ export type CodeHostConfig =
       readonly apiUrl: string
       /** The App that the variables name; `null` where `/setup` makes it. */
       readonly app: AppRegistration | null
+      /** Single-user mode: the one person's own token, in place of an App. */
+      readonly token?: string
     }
 
 /** Whether the code host is GitHub: said by name, or by naming an App there. */
 export function isGitHubNamed(values: Variables): boolean {
   if (values.CODE_HOST !== undefined) return values.CODE_HOST === 'github'
-  return namesOfApp.some((name) => values[name] !== undefined)
+  return values.GITHUB_TOKEN !== undefined || isAppNamed(values)
+}
+
+const isAppNamed = (values: Variables): boolean => namesOfApp.some((name) => values[name] !== undefined)
+
+/** Whether there is a token that is not used: where an App is named, people sign in with it; and the local code host gives its own. */
+export function isTokenUnused(values: Variables): boolean {
+  return values.GITHUB_TOKEN !== undefined && (isAppNamed(values) || !isGitHubNamed(values))
 }
 
 const namesOfApp = [
@@ -36,7 +47,28 @@ export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig 
   }
   const serverUrl = values.GITHUB_SERVER_URL?.replace(/\/+$/, '')
   const apiUrl = values.GITHUB_API_URL?.replace(/\/+$/, '') ?? apiOf(serverUrl)
-  return { kind: 'github', serverUrl, apiUrl, app: appOf(values, faults) }
+  const app = appOf(values, faults)
+  const { GITHUB_TOKEN: token } = values
+  if (token === undefined || isTokenUnused(values)) return { kind: 'github', serverUrl, apiUrl, app }
+  faults.push(...tokenFaults(token, values))
+  return { kind: 'github', serverUrl, apiUrl, app, token }
+}
+
+/** Whoever reaches the server acts with the token: so only its own machine may reach it. */
+function tokenFaults(token: string, values: Variables): readonly string[] {
+  const reached = reachedBy(values)
+  return [
+    ...(reached === undefined
+      ? []
+      : [
+          `GITHUB_TOKEN: works only where no other machine can reach this server, because everybody who can would act as its owner; ${reached}. Leave HOST and PUBLIC_URL on a loopback address, or make a GitHub App (CODE_HOST=github without GITHUB_TOKEN).`,
+        ]),
+    ...(tokenKindOf(token) === 'installation'
+      ? [
+          'GITHUB_TOKEN: is a token of an App (ghs_...), which acts for no person. Use a personal access token.',
+        ]
+      : []),
+  ]
 }
 
 /** Where a host's REST interface is: https://docs.github.com/en/enterprise-server/rest/quickstart */

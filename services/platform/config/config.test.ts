@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { tokenKindOf } from '#domain/codeHostToken.ts'
 import { BadConfig, readConfig } from './config.ts'
 import { describeVariables } from './variables.ts'
 
@@ -382,9 +383,55 @@ describe('a secret in a file', () => {
   })
 })
 
-test('a variable without effect yet is told, and taken', () => {
-  const env = { GITHUB_TOKEN: 't', PASSWORD_SIGN_IN: '' }
-  expect(readConfig(env).unused).toEqual(['GITHUB_TOKEN'])
+describe('a person’s own token', () => {
+  const token = 'ghp_owner'
+  test('names GitHub, in place of an App', () => {
+    const { codeHost, passwordSignIn, unused } = readConfig({ GITHUB_TOKEN: token })
+    expect(codeHost).toMatchObject({ kind: 'github', serverUrl: 'https://github.com', app: null, token })
+    expect({ passwordSignIn, unused }).toEqual({ passwordSignIn: false, unused: [] })
+    expect(
+      readConfig({ GITHUB_TOKEN: token, HOST: '::1', PUBLIC_URL: 'http://localhost:9' }).codeHost,
+    ).toMatchObject({ token })
+  })
+  test('is refused where other machines reach the server, and never shown', () => {
+    for (const reached of [
+      { HOST: '0.0.0.0' },
+      { PUBLIC_URL: 'https://flightdeck.example' },
+      { TRUST_PROXY: '1' },
+    ]) {
+      const faults = faultsOf({ GITHUB_TOKEN: token, ALLOWED_USERS: '*', CODE_HOST: 'github', ...reached })
+      expect(faults).toEqual([expect.stringMatching(/^GITHUB_TOKEN: works only where no other machine/)])
+      expect(faults.join()).not.toContain(token)
+    }
+  })
+  test('of an App is refused: it acts for no person', () => {
+    expect(faultsOf({ GITHUB_TOKEN: 'ghs_1_a.b' })).toEqual([
+      expect.stringMatching(/^GITHUB_TOKEN: .*for no person/),
+    ])
+  })
+  test('has no effect beside an App, and with the local code host, on whatever address', () => {
+    const app = { GITHUB_CLIENT_ID: 'Iv1.a', GITHUB_CLIENT_SECRET: 'b' }
+    for (const env of [app, { CODE_HOST: 'local' }]) {
+      const config = readConfig({
+        ...env,
+        GITHUB_TOKEN: token,
+        HOST: '0.0.0.0',
+        ALLOWED_USERS: '*',
+        CODEHOST_HOST: '127.0.0.1',
+      })
+      expect(config.codeHost).not.toHaveProperty('token')
+      expect(config.unused).toEqual(['GITHUB_TOKEN'])
+    }
+  })
+  test.each([
+    ['ghp_a', 'classic'],
+    ['a'.repeat(40), 'classic'],
+    ['github_pat_11A_b', 'fine_grained'],
+    ['gho_a', 'oauth'],
+    ['ghu_a', 'app_user'],
+    ['ghs_1_a.b-c', 'installation'],
+    ['glpat-a', 'other'],
+  ])('%s is known by its beginning', (value, kind) => expect(tokenKindOf(value)).toBe(kind))
 })
 
 describe('the second agent', () => {

@@ -1,11 +1,11 @@
 /** The one place that reads the environment: everything is checked at once, before anything starts. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { engineSockets, proxiesOf, unused, type allowedShortcomings } from './values.ts'
+import { engineSockets, proxiesOf, type allowedShortcomings } from './values.ts'
 import { inFiles, variables, type ServiceName, type Variables } from './variables.ts'
 import { entryFaults, portFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
 
-import { codeHostOf, isGitHubNamed, type CodeHostConfig } from './codeHost.ts'
+import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from './codeHost.ts'
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
@@ -172,6 +172,11 @@ export function codeHostName({ codeHost }: Pick<Config, 'codeHost'>): string {
   return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
 }
 
+/** The token in place of an App, in single-user mode. */
+export function tokenOf({ codeHost }: Pick<Config, 'codeHost'>): string | undefined {
+  return codeHost.kind === 'github' ? codeHost.token : undefined
+}
+
 /** Reads and checks the environment. Throws `BadConfig` with every fault there is. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []
@@ -248,9 +253,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
     genAiTraces: values.OTEL_GENAI,
     logLevel: values.LOG_LEVEL,
-    unused: Object.entries(variables).flatMap(([name, [schema]]) =>
-      schema === unused && env[name] ? [name] : [],
-    ),
+    unused: isTokenUnused(values) ? ['GITHUB_TOKEN'] : [],
   }
 }
 

@@ -135,6 +135,5 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
   return known
 })
 /** Reserved: it has no effect yet, and a warning says so when it is set. */
-export const unused = z.string().optional()
 /** The adapter knows what an address of its engine is. */
 export const engine = z.string().optional()

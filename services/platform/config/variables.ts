@@ -19,7 +19,6 @@ import {
   prices,
   shortcomings,
   unixSocket,
-  unused,
 } from './values.ts'
 
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
@@ -112,7 +111,10 @@ export const variables = {
     count.default(10),
     'how long a review is awaited to be whole before it is shown or sent to an agent (10)',
   ],
-  GITHUB_TOKEN: [unused, 'no effect yet'],
+  GITHUB_TOKEN: [
+    z.string().optional(),
+    'personal access token, in place of a GitHub App: its owner is the one person who signs in; on loopback only',
+  ],
   EVENTSTORE_URL: [engine, 'EventStoreDB for the log, esdb://user:password@host:2113; else a SQLite file'],
   MONGODB_URL: [
     engine,
@@ -260,6 +262,7 @@ export const variables = {
 export const inFiles = [
   'MASTER_KEY',
   'GITHUB_CLIENT_SECRET',
+  'GITHUB_TOKEN',
   'GITHUB_APP_PRIVATE_KEY',
   'GITHUB_WEBHOOK_SECRET',
   'GITHUB_WEBHOOK_SECRET_BEFORE',

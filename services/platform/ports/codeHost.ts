@@ -200,5 +200,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     accessToken: string,
   ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
   /** Where a person installs or manages the provider's app. Throws `setup_required`. */
+  /** The token that this server was given in place of an App: its owner is the one person who signs in. */
+  readonly ownToken?: string
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

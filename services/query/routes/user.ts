@@ -1,4 +1,5 @@
 /** Reads of the signed-in person: their account, their sessions, and what they reach at the code host. */
+import { tokenKindOf } from '#domain/codeHostToken.ts'
 import { getMe, listSessions } from '#domain/api/auth.schema.ts'
 import { userOf } from '#domain/views/users.ts'
 import { fresh, identified, signedIn } from '#platform/http/guards.ts'
@@ -27,8 +28,10 @@ export const authRoutes: readonly Route<QueryServices>[] = [
 export const githubRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubUser, signedIn, fresh, async ({ user }, { access, codeHost }) => {
     const account = await codeHost.account(await access.tokenOf(user.id))
-    const appUrls = await codeHost.appUrls()
-    return { user: { login: account.login, public_repos: account.publicRepos }, appUrls }
+    const shown = { login: account.login, public_repos: account.publicRepos }
+    return codeHost.ownToken === undefined
+      ? { user: shown, appUrls: await codeHost.appUrls() }
+      : { user: shown, token: { kind: tokenKindOf(codeHost.ownToken) } }
   }),
   route(listRepositories, signedIn, fresh, async ({ user, query }, { access, codeHost }) => {
     const { type, sort, per_page: perPage, page } = query

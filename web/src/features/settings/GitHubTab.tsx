@@ -19,6 +19,7 @@ import {
   useOrganizationsQuery,
 } from './settingsApi.ts'
 import { linkError, texts } from './texts.ts'
+import { TokenNote } from './TokenNote.tsx'
 
 export function GitHubTab({ user }: { readonly user: User }) {
   const [query] = useSearchParams()
@@ -124,7 +125,11 @@ function Connected({ handle }: { readonly handle: string | null }) {
           {texts.partMissing}
         </Note>
       )}
-      <Access urls={account.data?.appUrls} />
+      {account.data?.token ? (
+        <TokenNote kind={account.data.token.kind} />
+      ) : (
+        <Access urls={account.data?.appUrls} />
+      )}
     </>
   )
 }

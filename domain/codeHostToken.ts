@@ -1,0 +1,18 @@
+/** Kinds of tokens of the code host, as they begin: https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github */
+
+export const tokenKinds = ['classic', 'fine_grained', 'oauth', 'app_user', 'installation', 'other'] as const
+export type TokenKind = (typeof tokenKinds)[number]
+
+const beginnings: readonly (readonly [string, TokenKind])[] = [
+  ['ghp_', 'classic'],
+  ['github_pat_', 'fine_grained'],
+  ['gho_', 'oauth'],
+  ['ghu_', 'app_user'],
+  ['ghs_', 'installation'],
+]
+
+/** By its beginning alone. Classic tokens from before 2021 are 40 hexadecimal digits. */
+export function tokenKindOf(token: string): TokenKind {
+  const known = beginnings.find(([beginning]) => token.startsWith(beginning))
+  return known?.[1] ?? (/^[0-9a-f]{40}$/.test(token) ? 'classic' : 'other')
+}
