@@ -2,7 +2,7 @@
  * Refuses what a push would do to `.github/workflows`, for Apps without the right to, and to protected branches: branch by branch, in
  * GitHub's words. It is a `proc-receive` hook, for only that one may say its own reason to git.
  */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Settings under which a push is looked at, once the hook is in place. */
@@ -92,7 +92,10 @@ export async function openWorkflowGuard(dataDir: string): Promise<WorkflowGuard>
   const script = join(folder, 'proc-receive.cjs')
   await writeFile(script, hook, { mode: 0o600 })
   const [node, hooked] = [process.execPath, script].map((path) => `'${path.replaceAll("'", `'\\''`)}'`)
-  await writeFile(join(folder, 'proc-receive'), `#!/bin/sh\nexec ${node} ${hooked}\n`, { mode: 0o700 })
+  const program = join(folder, 'proc-receive')
+  await writeFile(program, `#!/bin/sh\nexec ${node} ${hooked}\n`)
+  // One that was restored from a backup is there already, and may be nobody's to run.
+  await chmod(program, 0o700)
   return {
     settings: [
       ['core.hooksPath', folder],

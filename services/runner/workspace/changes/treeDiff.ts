@@ -123,6 +123,9 @@ async function readPatch(
     workTree: workspace.dir,
     env: { GIT_INDEX_FILE: index.file, ...env },
     args: [
+      // Of two trees, git reads no attributes unless it stands in the folder that has them.
+      '-C',
+      workspace.dir,
       '-c',
       `core.bigFileThreshold=${largestReadFile}`,
       'diff',
