@@ -40,7 +40,5 @@ http: "127.0.0.1:8222"
 authorization { user: flightdeck, password: "$(cat "$folder/nats_password")" }
 jetstream { store_dir: /data, max_file_store: 20GB }
 END
-# Compose starts nothing while a file is missing; this one you get from GitHub.
-if [ ! -e "$folder/github_client_secret" ]; then
-  echo "now put the client secret of your GitHub App into $folder/github_client_secret"
-fi
+# Compose starts nothing while a file is missing. This one is for an App that you have; one that is made at /setup needs none.
+make github_client_secret </dev/null

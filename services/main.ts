@@ -161,6 +161,7 @@ async function startLocalCodeHost(
   const running = await startCodeHost({
     ...credentials,
     dataDir: join(config.dataDir, 'codehost'),
+    app: config.codeHost.kind === 'local' ? config.codeHost.app : 'installed',
     host: config.codeHostHost,
     port: config.codeHostPort,
     ...(config.publicUrl === null

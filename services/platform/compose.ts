@@ -355,7 +355,7 @@ async function onPorts(
   const localCodeHost = config.codeHost.kind === 'local' ? localCredentials(config, vault) : null
   const app = hostApp({
     configured: config.codeHost.kind === 'github' ? config.codeHost.app : null,
-    fallback: localCodeHost && localApp(localCodeHost),
+    fallback: localCodeHost && localApp(localCodeHost, config.codeHost),
     codeHostName: codeHostName(config),
     vault,
     bus,
@@ -440,7 +440,11 @@ function localCredentials({ following }: Config, vault: Vault): NonNullable<Engi
 }
 
 /** That App until the local code host, which makes its key, says more. */
-function localApp(local: NonNullable<Engines['localCodeHost']>): AppRegistration {
+function localApp(
+  local: NonNullable<Engines['localCodeHost']>,
+  codeHost: CodeHostConfig,
+): AppRegistration | null {
+  if (codeHost.kind === 'local' && codeHost.app === 'none') return null
   return { ...local, appId: null, slug: 'flightdeck', name: 'Flightdeck', htmlUrl: null, privateKey: null }
 }
 

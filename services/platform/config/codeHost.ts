@@ -6,7 +6,11 @@ import { reachedBy } from './checks.ts'
 import type { Variables } from './variables.ts'
 
 export type CodeHostConfig =
-  | { readonly kind: 'local' }
+  | {
+      readonly kind: 'local'
+      /** Whether Flightdeck is registered there as an App, and installed by every account. */
+      readonly app: Variables['CODEHOST_APP']
+    }
   | {
       readonly kind: 'github'
       readonly serverUrl: string
@@ -43,7 +47,7 @@ export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig 
     for (const name of namesOfApp)
       if (values[name] !== undefined)
         faults.push(`${name}: has no effect with CODE_HOST=local; leave one out.`)
-    return { kind: 'local' }
+    return { kind: 'local', app: values.CODEHOST_APP }
   }
   const serverUrl = values.GITHUB_SERVER_URL?.replace(/\/+$/, '')
   const apiUrl = values.GITHUB_API_URL?.replace(/\/+$/, '') ?? apiOf(serverUrl)

@@ -24,6 +24,9 @@ import {
 export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
+/** How Flightdeck is known at the local code host. */
+const localApps = ['installed', 'registered', 'none'] as const
+
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** The variables, each with its line in `--help`. A variable with an empty value counts as not set. */
 export const variables = {
@@ -32,6 +35,10 @@ export const variables = {
   CODEHOST_HOST: [
     z.string().optional(),
     'address that the local code host listens on, which asks for no passwords: HOST where that is loopback',
+  ],
+  CODEHOST_APP: [
+    z.enum(localApps, { error: 'is installed, registered or none' }).default('installed'),
+    'Flightdeck at the local code host: installed everywhere, registered without installations, or none (installed)',
   ],
   CODEHOST_WEBHOOKS: [
     onOrOff.default(true),

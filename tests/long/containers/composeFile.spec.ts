@@ -62,6 +62,7 @@ describe.skipIf(missing !== undefined)(
   () => {
     let folder = ''
     let file: ComposeFile
+    let whole: ComposeFile
     const config = async (env: Readonly<Record<string, string>>, ...args: string[]) => {
       if ('missing' in found) throw new Error(found.missing)
       const [program, ...before] = found
@@ -83,7 +84,8 @@ describe.skipIf(missing !== undefined)(
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'flightdeck-compose-'))
       const { stdout } = await config({ GITHUB_CLIENT_ID: 'an id' }, '--format', 'json')
-      file = ComposeFile.parse(JSON.parse(stdout))
+      whole = ComposeFile.parse(JSON.parse(stdout))
+      file = whole
       if (!('missing' in found)) {
         const [program, ...before] = found
         const version = await run(program, [...before, 'version', '--short'])
@@ -99,8 +101,18 @@ describe.skipIf(missing !== undefined)(
       )
     })
 
-    test('says what is missing when the client id of the GitHub App is', async () => {
-      await expect(config({})).rejects.toThrow(/GITHUB_CLIENT_ID.*client id of your GitHub App/)
+    test('needs no GitHub App to start: without one our services are on GitHub, and name no secret of one', async () => {
+      file = ComposeFile.parse(JSON.parse((await config({}, '--format', 'json')).stdout))
+      const said = ({ environment }: Service) => [
+        environment['CODE_HOST'],
+        environment['GITHUB_CLIENT_ID'],
+        environment['GITHUB_CLIENT_SECRET_FILE'],
+      ]
+      const bare = ofEach(ours, said)
+      file = whole
+      expect(bare).toEqual(forEach(ours, ['github', '', '']))
+      const named = ['github', 'an id', '/run/secrets/github_client_secret']
+      expect(ofEach(ours, said)).toEqual(forEach(ours, named))
     })
 
     test('holds no service by a name or a port of the machine, so that each can be scaled', () => {
