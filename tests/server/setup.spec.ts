@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { alwaysSent, missingPermissions } from '#domain/appPermissions.ts'
 import {
+  clientId,
+  clientSecret,
   startLocal,
   temporaryFolder,
   type Folder,
@@ -259,4 +261,30 @@ test('once an App is made the set-up is closed, also after a restart, and its se
   await expect(stat(join(product.dataDir, 'setup-code'))).rejects.toMatchObject({ code: 'ENOENT' })
   const printed = product.logs.stdout + product.logs.stderr
   expect(printed).not.toMatch(/BEGIN RSA|client_secret/)
+})
+
+test('a session of an administrator opens the set-up, a session of anybody else does not', async () => {
+  // Who is signed in came by an App that the operator no longer names.
+  const other = await startLocal(join(folder.path, 'with an App'))
+  const dataDir = join(folder.path, 'data')
+  const github = { CODE_HOST: 'github', GITHUB_SERVER_URL: other.url, ADMINS: 'ada', ALLOWED_USERS: '*' }
+  const app = { GITHUB_API_URL: other.api, GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret }
+  const before = await startProduct({ dataDir, env: { ...github, ...app } })
+  const tokens = new Map<string, string>()
+  for (const login of ['ada', 'grace'] as const) tokens.set(login, (await before.signIn(login)).token)
+  await before.stop()
+  const after = await startProduct({ dataDir, env: github })
+  try {
+    const { code: _none, ...wished } = { ...wish(), publicUrl: after.base }
+    const as = async (login: string) => {
+      const response = await begin(wished, after, { authorization: `Bearer ${tokens.get(login)}` })
+      return [response.status, Begun.partial().parse(await response.json()).action ?? null]
+    }
+    expect(await as('grace')).toEqual([403, null])
+    expect(await as('ada')).toEqual([200, expect.stringContaining('/settings/apps/new?state=')])
+    expect((await begin(wished, after)).status).toBe(403)
+  } finally {
+    await after.stop()
+    await other.stop()
+  }
 })
