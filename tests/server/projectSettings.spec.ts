@@ -18,6 +18,7 @@ import {
   getTaskDiff,
   type Task,
 } from '#domain/api/tasks.schema.ts'
+import { defaultIssueRule } from '#domain/project/issueRule.ts'
 import { defaultRule } from '#domain/task/feedbackRule.ts'
 import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
@@ -99,6 +100,8 @@ describe('the settings', () => {
       egress: [],
       modelFetches: false,
       feedback: defaultRule,
+      issues: defaultIssueRule,
+      issueDecisions: [],
     })
     const { settings: first } = await change({ variables: [{ name: 'STAGE', value: 'test' }] })
     expect(first.variables).toEqual([{ name: 'STAGE', value: 'test' }])
@@ -110,6 +113,8 @@ describe('the settings', () => {
       egress: ['example.org', '*.example.net:8443'],
       modelFetches: false,
       feedback: defaultRule,
+      issues: defaultIssueRule,
+      issueDecisions: [],
     })
   })
 

@@ -236,23 +236,6 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
   )
 }
 
-function IssueLink({ issue: { number, url } }: { readonly issue: NonNullable<Task['issue']> }) {
-  const href = safeLink(url)
-  const text = taskTexts.fromIssue(number)
-  return href === null ? (
-    <span className="truncate">{text}</span>
-  ) : (
-    <a
-      href={href}
-      target="_blank"
-      rel="noreferrer"
-      className="inline-block min-w-6 flex-none text-accent hover:underline"
-    >
-      {text}
-    </a>
-  )
-}
-
 function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
   return (
@@ -273,7 +256,16 @@ function Meta({ task }: { readonly task: Task }) {
           {branchOf(task)}
         </span>
       </span>
-      {task.issue && <IssueLink issue={task.issue} />}
+      {task.issue && (
+        <a
+          href={safeLink(task.issue.url) ?? undefined}
+          target="_blank"
+          rel="noreferrer"
+          className="flex-none text-accent hover:underline"
+        >
+          {taskTexts.fromIssue(task.issue.number)}
+        </a>
+      )}
       {task.forkedFrom && (
         <span className="inline-flex min-w-0 items-center gap-1.25">
           {forkTexts.from}

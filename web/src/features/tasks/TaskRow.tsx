@@ -35,14 +35,11 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
           <Status status={task.status} />
         </div>
       )}
-      <p className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1">
-        {task.issue ? (
-          <span title={texts.fromIssue(task.issue.number)}>
-            <span className="font-normal text-muted">#{task.issue.number}</span> {task.title}
-          </span>
-        ) : (
-          task.description
-        )}
+      <p
+        title={task.issue && texts.fromIssue(task.issue.number)}
+        className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1"
+      >
+        {task.issue ? `#${task.issue.number} ${task.title}` : task.description}
       </p>
       <Place task={task} ofProject={ofProject} />
       <div className="order-6 flex justify-end md:order-none">

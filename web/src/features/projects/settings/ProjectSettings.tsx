@@ -7,6 +7,7 @@ import { Note } from '../../../ui/layout/Note.tsx'
 import { Page } from '../../../ui/layout/Page.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { useProjectQuery } from '../projectsApi.ts'
+import { faults } from './faultTexts.ts'
 import { FeedbackPart } from './FeedbackPart.tsx'
 import { HostsPart } from './HostsPart.tsx'
 import { IssuesPart } from './IssuesPart.tsx'
@@ -46,7 +47,7 @@ export function ProjectSettings() {
               </Button>
             }
           >
-            {reasonOf(error, texts.notFetched)}
+            {reasonOf(error, faults.notFetched)}
           </Note>
         )
       ) : (

@@ -14,6 +14,7 @@ import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { Lines } from './Lines.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
 import { useRemoveProjectSecretMutation, useSetProjectSecretMutation } from './projectSettingsApi.ts'
+import { faults } from './faultTexts.ts'
 import { texts } from './texts.ts'
 
 export function SecretsPart({ projectId, settings }: PartOfProject) {
@@ -48,8 +49,7 @@ function SecretRow({
     const answer = await remove({ projectId, name })
     setAsking(false)
     if (answer.error !== undefined) {
-      const { notRemoved } = texts.secrets
-      dispatch(notifiedFailure(notRemoved, answer.error))
+      dispatch(notifiedFailure(faults.notRemoved, answer.error))
     }
   }
   return (
@@ -100,8 +100,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
     const named = name.trim()
     const answer = await set({ projectId, name: named, value, forAgent })
     if (answer.error !== undefined) {
-      const { notSet } = texts.secrets
-      dispatch(notifiedFailure(notSet, answer.error))
+      dispatch(notifiedFailure(faults.notSet, answer.error))
       return
     }
     setName('')

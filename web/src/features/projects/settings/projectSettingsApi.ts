@@ -9,7 +9,7 @@ import type {
 } from '#domain/api/projectSettings.schema.ts'
 import { api } from '../../../api/api.ts'
 import { requestOf } from '../../../api/endpoint.ts'
-import { texts } from './texts.ts'
+import { faults } from './faultTexts.ts'
 
 type OfProject<Body> = { readonly projectId: string } & Body
 
@@ -21,7 +21,7 @@ export const projectSettingsApi = api.injectEndpoints({
       query: (projectId) =>
         requestOf<typeof getProjectSettings>(projectSettingsRoutes.getProjectSettings, {
           params: { projectId },
-          fallback: texts.notFetched,
+          fallback: faults.notFetched,
         }),
       providesTags: (_answer, _error, id) => [tagOf(id)],
     }),
@@ -33,7 +33,7 @@ export const projectSettingsApi = api.injectEndpoints({
         requestOf<typeof updateProjectSettings>(projectSettingsRoutes.updateProjectSettings, {
           params: { projectId },
           body,
-          fallback: texts.notSaved,
+          fallback: faults.notSaved,
         }),
       invalidatesTags: (_answer, error, { projectId }) => (error === undefined ? [tagOf(projectId)] : []),
     }),
@@ -45,7 +45,7 @@ export const projectSettingsApi = api.injectEndpoints({
         requestOf<typeof setProjectSecret>(projectSettingsRoutes.setProjectSecret, {
           params: { projectId, name },
           body,
-          fallback: texts.secrets.notSet,
+          fallback: faults.notSet,
         }),
       invalidatesTags: (_answer, error, { projectId }) => (error === undefined ? [tagOf(projectId)] : []),
     }),
@@ -56,7 +56,7 @@ export const projectSettingsApi = api.injectEndpoints({
       query: ({ projectId, name }) =>
         requestOf<typeof removeProjectSecret>(projectSettingsRoutes.removeProjectSecret, {
           params: { projectId, name },
-          fallback: texts.secrets.notRemoved,
+          fallback: faults.notRemoved,
         }),
       invalidatesTags: (_answer, _error, { projectId }) => [tagOf(projectId)],
     }),

@@ -4,6 +4,7 @@ import type { BodyInputOf } from '#domain/api/call.schema.ts'
 import type { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useUpdateProjectSettingsMutation } from './projectSettingsApi.ts'
+import { faults } from './faultTexts.ts'
 import { texts } from './texts.ts'
 
 export function useSave(projectId: string) {
@@ -18,7 +19,7 @@ export function useSave(projectId: string) {
       dispatch(
         answer.error === undefined
           ? notified('success', texts.saved)
-          : notifiedFailure(texts.notSaved, answer.error),
+          : notifiedFailure(faults.notSaved, answer.error),
       )
     },
   }
