@@ -93,7 +93,7 @@ const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-/** `app` is `null` where there is none. No part holds a secret. */
+/** `app` is `null` where there is none, as in single-user mode, which has the token of its owner instead. No part holds a secret. */
 export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   summary:
     'The App of this server: its permissions, installations, deliveries and limits, for administrators.',
@@ -107,6 +107,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
         hasKey: z.boolean(),
       })
       .nullable(),
+    isSingleUser: z.boolean(),
     permissions: part({
       rows: z.array(PermissionRow),
       missing: Named,

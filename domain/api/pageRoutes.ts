@@ -20,6 +20,7 @@ export const pageRoutes = [
   '/setup',
   '/figures',
   '/admin/audit',
+  '/admin/github',
 ] as const
 export type PageRoute = (typeof pageRoutes)[number] | 'other'
 

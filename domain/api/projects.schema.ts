@@ -113,6 +113,8 @@ export const Repository = z.object({
   description: z.string().nullable(),
   private: z.boolean(),
   html_url: z.string(),
+  /** Whether the person may push; left out or `null` where the code host does not say. */
+  may_push: z.boolean().nullable().optional(),
 })
 export type Repository = z.infer<typeof Repository>
 

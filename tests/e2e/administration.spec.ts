@@ -1,4 +1,4 @@
-/** What tasks took, and who did what: the page of figures, and the audit log for administrators. */
+/** What tasks took, who did what, and how the App stands: the page of figures, and for administrators the audit log and the App's rights. */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, test } from 'vitest'
@@ -175,5 +175,36 @@ describe('the audit log', () => {
     await expect(page.getByText('Only the administrators of this server see its audit log.')).toBeVisible()
     expect(requests.filter((request) => request.url().includes('/api/admin/'))).toEqual([])
     expect(await violations(page)).toEqual([])
+  })
+})
+
+describe('the rights of the App', () => {
+  test('are reached from the settings, with installations, limits and what came of deliveries', async () => {
+    const { page } = await visiting(stage, { as: ada, reducedMotion: true })
+    await page.goto('/settings')
+    await page.getByRole('link', { name: 'Open GitHub Rights' }).click()
+    await expect(page.getByRole('heading', { name: 'GitHub Rights', level: 1 })).toBeVisible()
+    const table = (name: string) => page.getByRole('table', { name })
+    await expect(
+      table('Permissions').getByRole('row', { name: /^contents write write Everywhere$/ }),
+    ).toBeVisible()
+    await expect(table('Installations').getByRole('row', { name: /^ada All \(\d+\) Complete/ })).toBeVisible()
+    await expect(table('Requests Left').getByRole('row', { name: /^You, as ada / })).toBeVisible()
+    // Of the pull request that was opened.
+    const opened = table('Last Deliveries').getByRole('row', {
+      name: /pull_request\.opened Delivered Handled$/,
+    })
+    await expect(opened).toBeVisible()
+    expect(await violations(page)).toEqual([])
+    expect(await overflowAt(page, 360)).toEqual([])
+  })
+
+  test('are not for anybody else', async () => {
+    const { page, requests } = await visiting(stage, { as: grace, reducedMotion: true })
+    await page.goto('/admin/github')
+    await expect(
+      page.getByText('Only the administrators of this server see the rights of its App.'),
+    ).toBeVisible()
+    expect(requests.filter((request) => request.url().includes('/api/admin/'))).toEqual([])
   })
 })

@@ -65,7 +65,7 @@ describe('the set-up', () => {
   })
 
   test('leads from nothing to a project of a private repository of an organization', async () => {
-    const { page } = await visiting(stage)
+    const { page, expectFault } = await visiting(stage)
     await page.goto(onHost('/login'))
     await page.getByRole('button', { name: 'Sign in as ada' }).click()
 
@@ -104,6 +104,24 @@ describe('the set-up', () => {
     await page.getByRole('radio', { name: /acme\/payroll/ }).check({ force: true })
     await page.getByRole('main').getByRole('button', { name: 'Import from GitHub' }).last().click()
     await expect(page.getByText(/Project ".*" created!/)).toBeVisible()
+
+    // Whoever comes back from installing it is told where it is; a number that is not theirs is refused.
+    await page.goto('/settings?tab=github')
+    const installations = page.getByRole('region', { name: 'Installations' })
+    await expect(installations).toContainText('All repositories (2)')
+    const configure = installations.getByRole('link', { name: 'Configure the installation for acme' })
+    const id = /(\d+)$/.exec((await configure.getAttribute('href')) ?? '')?.[1] ?? ''
+    const comesBack = (number: string) =>
+      page.goto(`/api/auth/github/callback?setup_action=install&installation_id=${number}`)
+    expectFault(/422/)
+    await comesBack(`${id}0`)
+    await expect(page.getByRole('alert')).toContainText('GitHub App installation callback failed.')
+    await expect(installations).toContainText('All repositories (2)')
+    expect(await violations(page)).toEqual([])
+    expect(await overflowAt(page, 360)).toEqual([])
+    await comesBack(id)
+    await expect(page.getByText('The App is installed for acme')).toBeVisible()
+    await expect(page).toHaveURL(/\/settings\?tab=github$/)
   })
 
   test('is over for good', async () => {

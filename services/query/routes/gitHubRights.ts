@@ -34,11 +34,13 @@ export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
       part(() => deliveriesOf(services)),
       ownLimit(services, user),
     ])
-    if (!app) return { app: null, permissions, installations, deliveries, own }
+    const isSingleUser = services.codeHost.ownToken !== undefined
+    const parts = { isSingleUser, permissions, installations, deliveries, own }
+    if (!app) return { app: null, ...parts }
     const { install, manage } = await services.codeHost.appUrls()
     const hasKey = await services.codeHostApps.hasKey()
     const known = { name: app.name, slug: app.slug, url: manage, installUrl: install, hasKey }
-    return { app: known, permissions, installations, deliveries, own }
+    return { app: known, ...parts }
   }),
 ]
 
@@ -78,7 +80,8 @@ async function installationsOf({ codeHostApps }: QueryServices) {
     // An older code host has no such call.
     codeHostApps.installationRequests().catch(unlessOfHost),
   ])
-  const shown = found.slice(0, mostShown.installations)
+  const byAccount = (a: Installation, b: Installation) => (a.account.login < b.account.login ? -1 : 1)
+  const shown = found.toSorted(byAccount).slice(0, mostShown.installations)
   const inTurn = limitConcurrency(detailedAtOnce)
   const installations = await Promise.all(
     shown.map(async (one, index) => {

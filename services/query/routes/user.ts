@@ -61,6 +61,8 @@ function inOrder(
   }
 }
 
-function listed({ id, name, fullName, description, isPrivate, htmlUrl }: HostRepository): Repository {
-  return { id, name, full_name: fullName, description, private: isPrivate, html_url: htmlUrl }
+function listed(found: HostRepository): Repository {
+  const { id, name, fullName, description, isPrivate, htmlUrl, mayPush } = found
+  const shown = { id, name, full_name: fullName, description, private: isPrivate, html_url: htmlUrl }
+  return { ...shown, may_push: mayPush }
 }

@@ -10,6 +10,7 @@ const ProjectSettings = lazyPage(
 )
 const Setup = lazyPage(async () => (await import('../features/setup/Setup.tsx')).Setup)
 const AuditLog = lazyPage(async () => (await import('../features/audit/AuditLog.tsx')).AuditLog)
+const GitHubRights = lazyPage(async () => (await import('../features/github/Rights.tsx')).Rights)
 
 export function OtherPages() {
   return (
@@ -25,6 +26,7 @@ export function OtherPages() {
         <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
         <Route path="/figures" element={<Figures />} />
         <Route path="/admin/audit" element={<AuditLog />} />
+        <Route path="/admin/github" element={<GitHubRights />} />
       </Route>
       <Route path="/setup" element={<Setup />} />
       <Route path="*" element={<NotFound />} />

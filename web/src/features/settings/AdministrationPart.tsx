@@ -1,4 +1,4 @@
-/** For administrators: the way to the audit log. */
+/** For administrators: the ways to the audit log and to the rights of the App. */
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
 import { adminTexts as texts } from './texts.ts'
@@ -10,9 +10,14 @@ export function AdministrationPart() {
     <section className="mt-8">
       <h2 className="mb-1 font-semibold">{texts.heading}</h2>
       <p className="mb-3 text-muted">{texts.why}</p>
-      <ButtonLink to="/admin/audit" size="touch">
-        {texts.open}
-      </ButtonLink>
+      <div className="flex flex-wrap gap-2">
+        <ButtonLink to="/admin/audit" size="touch">
+          {texts.open}
+        </ButtonLink>
+        <ButtonLink to="/admin/github" size="touch">
+          {texts.openRights}
+        </ButtonLink>
+      </div>
     </section>
   )
 }

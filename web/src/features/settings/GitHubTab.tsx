@@ -11,7 +11,10 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { useGitHubAccessQuery } from '../github/gitHubApi.ts'
+import { reachedCount } from '../github/reach.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
+import { Installations, ReturnedFromInstalling } from './Installations.tsx'
 import {
   useDisconnectGitHubMutation,
   useGitHubUserQuery,
@@ -72,6 +75,8 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const account = useGitHubUserQuery()
   const repositories = useRepositoriesQuery()
   const organizations = useOrganizationsQuery()
+  // Somebody may come back from the code host, where they have changed it.
+  const access = useGitHubAccessQuery(null, { refetchOnMountOrArgChange: true })
   const error = account.error ?? repositories.error ?? organizations.error
   useEffect(() => {
     if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
@@ -81,9 +86,14 @@ function Connected({ handle }: { readonly handle: string | null }) {
     for (const { isError, refetch } of [account, repositories, organizations]) if (isError) void refetch()
   }
   const missing = error === undefined ? undefined : null
+  const isCounted = access.data !== undefined || access.isError
+  // With an App it is what that reaches; without one, or where it does not say, what the person reaches.
+  const reached =
+    reachedCount(access.data) ?? (isCounted ? repositories.data?.repositories.length : undefined)
   const login = account.data?.user.login ?? handle
   return (
     <>
+      <ReturnedFromInstalling />
       <Panel label={texts.connected}>
         <div className="flex flex-wrap items-center gap-3 p-4 md:gap-4 md:p-5">
           <HostBadge />
@@ -101,7 +111,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
           className="border-t border-line-soft"
           unknown={texts.unknown}
           stats={[
-            { name: texts.counts.repositories, value: repositories.data?.repositories.length ?? missing },
+            { name: texts.counts.repositories, value: reached ?? missing },
             { name: texts.counts.organizations, value: organizations.data?.organizations.length ?? missing },
             { name: texts.counts.publicRepositories, value: account.data?.user.public_repos ?? missing },
           ]}
@@ -125,31 +135,36 @@ function Connected({ handle }: { readonly handle: string | null }) {
           {texts.partMissing}
         </Note>
       )}
-      {account.data?.token ? (
-        <TokenNote kind={account.data.token.kind} />
-      ) : (
-        <Access urls={account.data?.appUrls} />
-      )}
+      {account.data?.token ? <TokenNote kind={account.data.token.kind} /> : <Access access={access} />}
     </>
   )
 }
 
 interface AccessProps {
-  readonly urls: { readonly install: string; readonly manage: string } | undefined
+  readonly access: ReturnType<typeof useGitHubAccessQuery>
 }
 
 /** Which repositories the app can reach, and how to change that. */
-function Access({ urls }: AccessProps) {
+function Access({ access }: AccessProps) {
+  const app = access.data?.app
+  if (app === null)
+    return (
+      <section className="mt-8">
+        <h2 className="font-semibold">{texts.access}</h2>
+        <p className="mt-1 max-w-[62ch] text-ui text-muted">{texts.noApp}</p>
+      </section>
+    )
   return (
     <section className="mt-8">
       <h2 className="font-semibold">{texts.access}</h2>
       <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>
-      {urls !== undefined && (
+      <Installations access={access} />
+      {app !== undefined && (
         <div className="flex flex-wrap gap-2">
-          <ButtonLink to={urls.install} size="touch" outside icon={<Building2 />}>
+          <ButtonLink to={app.installUrl} size="touch" outside icon={<Building2 />}>
             {texts.install}
           </ButtonLink>
-          <ButtonLink to={urls.manage} size="touch" outside icon={<ExternalLink />}>
+          <ButtonLink to={app.manageUrl} size="touch" outside icon={<ExternalLink />}>
             {texts.manage}
           </ButtonLink>
         </div>

@@ -145,6 +145,26 @@ test('the agents are told of: which can run, what the others are missing, and wh
     expect(agents.getAllByText(text)).toHaveLength(1)
 })
 
+const installed = {
+  id: '7',
+  account: 'acme',
+  isOrganization: true,
+  repositories: 'all',
+  count: 12,
+  selected: null,
+  isSuspended: false,
+  missing: [],
+  url: 'https://code.example/7',
+}
+/** What the App reaches; nothing is known of it unless told. */
+const withApp = (more: object = {}) => ({
+  app: { name: 'Flightdeck', installUrl: 'https://code.example/i', manageUrl: 'https://code.example/m' },
+  installations: null,
+  more: 0,
+  requests: [],
+  ...more,
+})
+
 describe('the account at the code host', () => {
   const host = {
     'GET /github/user': {
@@ -152,6 +172,7 @@ describe('the account at the code host', () => {
       appUrls: { install: 'https://code.example/i', manage: 'https://code.example/m' },
     },
     'GET /github/orgs': { organizations: [] },
+    'GET /github/access': withApp(),
   }
 
   test('that is not connected is connected at the code host', async () => {
@@ -194,7 +215,8 @@ describe('the account at the code host', () => {
   })
 
   test('that could not be read is read again by a button, which stays when the notification goes', async () => {
-    const server = openPage('/settings?tab=github', { answers: { 'GET /github/user': () => refusal(502) } })
+    const answers = { 'GET /github/access': withApp(), 'GET /github/user': () => refusal(502) }
+    const server = openPage('/settings?tab=github', { answers })
     const again = await screen.findByRole('button', { name: 'Try Again' })
     expect(screen.getByText('Some details from GitHub are missing.')).toBeTruthy()
     server.answer({
@@ -239,5 +261,102 @@ describe('the account at the code host', () => {
     const buttons = await screen.findAllByRole('button', { name: 'Disconnect' })
     fireEvent.click(buttons.at(-1) ?? document.body)
     for (const text of said) expect(await screen.findByText(text)).toBeTruthy()
+  })
+})
+
+describe('the installations of the App', () => {
+  const told = {
+    'GET /github/user': { user: { login: 'ada', public_repos: 3 }, appUrls: { install: '', manage: '' } },
+    'GET /github/orgs': { organizations: [] },
+    'GET /github/repos': { repositories: [repositoryOf('engine')] },
+  }
+  const own = {
+    ...installed,
+    id: '8',
+    account: 'ada',
+    isOrganization: false,
+    repositories: 'selected',
+    count: 1,
+  }
+  const missing = [
+    { name: 'checks', level: 'read' },
+    { name: 'issues', level: 'write' },
+  ]
+  const open = (access: object, address = '/settings?tab=github') =>
+    openPage(address, { answers: { ...told, 'GET /github/access': access } })
+  const rows = async () => {
+    const list = within(await screen.findByRole('region', { name: 'Installations' }))
+    return (await list.findAllByRole('listitem')).map(({ textContent }) => textContent)
+  }
+
+  test('are counted and listed with what is missing, and who can grant it where', async () => {
+    open(
+      withApp({
+        installations: [
+          { ...installed, missing },
+          { ...own, isSuspended: true, count: null },
+        ],
+      }),
+    )
+    expect(await rows()).toEqual([
+      'acmeAll repositories (12)Not granted: checks (read), issues (write). An owner of acme can grant it on GitHub.Review on GitHub',
+      'adaSelected repositoriesSuspended. The owner of the account ada can lift that on GitHub.Review on GitHub',
+    ])
+    expect(screen.getByText('Accessible Repositories').nextElementSibling?.textContent).toBe('12')
+    const link = screen.getByRole('link', { name: 'Configure the installation for acme' })
+    expect(link.getAttribute('href')).toBe('https://code.example/7')
+  })
+
+  test('that wait for an owner are named', async () => {
+    open(withApp({ installations: [], requests: [{ account: 'northwind' }] }))
+    expect(await rows()).toEqual(['Waiting for an owner of northwind.'])
+  })
+
+  test('that were asked for a moment ago wait too, before the code host lists them', async () => {
+    open(withApp({ installations: [installed] }), '/settings?tab=github&requested=true')
+    expect((await rows()).at(-1)).toBe('Waiting for an owner of the organization.')
+  })
+
+  test('are none at first', async () => {
+    open(withApp({ installations: [] }))
+    expect(await rows()).toEqual(['The App is not installed in an account of yours yet.'])
+    expect(screen.getByText('Accessible Repositories').nextElementSibling?.textContent).toBe('0')
+  })
+
+  test('need no App to count what the person reaches, and then nothing is to be installed', async () => {
+    open({ app: null, installations: null, more: 0, requests: [] })
+    expect(await screen.findByText(/^This server uses no GitHub App\./)).toBeTruthy()
+    expect(screen.queryByRole('link', { name: 'Install App in More Organizations' })).toBeNull()
+    const count = screen.getByText('Accessible Repositories').nextElementSibling
+    await waitFor(() => expect(count?.textContent).toBe('1'))
+  })
+
+  test('that could not be read are asked for again', async () => {
+    let isAway = true
+    open(() => (isAway ? refusal(502) : withApp({ installations: [installed] })))
+    const list = within(await screen.findByRole('region', { name: 'Installations' }))
+    const again = await list.findByRole('button', { name: 'Try Again' })
+    isAway = false
+    fireEvent.click(again)
+    expect(await screen.findByText('acme')).toBeTruthy()
+  })
+
+  test('one that the browser comes back with is told of once, and leaves the address', async () => {
+    const server = open(withApp({ installations: [installed] }), '/settings?tab=github&installation_id=7')
+    expect(await screen.findByText('The App is installed for acme')).toBeTruthy()
+    expect(server.of('GET /github/access').map(({ query }) => query)).toContainEqual({ installation_id: '7' })
+  })
+
+  test('one that is not the person’s is refused in the words of the catalogue, and the others are shown', async () => {
+    const failed = 'GitHub App installation callback failed.'
+    open(
+      ({ query }: { query: { installation_id?: string } }) =>
+        query.installation_id === undefined
+          ? withApp({ installations: [installed] })
+          : refusal(422, failed, 'install_callback'),
+      '/settings?tab=github&installation_id=9',
+    )
+    expect((await screen.findByRole('alert')).textContent).toContain(failed)
+    expect(await rows()).toHaveLength(1)
   })
 })

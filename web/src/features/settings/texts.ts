@@ -1,5 +1,7 @@
 /** What the settings say. */
 import type { LinkError } from '#domain/api/auth.ts'
+import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
+import { grouped } from '../../ui/layout/Stats.tsx'
 import { signInError } from '../auth/texts.ts'
 
 export const texts = {
@@ -48,6 +50,8 @@ export const texts = {
   access: 'Repository Access',
   accessWhy:
     'Flightdeck can access the repositories its GitHub App is installed on. Install the app in another organization, or change which repositories it can access.',
+  noApp:
+    'This server uses no GitHub App. Flightdeck reaches what your own access to GitHub reaches, and nothing needs to be installed.',
   install: 'Install App in More Organizations',
   manage: 'Manage App Installations',
   help: [
@@ -70,6 +74,33 @@ export function linkError(value: string): string {
   const known = Object.entries(linkErrors).find(([error]) => error === value)
   return known ? known[1] : signInError(value)
 }
+
+const whoGrants = (account: string, isOrganization: boolean): string =>
+  isOrganization ? `An owner of ${account}` : `The owner of the account ${account}`
+
+export const installationTexts = {
+  title: 'Installations',
+  loading: 'Loading the installations',
+  notFetched: 'Failed to fetch the installations of the App',
+  again: 'Try Again',
+  none: 'The App is not installed in an account of yours yet.',
+  more: (count: number) => `${count} more not shown here.`,
+  installed: (account: string) => `The App is installed for ${account}`,
+  notYours: 'Your GitHub account has no such installation.',
+  configure: 'Configure',
+  review: 'Review on GitHub',
+  configureOf: (account: string) => `Configure the installation for ${account}`,
+  repositories: ({ repositories, count }: Pick<InstallationOfPerson, 'repositories' | 'count'>) => {
+    const which = repositories === 'all' ? 'All repositories' : 'Selected repositories'
+    return count === null ? which : `${which} (${grouped(count)})`
+  },
+  suspended: (account: string, isOrganization: boolean) =>
+    `Suspended. ${whoGrants(account, isOrganization)} can lift that on GitHub.`,
+  missing: (missing: InstallationOfPerson['missing'], account: string, isOrganization: boolean) =>
+    `Not granted: ${missing.map(({ name, level }) => `${name} (${level})`).join(', ')}. ${whoGrants(account, isOrganization)} can grant it on GitHub.`,
+  waiting: (account: string) => `Waiting for an owner of ${account}.`,
+  waitingForSomebody: 'Waiting for an owner of the organization.',
+} as const
 
 export const accountTexts = {
   heading: 'Delete Account',
@@ -114,6 +145,7 @@ export const sessionTexts = {
 /** What the settings say to administrators. */
 export const adminTexts = {
   heading: 'Administration',
-  why: 'You are an administrator of this server. The audit log shows who did what on it.',
+  why: 'You are an administrator of this server. The audit log shows who did what on it; the rights page shows what its App may do at GitHub, and what GitHub told it.',
   open: 'Open Audit Log',
+  openRights: 'Open GitHub Rights',
 } as const

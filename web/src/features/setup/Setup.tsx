@@ -11,10 +11,18 @@ import { Field } from '../../ui/form/Field.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
+import { Brand } from '../../ui/text/Brand.tsx'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { useBeginSetupMutation, useSetupQuery } from './setupApi.ts'
 import { texts } from './texts.ts'
+
+/** There is no top bar before anybody can sign in. */
+const above = (
+  <div className="mb-8 md:mb-10">
+    <Brand />
+  </div>
+)
 
 export function Setup() {
   usePageTitle(texts.title)
@@ -22,7 +30,7 @@ export function Setup() {
   if (setup.isLoading) return <PageSpinner />
   if (setup.data === undefined)
     return (
-      <Page title={texts.title} width="narrow">
+      <Page title={texts.title} width="narrow" above={above}>
         <Note
           kind="error"
           action={
@@ -44,6 +52,7 @@ function Done({ installUrl }: { readonly installUrl: string | null }) {
     <Page
       title={texts.doneTitle}
       width="narrow"
+      above={above}
       lead={<p className="text-muted">{installUrl === null ? texts.done : texts.made}</p>}
     >
       <div className="flex flex-wrap gap-2">
@@ -72,7 +81,7 @@ function Open({ publicUrl, hostUrl }: OpenProps) {
   const error = query.get('error')
   const known = setupErrors.find((one) => one === error)
   return (
-    <Page title={texts.title} width="narrow" lead={<p className="text-muted">{texts.lead}</p>}>
+    <Page title={texts.title} width="narrow" above={above} lead={<p className="text-muted">{texts.lead}</p>}>
       {error !== null && (
         <Note
           kind="error"
@@ -129,7 +138,8 @@ function takeCode(): string | null {
 /** The host's name tells Apps of several servers apart. */
 function suggestedName(address: string): string {
   const host = URL.canParse(address) ? new URL(address).hostname : ''
-  const suffix = host === 'localhost' || host === '' ? crypto.randomUUID().slice(0, 6) : host
+  const isHere = host === '' || host === 'localhost' || /^(127\.|\[)/.test(host)
+  const suffix = isHere ? crypto.randomUUID().slice(0, 6) : host
   return `Flightdeck ${suffix}`.slice(0, longestAppName).trim()
 }
 
@@ -207,7 +217,8 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
             readOnly={publicUrl !== null}
             onChange={(event) => setAddress(event.target.value)}
           />
-          <div className="grid gap-3">
+          <fieldset className="grid gap-3 border-t border-line-soft pt-4">
+            <legend className="sr-only">{texts.options}</legend>
             {(['hooks', 'isPublic', 'workflows', 'members'] as const).map((tick) => (
               <div key={tick}>
                 <Checkbox
@@ -217,12 +228,12 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
                 >
                   {texts[tick]}
                 </Checkbox>
-                <p id={`setup-${tick}`} className="ml-6 text-meta text-muted">
+                <p id={`setup-${tick}`} className="ml-6 text-meta text-muted max-md:-mt-2 md:-mt-0.5">
                   {texts[`${tick}Why`]}
                 </p>
               </div>
             ))}
-          </div>
+          </fieldset>
         </Panel>
         {said !== undefined && field === null && (
           <Note kind="error" className="mt-4">

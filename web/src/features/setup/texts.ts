@@ -23,6 +23,7 @@ export const texts = {
   address: 'Address of this server',
   addressHelp: 'Where you and your team reach it. GitHub sends people back there.',
   fixedAddress: 'Set by the operator of this server.',
+  options: 'Options',
   hooks: 'GitHub can reach this address from the internet',
   hooksWhy:
     'GitHub then tells at once what happens to a pull request. Otherwise it is asked every 30 seconds.',
@@ -34,7 +35,7 @@ export const texts = {
   members: 'Read who is in your organizations',
   membersWhy: 'Only needed to let in people by organization or team.',
   signInFirst:
-    'First sign in to GitHub in this browser: whoever is not signed in there loses the form on the way.',
+    'First sign in to GitHub in this browser: on the way over its sign-in page, what this form sends is lost.',
   openHost: 'Open GitHub',
   create: 'Create on GitHub',
   creating: 'Opening GitHub',

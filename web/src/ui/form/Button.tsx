@@ -83,6 +83,8 @@ interface ButtonLinkProps {
   readonly icon?: ReactNode
   /** Opens another site in a new tab. */
   readonly outside?: boolean
+  /** What it is called where its word alone is said of several things. */
+  readonly label?: string
   readonly className?: string
   readonly children: ReactNode
 }
@@ -93,17 +95,18 @@ export function ButtonLink({
   size = 'normal',
   icon,
   outside = false,
+  label,
   className,
   children,
 }: ButtonLinkProps) {
   const style = classes(buttonStyle(kind, size), className)
   return outside ? (
-    <a className={style} href={to} target="_blank" rel="noreferrer">
+    <a className={style} href={to} target="_blank" rel="noreferrer" aria-label={label}>
       {icon}
       {children}
     </a>
   ) : (
-    <Link className={style} to={to}>
+    <Link className={style} to={to} aria-label={label}>
       {icon}
       {children}
     </Link>

@@ -11,8 +11,11 @@ import { Note } from '../../../ui/layout/Note.tsx'
 import { Panel } from '../../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { notified } from '../../notifications/notifications.ts'
+import { useGitHubAccessQuery, type GitHubAccess } from '../../github/gitHubApi.ts'
+import { reachOf } from '../../github/reach.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
+import { reachTexts } from './reachTexts.ts'
 import { useCreatedProject } from './useCreatedProject.ts'
 
 export function ImportRepository() {
@@ -24,16 +27,18 @@ export function ImportRepository() {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
   const all = data?.repositories
+  // Only for the hints: without its answer there are none.
+  const access = useGitHubAccessQuery(null).data
+  const selected = all?.find(({ id }) => id === chosen)
   const shown = all?.filter((repository) => matches(repository, search))
 
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
-    const repository = all?.find(({ id }) => id === chosen)
-    if (repository === undefined) {
+    if (selected === undefined) {
       dispatch(notified('error', texts.create.noneSelected, texts.create.noneSelectedWhy))
       return
     }
-    const answer = await create({ repoUrl: repository.html_url })
+    const answer = await create({ repoUrl: selected.html_url })
     if (answer.error !== undefined) return
     const { project } = answer.data
     onCreated(project, texts.create.created(project.name), texts.create.createdWhy)
@@ -69,9 +74,24 @@ export function ImportRepository() {
       ) : (
         <NotListed listing={listing} />
       )}
+      {access?.app && (
+        <p className="mt-2 text-meta text-muted">
+          {reachTexts.notSeen}{' '}
+          <a
+            href={access.app.installUrl}
+            target="_blank"
+            rel="noreferrer"
+            className="text-accent underline underline-offset-2"
+          >
+            {reachTexts.installApp}
+          </a>{' '}
+          {reachTexts.notSeenWhy}
+        </p>
+      )}
       {/* Without a repository to import, the panel above says what to do. */}
       {error === undefined && all?.length !== 0 && (
         <div className="sticky bottom-0 mt-4 bg-bg py-3">
+          {selected !== undefined && <OutOfReach repository={selected} access={access} />}
           {refused !== undefined && (
             <Note kind="error" className="mb-3">
               {reasonOf(refused, texts.notCreated)}
@@ -85,6 +105,39 @@ export function ImportRepository() {
         </div>
       )}
     </form>
+  )
+}
+
+interface OutOfReachProps {
+  readonly repository: Repository
+  readonly access: GitHubAccess | undefined
+}
+
+/** A repository that can be imported, and that nothing can be pushed to. */
+function OutOfReach({ repository, access }: OutOfReachProps) {
+  const reach = reachOf(repository, access)
+  if (reach.kind === 'reached' || reach.kind === 'unknown')
+    return repository.may_push === false ? (
+      <Note kind="warning" className="mb-3">
+        {reachTexts.readOnly}
+      </Note>
+    ) : null
+  const [owner = ''] = repository.full_name.split('/')
+  const url = 'installation' in reach ? reach.installation.url : access?.app?.installUrl
+  return (
+    <Note
+      kind="warning"
+      className="mb-3"
+      action={
+        url !== undefined && (
+          <ButtonLink to={url} size="small" outside>
+            {reach.kind === 'not_installed' ? reachTexts.installApp : reachTexts.changeAccess}
+          </ButtonLink>
+        )
+      }
+    >
+      {reachTexts.reach[reach.kind](owner)}
+    </Note>
   )
 }
 

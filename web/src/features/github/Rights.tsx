@@ -1,0 +1,162 @@
+/** How the App of this server stands at the code host, for administrators. What could not be read says why; the rest is there. */
+import { ExternalLink, RefreshCw } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { reasonOf } from '../../api/fault.ts'
+import { Button, ButtonLink } from '../../ui/form/Button.tsx'
+import { Empty } from '../../ui/layout/Empty.tsx'
+import { Note } from '../../ui/layout/Note.tsx'
+import { Page } from '../../ui/layout/Page.tsx'
+import { Panel } from '../../ui/layout/Panel.tsx'
+import { Skeleton } from '../../ui/status/Loading.tsx'
+import { useMeQuery } from '../auth/authApi.ts'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
+import { useGitHubRightsQuery, type GitHubRights } from './gitHubApi.ts'
+import { Deliveries, Installations, Limits, Permissions } from './RightsParts.tsx'
+import { texts } from './rightsTexts.ts'
+
+export function Rights() {
+  usePageTitle(texts.title)
+  const { data } = useMeQuery()
+  if (data?.isAdmin === true) return <Shown />
+  return (
+    <Page title={texts.title} width="narrow">
+      <p className="mb-4 text-muted">{texts.notAdmin}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {texts.back}
+      </ButtonLink>
+    </Page>
+  )
+}
+
+function Shown() {
+  const { data, error, isFetching, refetch } = useGitHubRightsQuery(undefined, {
+    refetchOnMountOrArgChange: true,
+  })
+  return (
+    <Page
+      title={texts.title}
+      width="normal"
+      lead={<p className="text-muted">{data?.app ? texts.leadOf(data.app.name) : texts.lead}</p>}
+      actions={
+        data !== undefined && (
+          <div className="flex flex-wrap gap-2">
+            {data.app !== null && (
+              <ButtonLink to={data.app.url} size="touch" outside icon={<ExternalLink />}>
+                {texts.openApp}
+              </ButtonLink>
+            )}
+            <Button
+              size="touch"
+              icon={<RefreshCw />}
+              busy={isFetching}
+              busyLabel={texts.refreshing}
+              onClick={() => void refetch()}
+            >
+              {texts.refresh}
+            </Button>
+          </div>
+        )
+      }
+    >
+      {error !== undefined && (
+        <Note
+          kind="error"
+          className="mb-4"
+          action={
+            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+              {texts.tryAgain}
+            </Button>
+          }
+        >
+          {reasonOf(error, texts.notFetched)}
+        </Note>
+      )}
+      {data === undefined ? error === undefined && <Loading /> : <Parts rights={data} />}
+    </Page>
+  )
+}
+
+function Parts({ rights }: { readonly rights: GitHubRights }) {
+  const { app, isSingleUser, permissions, installations, deliveries, own } = rights
+  if (app === null)
+    return (
+      <>
+        <Panel label={texts.none.title}>
+          <Empty
+            title={texts.none.title}
+            action={
+              !isSingleUser && (
+                <ButtonLink to="/setup" size="touch">
+                  {texts.none.setup}
+                </ButtonLink>
+              )
+            }
+          >
+            {isSingleUser ? texts.none.singleUser : texts.none.why}
+          </Empty>
+        </Panel>
+        {own?.kind === 'read' && <Limits installations={[]} own={own} />}
+      </>
+    )
+  const known = installations.kind === 'read' ? installations.installations : null
+  return (
+    <>
+      {!app.hasKey && (
+        <Note kind="warning" className="mb-4">
+          {texts.noKey}
+        </Note>
+      )}
+      {app.hasKey && (
+        <>
+          <Part title={texts.permissions.title} of={permissions}>
+            {(read) => <Permissions permissions={read} installations={known} />}
+          </Part>
+          <Part title={texts.installations.title} of={installations}>
+            {(read) => <Installations part={read} installUrl={app.installUrl} />}
+          </Part>
+        </>
+      )}
+      <Limits installations={known ?? []} own={own} />
+      {app.hasKey && (
+        <Part title={texts.deliveries.title} of={deliveries}>
+          {({ deliveries: all }) => <Deliveries deliveries={all} />}
+        </Part>
+      )}
+    </>
+  )
+}
+
+type Unavailable = { readonly kind: 'unavailable'; readonly reason: string }
+
+interface PartProps<Read> {
+  readonly title: string
+  readonly of: Read | Unavailable
+  readonly children: (read: Exclude<Read, Unavailable>) => ReactNode
+}
+
+const isUnavailable = (part: object): part is Unavailable => 'kind' in part && part.kind === 'unavailable'
+const isRead = <Read extends object>(part: Read | Unavailable): part is Exclude<Read, Unavailable> =>
+  !isUnavailable(part)
+
+function Part<Read extends object>({ title, of: part, children }: PartProps<Read>) {
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 font-semibold">{title}</h2>
+      {isRead(part) ? children(part) : isUnavailable(part) && <Note kind="warning">{part.reason}</Note>}
+    </section>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status">
+      <span className="sr-only">{texts.loading}</span>
+      {[1, 2, 3].map((one) => (
+        <div key={one} className="mb-8">
+          <Skeleton className="mb-3 h-5 w-32" />
+          <Skeleton className="h-32 w-full" />
+        </div>
+      ))}
+    </div>
+  )
+}

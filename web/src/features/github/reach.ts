@@ -1,0 +1,39 @@
+/** Which repositories the App reaches, by what is known of the person's installations. */
+import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
+import type { GitHubAccess } from './gitHubApi.ts'
+
+/** Whether the App reaches a repository; where it does not, why, and the installation that would have it. */
+export type Reach =
+  | { readonly kind: 'reached' | 'unknown' | 'not_installed' }
+  | { readonly kind: 'not_selected' | 'suspended'; readonly installation: InstallationOfPerson }
+
+/** As many ids as the server tells. */
+const mostSelected = 1_000
+
+export function reachOf(
+  { id, full_name: fullName }: { readonly id: string; readonly full_name: string },
+  access: GitHubAccess | undefined,
+): Reach {
+  const installations = access?.installations ?? null
+  if (installations === null) return { kind: 'unknown' }
+  const [owner = ''] = fullName.toLowerCase().split('/')
+  const installation = installations.find(({ account }) => account.toLowerCase() === owner)
+  if (!installation) return { kind: (access?.more ?? 0) > 0 ? 'unknown' : 'not_installed' }
+  if (installation.isSuspended) return { kind: 'suspended', installation }
+  const { repositories, selected } = installation
+  if (repositories === 'all' || selected?.includes(id)) return { kind: 'reached' }
+  const isKnown = selected !== null && selected.length < mostSelected
+  return isKnown ? { kind: 'not_selected', installation } : { kind: 'unknown' }
+}
+
+/** How many repositories the App reaches for the person; `undefined` where that is not known. */
+export function reachedCount(access: GitHubAccess | undefined): number | undefined {
+  const installations = access?.installations ?? null
+  if (installations === null || (access?.more ?? 0) > 0) return undefined
+  let sum = 0
+  for (const { count, isSuspended } of installations) {
+    if (count === null && !isSuspended) return undefined
+    sum += count ?? 0
+  }
+  return sum
+}

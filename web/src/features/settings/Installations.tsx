@@ -1,0 +1,166 @@
+/** Where the App is installed for the person, what is missing there and who can grant it, and what waits for an owner. */
+import { Clock, ExternalLink, TriangleAlert } from 'lucide-react'
+import { useEffect, type ReactNode } from 'react'
+import { useDispatch } from 'react-redux'
+import { useSearchParams } from 'react-router-dom'
+import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { Button, ButtonLink } from '../../ui/form/Button.tsx'
+import { Note } from '../../ui/layout/Note.tsx'
+import { Panel } from '../../ui/layout/Panel.tsx'
+import { Skeleton } from '../../ui/status/Loading.tsx'
+import { useGitHubAccessQuery, type GitHubAccess } from '../github/gitHubApi.ts'
+import { notified } from '../notifications/notifications.ts'
+import { installationTexts as texts, linkError } from './texts.ts'
+
+/** What came of an installation from which the browser returns: one that is not the person's is refused. */
+export function ReturnedFromInstalling() {
+  const dispatch = useDispatch()
+  const [query, setQuery] = useSearchParams()
+  const id = query.get('installation_id')
+  const { currentData, error, isFetching, refetch } = useGitHubAccessQuery(id, {
+    skip: id === null,
+    refetchOnMountOrArgChange: true,
+  })
+  const account = currentData?.installations?.find((one) => one.id === id)?.account
+  useEffect(() => {
+    if (account === undefined || isFetching) return
+    dispatch(notified('success', texts.installed(account)))
+    setQuery({ tab: 'github' }, { replace: true })
+  }, [account, isFetching, dispatch, setQuery])
+  if (id === null || error === undefined) return null
+  const isRefused = 'code' in error && error.code === 'install_callback'
+  return (
+    <Note
+      kind="error"
+      className="mb-4"
+      action={
+        <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+          {texts.again}
+        </Button>
+      }
+    >
+      {isRefused ? `${linkError('install_callback')} ${texts.notYours}` : reasonOf(error, texts.notFetched)}
+    </Note>
+  )
+}
+
+interface InstallationsProps {
+  readonly access: ReturnType<typeof useGitHubAccessQuery>
+}
+
+export function Installations({ access: { data, error, isFetching, refetch } }: InstallationsProps) {
+  const [query] = useSearchParams()
+  const justRequested = query.get('requested') !== null
+  if (data !== undefined && data.installations === null) return null
+  return (
+    <Panel label={texts.title} className="mb-4 divide-y divide-line-soft">
+      {data === undefined ? (
+        error === undefined ? (
+          <Loading />
+        ) : (
+          <div className="p-4">
+            <Note
+              kind="error"
+              action={
+                <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+                  {texts.again}
+                </Button>
+              }
+            >
+              {reasonOf(error, texts.notFetched)}
+            </Note>
+          </div>
+        )
+      ) : (
+        <Rows access={data} justRequested={justRequested} />
+      )}
+    </Panel>
+  )
+}
+
+interface RowsProps {
+  readonly access: GitHubAccess
+  readonly justRequested: boolean
+}
+
+function Rows({ access: { installations, requests, more }, justRequested }: RowsProps) {
+  const waiting = requests.map(({ account }) => account)
+  return (
+    <ul className="divide-y divide-line-soft">
+      {(installations ?? []).map((one) => (
+        <Installed key={one.id} installation={one} />
+      ))}
+      {waiting.map((account) => (
+        <Line key={account}>
+          <Waiting>{texts.waiting(account)}</Waiting>
+        </Line>
+      ))}
+      {/* The code host's list may come later than the browser. */}
+      {justRequested && waiting.length === 0 && (
+        <Line>
+          <Waiting>{texts.waitingForSomebody}</Waiting>
+        </Line>
+      )}
+      {installations?.length === 0 && waiting.length === 0 && !justRequested && (
+        <Line>
+          <p className="text-ui text-muted">{texts.none}</p>
+        </Line>
+      )}
+      {more > 0 && (
+        <Line>
+          <p className="text-ui text-muted">{texts.more(more)}</p>
+        </Line>
+      )}
+    </ul>
+  )
+}
+
+const Line = ({ children }: { readonly children: ReactNode }) => (
+  <li className="px-4 py-3 md:px-5">{children}</li>
+)
+
+function Waiting({ children }: { readonly children: string }) {
+  return (
+    <p className="flex items-center gap-2 text-ui">
+      <Clock className="size-3.5 flex-none text-muted" />
+      {children}
+    </p>
+  )
+}
+
+function Installed({ installation }: { readonly installation: InstallationOfPerson }) {
+  const { account, isOrganization, isSuspended, missing, url } = installation
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 md:px-5">
+      <div className="min-w-0 flex-1 basis-56">
+        <p className="font-medium wrap-anywhere">{account}</p>
+        <p className="text-ui text-muted">{texts.repositories(installation)}</p>
+        {isSuspended && <Warning>{texts.suspended(account, isOrganization)}</Warning>}
+        {missing.length > 0 && <Warning>{texts.missing(missing, account, isOrganization)}</Warning>}
+      </div>
+      <ButtonLink to={url} size="touch" outside icon={<ExternalLink />} label={texts.configureOf(account)}>
+        {missing.length > 0 || isSuspended ? texts.review : texts.configure}
+      </ButtonLink>
+    </li>
+  )
+}
+
+function Warning({ children }: { readonly children: string }) {
+  return (
+    <p className="mt-1 flex gap-2 text-ui text-warn">
+      <TriangleAlert className="mt-0.75 size-3.5 flex-none" />
+      <span className="min-w-0 wrap-anywhere">{children}</span>
+    </p>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" className="grid gap-2 px-4 py-3.5 md:px-5">
+      <span className="sr-only">{texts.loading}</span>
+      <Skeleton className="h-4 w-40" />
+      <Skeleton className="h-3.5 w-56" />
+    </div>
+  )
+}
