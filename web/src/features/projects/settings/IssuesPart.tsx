@@ -91,7 +91,7 @@ function DecisionLine({ decision }: { readonly decision: Decision }) {
         {outcome === 'made' && taskId !== null && (
           <>
             {' '}
-            <Link to={`/tasks/${taskId}`} className="text-accent hover:underline">
+            <Link to={`/tasks/${taskId}`} className="text-accent underline">
               {texts.issues.openTask}
             </Link>
           </>
