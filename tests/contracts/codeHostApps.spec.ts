@@ -69,6 +69,24 @@ describe.each(['short', 'long'] as const)('with tokens of the %s shape, the App'
     expect(seen.map(({ account }) => account.login).toSorted()).toEqual(['acme', 'ada'])
   })
 
+  test('counts the repositories of an installation, as it and as a person reach them', async () => {
+    const { id: installationId } = await installationOf('ada')
+    const known = await apps.repositoriesOf(ada, { installationId, ids: true })
+    expect(known.ids).toEqual(expect.arrayContaining([engine.id, other.id]))
+    expect(known.count).toBe(known.ids.length)
+    expect(await apps.repositoriesOf(ada, { installationId, ids: false })).toEqual({ ...known, ids: [] })
+    const token = await apps.installationToken({
+      installationId,
+      repositoryId: null,
+      permissions: { metadata: 'read' },
+    })
+    expect(await apps.repositoryCount(token)).toBe(known.count)
+    const grace = (await signIn(host, 'grace')).accessToken
+    await expect(apps.repositoriesOf(grace, { installationId, ids: false })).rejects.toMatchObject({
+      kind: 'not_found',
+    })
+  })
+
   test('gets a token for one repository that pushes there, and sees no other', async () => {
     const installation = await installationOf('ada')
     const asked = { installationId: installation.id, repositoryId: engine.id }

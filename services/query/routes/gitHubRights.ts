@@ -1,5 +1,6 @@
 /** How the App of this server stands, for administrators. A part that the code host does not tell says why; the others are there. */
 import { z } from 'zod'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { getGitHubRights, type InstallationOfApp } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
 import {
@@ -26,23 +27,50 @@ const detailedAtOnce = 5
 const mostDetailed = 30
 
 export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
-  route(getGitHubRights, signedIn, fresh, administrator, async ({ user }, services) => {
-    const app = await services.hostApp.current()
-    const [permissions, installations, deliveries, own] = await Promise.all([
-      part(() => permissionsOf(services)),
-      part(() => installationsOf(services)),
-      part(() => deliveriesOf(services)),
-      ownLimit(services, user),
-    ])
-    const isSingleUser = services.codeHost.ownToken !== undefined
-    const parts = { isSingleUser, permissions, installations, deliveries, own }
-    if (!app) return { app: null, ...parts }
-    const { install, manage } = await services.codeHost.appUrls()
-    const hasKey = await services.codeHostApps.hasKey()
-    const known = { name: app.name, slug: app.slug, url: manage, installUrl: install, hasKey }
-    return { app: known, ...parts }
-  }),
+  route(getGitHubRights, signedIn, fresh, administrator, ({ user }, services) => rightsOf(services, user)),
 ]
+
+type Apps = Pick<
+  QueryServices['codeHostApps'],
+  | 'hasKey'
+  | 'app'
+  | 'installations'
+  | 'installationRequests'
+  | 'installationToken'
+  | 'repositoryCount'
+  | 'rateLimit'
+  | 'deliveries'
+>
+
+/** What the rights are read from. */
+export interface RightsSources extends Pick<QueryServices, 'hostApp' | 'eventStore' | 'clock'> {
+  readonly codeHostApps: Apps
+  readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls' | 'ownToken'>
+  readonly access: Pick<QueryServices['access'], 'tokenOf'>
+}
+
+/** The rights as they stand, and what is left to the person who asks. */
+export async function rightsOf(
+  sources: RightsSources,
+  user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,
+): Promise<AnswerOf<typeof getGitHubRights>> {
+  const app = await sources.hostApp.current()
+  const [permissions, installations, deliveries, own] = await Promise.all([
+    part(() => permissionsOf(sources)),
+    part(() => installationsOf(sources)),
+    part(() => deliveriesOf(sources)),
+    ownLimit(sources, user),
+  ])
+  const isSingleUser = sources.codeHost.ownToken !== undefined
+  const parts = { isSingleUser, permissions, installations, deliveries, own }
+  if (!app) return { app: null, ...parts }
+  const { install, manage } = await sources.codeHost.appUrls()
+  const hasKey = await sources.codeHostApps.hasKey()
+  return {
+    app: { name: app.name, slug: app.slug, url: manage, installUrl: install, hasKey },
+    ...parts,
+  }
+}
 
 type Part<T> = ({ readonly kind: 'read' } & T) | { readonly kind: 'unavailable'; readonly reason: string }
 
@@ -63,7 +91,7 @@ const reasonOf = (fault: CodeHostFault | Fault): string =>
     ? 'GitHub does not accept the private key of the App, or no longer knows the App.'
     : fault.message
 
-async function permissionsOf({ codeHostApps }: QueryServices) {
+async function permissionsOf({ codeHostApps }: RightsSources) {
   const { permissions, events, owner, permissionsUrl } = await codeHostApps.app()
   return {
     rows: permissionRows(permissions),
@@ -74,7 +102,7 @@ async function permissionsOf({ codeHostApps }: QueryServices) {
   }
 }
 
-async function installationsOf({ codeHostApps }: QueryServices) {
+async function installationsOf({ codeHostApps }: RightsSources) {
   const [found, requests] = await Promise.all([
     codeHostApps.installations(),
     // An older code host has no such call.
@@ -105,7 +133,7 @@ interface Detail {
 
 /** `null` while it is suspended, and where the code host does not say. */
 async function detailOf(
-  { codeHostApps }: Pick<QueryServices, 'codeHostApps'>,
+  { codeHostApps }: Pick<RightsSources, 'codeHostApps'>,
   { id, suspendedAt }: Installation,
 ): Promise<Detail | null> {
   if (suspendedAt !== null) return null
@@ -143,7 +171,7 @@ function presented(installation: Installation, detail: Detail | null): Installat
   }
 }
 
-async function deliveriesOf({ codeHostApps, eventStore, clock }: QueryServices) {
+async function deliveriesOf({ codeHostApps, eventStore, clock }: RightsSources) {
   const found = (await codeHostApps.deliveries()).slice(0, mostShown.deliveries)
   const recorded = await recordedOf(eventStore, found, clock.now().getTime())
   const effects = deliveryEffects(found, (guid) => recorded.has(guid.toLowerCase()))
@@ -199,7 +227,10 @@ async function recordedOf(
 }
 
 /** What is left to the administrator; `null` without an account at the code host. */
-async function ownLimit({ access, codeHostApps }: QueryServices, user: Person['user']) {
+async function ownLimit(
+  { access, codeHostApps }: RightsSources,
+  user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,
+) {
   const { githubConnected, githubUsername: login } = user
   if (!githubConnected || login === null) return null
   const left = await part(async () => ({ left: await codeHostApps.rateLimit(await access.tokenOf(user.id)) }))

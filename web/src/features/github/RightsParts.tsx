@@ -263,6 +263,9 @@ export function Deliveries({ deliveries }: { readonly deliveries: readonly Deliv
   const said = texts.deliveries
   return (
     <Panel>
+      {deliveries.some(({ effect }) => effect === 'failed') && (
+        <p className="border-b border-line-soft px-4 py-2 text-ui text-muted">{said.failedLater}</p>
+      )}
       {deliveries.length === 0 ? (
         <p className="p-4 text-ui text-muted">{said.empty}</p>
       ) : (

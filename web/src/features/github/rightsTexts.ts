@@ -8,7 +8,7 @@ type Named = readonly { readonly name: string; readonly level: Level }[]
 const listed = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 const ownerOf = (account: string, isOrganization: boolean): string =>
-  isOrganization ? `An owner of ${account}` : account
+  isOrganization ? `An owner of ${account}` : `Its owner ${account}`
 const named = (permissions: Named): string =>
   permissions.map(({ name, level }) => `${name} (${level})`).join(', ')
 
@@ -80,6 +80,7 @@ export const texts = {
     columns: ['Time (UTC)', 'Event', 'At GitHub', 'Effect'],
     empty:
       'GitHub has delivered nothing in the last days. Without a webhook, Flightdeck asks GitHub by itself.',
+    failedLater: 'GitHub tries each once. What failed and matters is fetched within ten minutes.',
     delivered: 'Delivered',
     notDelivered: 'Not delivered',
     fetched: 'Handled, fetched later',
@@ -87,7 +88,7 @@ export const texts = {
       handled: 'Handled',
       repeated: 'Repeated, no second effect',
       ignored: 'Ignored, leads to nothing',
-      failed: 'Failed, fetched within ten minutes if it matters',
+      failed: 'Failed',
       unknown: 'Not in the log',
     } satisfies Record<DeliveryEffect, string>,
   },

@@ -228,7 +228,7 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
                 >
                   {texts[tick]}
                 </Checkbox>
-                <p id={`setup-${tick}`} className="ml-6 text-meta text-muted max-md:-mt-2 md:-mt-0.5">
+                <p id={`setup-${tick}`} className="ml-6 text-meta text-muted max-md:-mt-1.5 md:-mt-0.5">
                   {texts[`${tick}Why`]}
                 </p>
               </div>

@@ -24,9 +24,9 @@ export const texts = {
   addressHelp: 'Where you and your team reach it. GitHub sends people back there.',
   fixedAddress: 'Set by the operator of this server.',
   options: 'Options',
-  hooks: 'GitHub can reach this address from the internet',
+  hooks: 'GitHub can reach this address',
   hooksWhy:
-    'GitHub then tells at once what happens to a pull request. Otherwise it is asked every 30 seconds.',
+    'From the internet. It then tells at once what happens to a pull request; otherwise it is asked every 30 seconds.',
   isPublic: 'Other accounts may install it too',
   isPublicWhy:
     'Needed for several organizations, or for repositories of members. Who may sign in here stays the same.',
