@@ -152,6 +152,32 @@ test('a repository that is renamed, made public and archived is shown so; then a
   await eventually(async () => expect(await shown()).toMatchObject({ status: 'active', statusReason: null }))
 })
 
+test('one that is given to an organization goes on under its number, also when another takes the old name', async () => {
+  await follow()
+  const { githubRepoId } = (await shown()) ?? {}
+  const given = await askRest(local.api, ['POST', '/repos/ada/engine/transfer'], {
+    token: ada,
+    body: { new_owner: 'acme' },
+  })
+  expect(given.status).toBe(202)
+  const other = await local.codeHost.createRepository(ada, {
+    name: 'engine',
+    description: '',
+    isPrivate: false,
+  })
+  expect(other.id).not.toBe(githubRepoId)
+  await eventually(async () =>
+    expect(await shown()).toMatchObject({
+      githubRepoId,
+      githubOwner: 'acme',
+      githubRepoName: 'engine',
+      githubUrl: `${local.url}/acme/engine`,
+      isPrivate: true,
+      status: 'active',
+    }),
+  )
+})
+
 test('one that is deleted is gone, also when another takes its name', async () => {
   await follow()
   expect((await askRest(local.api, ['DELETE', '/repos/ada/engine'], { token: ada })).status).toBe(204)
