@@ -29,9 +29,7 @@ const programs = {
   bwrap: 'bubblewrap',
 }
 
-const unitAndContracts = ['unit-domain', 'unit', 'contracts']
-/** They run in a browser's place, or run git, sandboxes, agents' programs and engines' servers: long, and the same on every Node. */
-const outside = ['unit-web', 'outside']
+const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside']
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
@@ -57,21 +55,27 @@ const stages = [
   { name: 'prepare', work: prepare },
   { name: 'build', work: build, begins: ['boundaries'] },
   { name: 'boundaries', work: () => script('boundaries', 5 * minute) },
-  { name: 'lint', work: () => script('lint', 5 * minute), begins: ['types'] },
+  { name: 'lint', work: () => script('lint', 5 * minute) },
   { name: 'packages: licences and known vulnerabilities', work: checkPackages },
   { name: 'FerretDB, for MongoDB', work: ferretDbIsBuilt },
-  { name: 'types', work: () => script('types', 15 * minute) },
-  // In one run: where a browser computes, a test of the server waits for an agent, and the other way round.
   {
-    name: 'tests of the server, and end-to-end tests',
-    work: () => suite(process.execPath, ['server', 'e2e'], 20 * minute),
+    name: 'unit tests of the client',
+    work: () => suite(process.execPath, ['unit-web'], 10 * minute),
+    begins: ['types'],
+  },
+  { name: 'types', work: () => script('types', 15 * minute) },
+  // A browser computes all the time: what ran beside it would take that from it.
+  { name: 'end-to-end tests', work: () => suite(process.execPath, ['e2e'], 15 * minute) },
+  {
+    name: 'tests of the server',
+    work: () => suite(process.execPath, ['server'], 15 * minute),
     begins: ['unit and contract tests'],
   },
   { name: 'unit and contract tests', work: unitTestsBesideServer },
 ]
 if (process.argv.includes('--long', 2)) {
   stages.push(
-    { name: 'unit and contract tests on Node 24', work: () => onNode24([...unitAndContracts, ...outside]) },
+    { name: 'unit and contract tests on Node 24', work: () => onNode24([...unitAndContracts, 'unit-web']) },
     { name: 'long tests', work: () => suite(process.execPath, ['long'], 120 * minute) },
   )
 }
@@ -161,8 +165,7 @@ async function checkPackages() {
 
 /** They get what the tests of the server leave of the processors, which are waited for in many places. */
 function unitTestsBesideServer() {
-  const projects = [...unitAndContracts, ...outside]
-  return suite(process.execPath, projects, 20 * minute, { nice: 5, output: 'keep' })
+  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 5, output: 'keep' })
 }
 
 /**

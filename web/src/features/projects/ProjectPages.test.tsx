@@ -102,7 +102,9 @@ describe('a card that leads on', () => {
     openPage('/projects', { answers: listing(one, two) })
     fireEvent.click(await screen.findByRole('link', { name: 'New Task: engine-2' }))
     expect(await screen.findByRole('combobox', { name: 'Project: ada/engine-2' })).toBeTruthy()
-    expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Task description' }))
+    await waitFor(() =>
+      expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Task description' })),
+    )
   })
 })
 
