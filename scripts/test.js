@@ -165,7 +165,7 @@ async function checkPackages() {
 
 /** They get what the tests of the server leave of the processors, which are waited for in many places. */
 function unitTestsBesideServer() {
-  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 5, output: 'keep' })
+  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 10, workers: 2, output: 'keep' })
 }
 
 /**
@@ -223,14 +223,15 @@ async function onNode24(projects) {
  * @param {string} node
  * @param {string[]} projects
  * @param {number} limit
- * @param {{ nice?: number, output?: 'show' | 'keep' }} [how] output that is kept is shown when the run has ended
+ * @param {{ nice?: number, workers?: number, output?: 'show' | 'keep' }} [how] files at a time, when not as vitest.config.ts says; output that is kept is shown when the run has ended
  */
-async function suite(node, projects, limit, { nice = 0, output = 'show' } = {}) {
+async function suite(node, projects, limit, { nice = 0, workers, output = 'show' } = {}) {
   const tally = join(mkdtempSync(join(scratch, 'suite-')), 'tally.json')
   const vitest = [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
     ...projects.flatMap((name) => ['--project', name]),
+    ...(workers === undefined ? [] : ['--maxWorkers', String(workers)]),
   ]
   const colour = process.stdout.isTTY ? [] : ['--no-color']
   const reporters = ['--reporter=default', `--reporter=${join(root, 'tests/report/tally.ts')}`]
