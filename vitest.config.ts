@@ -5,7 +5,7 @@ import { LongestFirst } from './tests/longestFirst.ts'
 // Most tests wait as long as they compute: four files at a time on two cores, where vitest would take one.
 const workers = availableParallelism() + 2
 /** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
-const patience = 20_000
+const patience = 60_000
 
 /** Tests of what runs outside of Node: git, sandboxes, the agents' programs, and engines' servers. They say little of the version of Node. */
 const outside = [

@@ -165,7 +165,7 @@ async function checkPackages() {
 
 /** They get what the tests of the server leave of the processors, which are waited for in many places. */
 function unitTestsBesideServer() {
-  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 10, workers: 2, output: 'keep' })
+  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 9, workers: 2, output: 'keep' })
 }
 
 /**

@@ -8,7 +8,7 @@ export const cleanUpRoutes = {
 /**
  * What became of the branch at the code host. It is gone when it was `deleted`, or had been (`gone`). Otherwise it is there still: somebody
  * pushed to it since the pull request ended (`moved`), another task or pull request uses it (`in_use`), it is the default branch or has no
- * name of ours (`not_ours`), the person's access is missing (`no_access`), the code host refused, as for a protected branch (`refused`), or
+ * name of ours (`not_ours`), its work was not merged and may be nowhere else (`only_copy`), the person's access is missing (`no_access`), the code host refused, as for a protected branch (`refused`), or
  * it could not be asked (`unavailable`).
  */
 export const branchOutcomes = [
@@ -17,6 +17,7 @@ export const branchOutcomes = [
   'moved',
   'in_use',
   'not_ours',
+  'only_copy',
   'no_access',
   'refused',
   'unavailable',

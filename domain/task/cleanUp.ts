@@ -23,11 +23,11 @@ export function requestCleanUp(
 
 /** Notes what became of it. What ends after another was asked for says nothing any more. */
 export function settleCleanUp(
-  { cleanUp }: LiveTask,
+  { cleanUp, phase }: LiveTask,
   { requestId, branch, workspace, startsAnew }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
-  // While the branch stands at the code host, work goes on where it stands.
-  const begins = startsAnew && isBranchGone(branch)
+  // While the branch stands at the code host, work goes on where it stands; a turn that began meanwhile has its workspace already.
+  const begins = startsAnew && isBranchGone(branch) && !('execution' in phase)
   const event = TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })
   return cleanUp.request === requestId ? [event] : []
 }

@@ -21,10 +21,10 @@ export const cleanUpRoutes: readonly Route<CommandServices>[] = [
     const { state } = executed
     if (state.kind !== 'task' || state.cleanUp.request !== requestId)
       return answerTask(services, taskId, executed)
-    const [branch, { outcome: workspace, startsAnew }] = await Promise.all([
-      cleanUpBranch(services, state),
-      workspaceRemoved(services, state),
-    ])
+    const { outcome: workspace, startsAnew } = await workspaceRemoved(services, state)
+    // What was not merged must be known to be saved before its branch goes.
+    const isMerged = state.pullRequest?.observed?.state === 'merged'
+    const branch = isMerged || workspace === 'removed' ? await cleanUpBranch(services, state) : 'only_copy'
     const outcome = { requestId, branch, workspace, startsAnew }
     const settled = await services.commands.execute(
       task,

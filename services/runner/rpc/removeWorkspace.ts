@@ -38,22 +38,26 @@ export async function removeOwnWorkspace(
     const work = workspace && (await whereItsWorkIs(deps, workspace, state))
     if (work === 'here') return left('not_saved')
     await removeWorkspace(root, taskId, path)
-    const isMerged = state.pullRequest?.observed?.state === 'merged'
-    return { outcome: 'removed', startsAnew: work === 'pushed' && isMerged }
+    return { outcome: 'removed', startsAnew: work === 'merged' }
   })
   return removed ?? left('in_use')
 }
 
 const left = (outcome: Exclude<Removal['outcome'], 'removed'>): Removal => ({ outcome, startsAnew: false })
 
-/** Where all of its work is: at the code host, in what was saved last, or only here. Ignored files can be made again. */
+/**
+ * Where all of its work is: merged, in what was saved last, or only here. A branch that was pushed and not merged is no place for it: it goes in
+ * the same clean-up. Ignored files can be made again.
+ */
 async function whereItsWorkIs(
   deps: RemovalDeps,
   workspace: Workspace,
-  { saved }: LiveTask,
-): Promise<'pushed' | 'saved' | 'here'> {
+  { saved, pullRequest }: LiveTask,
+): Promise<'merged' | 'saved' | 'here'> {
   const { git } = deps
-  if (await isFullyPushed({ git, treeGitFor: (of) => treeGitFor(deps, of) }, workspace)) return 'pushed'
+  const isMerged = pullRequest?.observed?.state === 'merged'
+  if (isMerged && (await isFullyPushed({ git, treeGitFor: (of) => treeGitFor(deps, of) }, workspace)))
+    return 'merged'
   if (saved === null) return 'here'
   const treeGit = treeGitFor(deps, workspace)
   const now = await saveWork({ git, treeGit, workspace, last: saved.work })

@@ -94,7 +94,10 @@ export function placesOf({ root, taskId, mirror }: WorkspacePlace) {
 
 /** Removes a task's workspace, whatever an agent left in it. None of its processes may still run. */
 export async function removeWorkspace(root: string, taskId: string, path: string): Promise<void> {
-  await removeFolder(taskFolder(root, taskId), path)
+  const folder = taskFolder(root, taskId)
+  // First: where the removal is cut off, what is left counts as incomplete, and not as work that deletes files.
+  await rm(join(folder, 'ready.json'), { force: true })
+  await removeFolder(folder, path)
 }
 
 /** Removes tree and git directory and keeps the agent's home, from which its session goes on in a new workspace. Nothing may run in it. */

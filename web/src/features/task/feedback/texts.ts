@@ -88,6 +88,7 @@ export const texts = {
       gone: 'The branch was gone from GitHub already.',
       moved: 'The branch is still on GitHub: somebody pushed to it after the pull request ended.',
       in_use: 'The branch is still on GitHub: another task or pull request uses it.',
+      only_copy: 'The branch is still on GitHub: it was not merged, and its work may be saved nowhere else.',
       not_ours:
         'The branch is still on GitHub: it is a default or base branch, or was not made by Flightdeck.',
       no_access: 'The branch is still on GitHub: your account cannot reach the repository.',
