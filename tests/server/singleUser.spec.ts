@@ -42,7 +42,12 @@ beforeAll(async () => {
   ])
   product = await startProduct({
     model: { messagesApi: api },
-    env: { GITHUB_SERVER_URL: local.url, GITHUB_API_URL: local.api, GITHUB_TOKEN: ownToken },
+    env: {
+      CODE_HOST: 'github',
+      GITHUB_SERVER_URL: local.url,
+      GITHUB_API_URL: local.api,
+      GITHUB_TOKEN: ownToken,
+    },
   })
 })
 afterAll(async () => {
@@ -86,6 +91,14 @@ test('the button signs in the owner of the token, who works on their repositorie
   await ada.ask(disconnectGitHub)
   expect((await ada.ask(getMe)).user).toMatchObject({ githubConnected: false })
   await local.codeHost.account(ownToken)
+})
+
+test.each([
+  ['another site asks for it', { 'Sec-Fetch-Site': 'cross-site' }],
+  ['a proxy passed it on that nobody told of', { 'X-Forwarded-For': '203.0.113.9' }],
+])('nobody is signed in where %s', async (_, headers) => {
+  const to = await enter('/api/auth/github', headers)
+  expect(`${to.pathname}${to.search}`).toBe('/auth/callback?error=server')
 })
 
 test('there is no App to be set up, and nothing is printed about one', async () => {

@@ -218,7 +218,7 @@ async function readIssues(
   for (const issue of now.values()) {
     if (count === issuesMost) return 'soon'
     count += 1
-    const outcome = await considerIssue(deps, of, issue)
+    const outcome = await considerUnlessGone(deps, of, issue)
     isLater ||= outcome === 'later'
     remember(memory, issue, outcome === 'waits')
     // Marked as seen only once it was read: a fault reads it again.
@@ -233,6 +233,14 @@ async function readIssues(
   if (isLater) return 'later'
   const isCut = found !== 'unchanged' && found.isCut
   return isFresh || isCut ? 'soon' : 'done'
+}
+
+/** One that was deleted or moved after it was listed holds up none of the others. */
+async function considerUnlessGone(deps: RoundDeps, of: ReadingOf, issue: HostIssue) {
+  return considerIssue(deps, of, issue).catch((fault: unknown) => {
+    if (isFault(fault, ['not_found'])) return 'done'
+    throw fault
+  })
 }
 
 const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>

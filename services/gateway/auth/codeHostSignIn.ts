@@ -129,6 +129,18 @@ async function withOwnToken(
   await admit(flow, context, { tokens, account }, wish)
 }
 
+/**
+ * Whether nobody but this machine's own pages can have asked: what a proxy passed on, or another site, would act as the token's owner. The
+ * headers as they came, for those of proxies are taken away.
+ */
+function isFromThisMachine(context: Context): boolean {
+  const names = context.req.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
+  const isProxied = names.some((name) => name.startsWith('x-forwarded-') || ofProxies.has(name))
+  return !isProxied && context.get('sec-fetch-site') !== 'cross-site'
+}
+
+const ofProxies = new Set(['forwarded', 'via', 'x-real-ip'])
+
 /** Sends the browser to the code host. */
 async function toCodeHost(
   flow: SignInFlow,
@@ -136,6 +148,7 @@ async function toCodeHost(
   { link, nonce, account }: StartQuery & { readonly link?: Identity },
 ): Promise<void> {
   const { ownToken } = flow.services.codeHost
+  if (ownToken !== undefined && !isFromThisMachine(context)) throw new Fault('foreign_host')
   if (ownToken !== undefined) return withOwnToken(flow, context, ownToken, { link, nonce })
   const origin = originOf(context, flow.options)
   const state = randomBytes(24).toString('base64url')

@@ -24,7 +24,8 @@ export type CodeHostConfig =
 /** Whether the code host is GitHub: said by name, or by naming an App there. */
 export function isGitHubNamed(values: Variables): boolean {
   if (values.CODE_HOST !== undefined) return values.CODE_HOST === 'github'
-  return values.GITHUB_TOKEN !== undefined || isAppNamed(values)
+  // Not by GITHUB_TOKEN: many shells carry one for other programs.
+  return isAppNamed(values)
 }
 
 const isAppNamed = (values: Variables): boolean => namesOfApp.some((name) => values[name] !== undefined)

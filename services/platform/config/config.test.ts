@@ -387,12 +387,13 @@ describe('a secret in a file', () => {
 
 describe('a person’s own token', () => {
   const token = 'ghp_owner'
-  test('names GitHub, in place of an App', () => {
-    const { codeHost, passwordSignIn, unused } = readConfig({ GITHUB_TOKEN: token })
+  test('is used with GitHub, in place of an App', () => {
+    const { codeHost, passwordSignIn, unused } = readConfig({ CODE_HOST: 'github', GITHUB_TOKEN: token })
     expect(codeHost).toMatchObject({ kind: 'github', serverUrl: 'https://github.com', app: null, token })
     expect({ passwordSignIn, unused }).toEqual({ passwordSignIn: false, unused: [] })
     expect(
-      readConfig({ GITHUB_TOKEN: token, HOST: '::1', PUBLIC_URL: 'http://localhost:9' }).codeHost,
+      readConfig({ CODE_HOST: 'github', GITHUB_TOKEN: token, HOST: '::1', PUBLIC_URL: 'http://localhost:9' })
+        .codeHost,
     ).toMatchObject({ token })
   })
   test('is refused where other machines reach the server, and never shown', () => {
@@ -407,13 +408,13 @@ describe('a person’s own token', () => {
     }
   })
   test('of an App is refused: it acts for no person', () => {
-    expect(faultsOf({ GITHUB_TOKEN: 'ghs_1_a.b' })).toEqual([
+    expect(faultsOf({ CODE_HOST: 'github', GITHUB_TOKEN: 'ghs_1_a.b' })).toEqual([
       expect.stringMatching(/^GITHUB_TOKEN: .*for no person/),
     ])
   })
   test('has no effect beside an App, and with the local code host, on whatever address', () => {
     const app = { GITHUB_CLIENT_ID: 'Iv1.a', GITHUB_CLIENT_SECRET: 'b' }
-    for (const env of [app, { CODE_HOST: 'local' }]) {
+    for (const env of [app, { CODE_HOST: 'local' }, {}]) {
       const config = readConfig({
         ...env,
         GITHUB_TOKEN: token,

@@ -120,7 +120,7 @@ export const variables = {
   ],
   GITHUB_TOKEN: [
     z.string().optional(),
-    'personal access token, in place of a GitHub App: its owner is the one person who signs in; on loopback only',
+    'with CODE_HOST=github, personal access token in place of a GitHub App: its owner is the one person who signs in; on loopback only',
   ],
   EVENTSTORE_URL: [engine, 'EventStoreDB for the log, esdb://user:password@host:2113; else a SQLite file'],
   MONGODB_URL: [
