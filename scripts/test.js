@@ -16,9 +16,9 @@ import { canInstall, findProgram, installForSystem } from './system.js'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const temporary = scratchRoot(process.env)
 const scratch = mkdtempSync(join(temporary, 'flightdeck-test-'))
-const notes = join(scratch, 'notes.jsonl')
+const files = { tally: join(scratch, 'tally.json'), notes: join(scratch, 'notes.jsonl') }
 /** @type {NodeJS.ProcessEnv} */
-const env = { ...testEnvironment(process.env, notes), TMPDIR: temporary }
+const env = { ...testEnvironment(process.env, files), TMPDIR: temporary }
 const minute = 60_000
 
 /** Programs that tests use, and the Debian packages that bring them. */
@@ -29,7 +29,9 @@ const programs = {
   bwrap: 'bubblewrap',
 }
 
-const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside']
+const unitAndContracts = ['unit-domain', 'unit', 'contracts']
+/** They run in a browser's place, or run git, sandboxes, agents' programs and engines' servers: long, and the same on every Node. */
+const outside = ['unit-web', 'outside']
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
@@ -43,67 +45,47 @@ const ferretDb = findProgram('go', process.env)
     })
   : undefined
 
-/**
- * @typedef {object} Stage
- * @property {string} name
- * @property {() => Promise<Results>} work
- * @property {readonly string[]} [begins] stages that begin with this one, because it waits or leaves a core free, and are reported in their turn
- */
+/** Checks that compute on one core begin with the stage before them, which leaves one free or waits. */
+const beside = { boundaries: Promise.resolve(nothing), types: Promise.resolve(nothing) }
 
-/** @type {Stage[]} */
+/** @type {[name: string, stage: () => Promise<Results>][]} */
 const stages = [
-  { name: 'prepare', work: prepare },
-  { name: 'build', work: build, begins: ['boundaries'] },
-  { name: 'boundaries', work: () => script('boundaries', 5 * minute) },
-  { name: 'lint', work: () => script('lint', 5 * minute) },
-  { name: 'packages: licences and known vulnerabilities', work: checkPackages },
-  { name: 'FerretDB, for MongoDB', work: ferretDbIsBuilt },
-  {
-    name: 'unit tests of the client',
-    work: () => suite(process.execPath, ['unit-web'], 10 * minute),
-    begins: ['types'],
-  },
-  { name: 'types', work: () => script('types', 15 * minute) },
-  // A browser computes all the time: what ran beside it would take that from it.
-  { name: 'end-to-end tests', work: () => suite(process.execPath, ['e2e'], 15 * minute) },
-  {
-    name: 'tests of the server',
-    work: () => suite(process.execPath, ['server'], 15 * minute),
-    begins: ['unit and contract tests'],
-  },
-  { name: 'unit and contract tests', work: unitTestsBesideServer },
+  ['prepare', prepare],
+  ['build', buildBesideBoundaries],
+  ['boundaries, beside it', () => beside.boundaries],
+  ['lint', () => script('lint', 5 * minute)],
+  ['packages: licences and known vulnerabilities', checkPackages],
+  ['FerretDB, for MongoDB', ferretDbIsBuilt],
+  ['unit and contract tests', unitTestsBesideTypes],
+  ['types, beside them', () => beside.types],
+  // In one run: where a browser computes, a test of the server waits for an agent, and the other way round.
+  [
+    'tests of the server, and end-to-end tests',
+    () => suite(process.execPath, ['server', 'e2e'], 20 * minute),
+  ],
 ]
 if (process.argv.includes('--long', 2)) {
   stages.push(
-    { name: 'unit and contract tests on Node 24', work: () => onNode24([...unitAndContracts, 'unit-web']) },
-    { name: 'long tests', work: () => suite(process.execPath, ['long'], 120 * minute) },
+    ['unit and contract tests on Node 24', () => onNode24([...unitAndContracts, ...outside])],
+    ['long tests', () => suite(process.execPath, ['long'], 120 * minute)],
   )
 }
 
 const results = []
 /** @type {string[]} */
 const times = []
-/** Those that began with another. */
-const begun = new Map()
-for (const { name, work, begins = [] } of stages) {
+for (const [name, stage] of stages) {
   console.log(`\n== ${name}`)
-  for (const other of stages.filter((stage) => begins.includes(stage.name)))
-    begun.set(other.name, timed(other.work))
-  const { result, seconds } = await (begun.get(name) ?? timed(work))
+  const begun = performance.now()
+  const result = await stage()
   results.push(result)
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
   times.push(`time: ${name}: ${seconds} s`)
   console.log(`== ${name}: ${result.failed.length === 0 ? 'passed' : 'FAILED'} in ${seconds} s`)
 }
 const total = sum(results)
-console.log(`\n${[...times, ...closingLines(total, textOf(notes) ?? '')].join('\n')}`)
+console.log(`\n${[...times, ...closingLines(total, textOf(files.notes) ?? '')].join('\n')}`)
 process.exitCode = total.failed.length === 0 ? 0 : 1
-
-/** @param {Stage['work']} work */
-async function timed(work) {
-  const start = performance.now()
-  const result = await work()
-  return { result, seconds: ((performance.now() - start) / 1_000).toFixed(1) }
-}
 
 /** Packages of npm and of the system, both at once. They get their settings and certificates of the shell's environment, and no key. */
 async function prepare() {
@@ -143,6 +125,11 @@ async function systemPackages() {
     console.log(`Could not be installed: ${failed.join(', ')}. What needs them is skipped or fails.`)
 }
 
+function buildBesideBoundaries() {
+  beside.boundaries = script('boundaries', 5 * minute)
+  return build()
+}
+
 async function build() {
   const stale = staleParts(root)
   if (stale.length === 0) return oneCheck('build', true)
@@ -156,16 +143,16 @@ async function checkPackages() {
   for (const fault of faults) console.log(fault)
   const audit = await auditPackages(root, process.env)
   console.log(`The audit of packages ${audit.says}.`)
-  appendFileSync(notes, `${JSON.stringify({ what: 'audit of packages', against: audit.says })}\n`)
+  appendFileSync(files.notes, `${JSON.stringify({ what: 'audit of packages', against: audit.says })}\n`)
   const licences = oneCheck('licences', faults.length === 0)
   return audit.kind === 'not_run'
     ? licences
     : sum([licences, oneCheck('audit of packages', audit.kind === 'clean')])
 }
 
-/** They get what the tests of the server leave of the processors, which are waited for in many places. */
-function unitTestsBesideServer() {
-  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 9, workers: 2, output: 'keep' })
+function unitTestsBesideTypes() {
+  beside.types = script('types', 15 * minute)
+  return suite(process.execPath, [...unitAndContracts, ...outside], 15 * minute)
 }
 
 /**
@@ -223,33 +210,25 @@ async function onNode24(projects) {
  * @param {string} node
  * @param {string[]} projects
  * @param {number} limit
- * @param {{ nice?: number, workers?: number, output?: 'show' | 'keep' }} [how] files at a time, when not as vitest.config.ts says; output that is kept is shown when the run has ended
  */
-async function suite(node, projects, limit, { nice = 0, workers, output = 'show' } = {}) {
-  const tally = join(mkdtempSync(join(scratch, 'suite-')), 'tally.json')
+async function suite(node, projects, limit) {
+  rmSync(files.tally, { force: true })
   const vitest = [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
     ...projects.flatMap((name) => ['--project', name]),
-    ...(workers === undefined ? [] : ['--maxWorkers', String(workers)]),
   ]
   const colour = process.stdout.isTTY ? [] : ['--no-color']
   const reporters = ['--reporter=default', `--reporter=${join(root, 'tests/report/tally.ts')}`]
-  const ended = await run(node, [...vitest, ...reporters, ...colour], {
+  const { ok, why } = await run(node, [...vitest, ...reporters, ...colour], {
     cwd: root,
     // A test that starts `node` by its name gets the same one.
-    env: {
-      ...env,
-      FLIGHTDECK_TEST_TALLY: tally,
-      PATH: `${dirname(node)}${delimiter}${env.PATH ?? ''}`,
-    },
+    env: { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH ?? ''}` },
     limit,
-    output,
-    nice,
+    output: 'show',
   })
-  if (output === 'keep') console.log(ended.output.trimEnd())
-  if (!ended.ok) console.log(`The run ${ended.why}.`)
-  return suiteResults(textOf(tally), ended.ok)
+  if (!ok) console.log(`The run ${why}.`)
+  return suiteResults(textOf(files.tally), ok)
 }
 
 /** @param {string} path */
