@@ -81,6 +81,13 @@ describe('clean-up', () => {
     expect(after(cleanedUp, past.prepared)).toMatchObject({ cleanUp: { startsAnew: false } })
   })
 
+  test('a turn that began meanwhile has its workspace: the next does not begin anew', () => {
+    const began = [past.waits(2, 'turn', 'claude', 'Go on'), past.requested(2), past.started(2)]
+    given(task, [...merged, requested, ...began])
+      .when(settle)
+      .then([TaskCleanedUp.of({ ...outcome, startsAnew: false })])
+  })
+
   test('leaves nothing to open a pull request with, until there is a turn', () => {
     const again = {
       type: 'RequestPullRequest',
