@@ -4,14 +4,14 @@ const passedOn = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'CI', 'NODE_OPTIONS']
 
 /**
  * @param {NodeJS.ProcessEnv} shell
- * @param {{ tally: string, notes: string }} files where the tests leave their results and their notes
+ * @param {string} notes the file in which tests note what they ran against
  * @returns {NodeJS.ProcessEnv}
  */
-export function testEnvironment(shell, { tally, notes }) {
+export function testEnvironment(shell, notes) {
   const allowed = Object.entries(shell).filter(
     ([name]) => passedOn.includes(name) || name.startsWith('REQUIRE_'),
   )
-  return { ...Object.fromEntries(allowed), FLIGHTDECK_TEST_TALLY: tally, FLIGHTDECK_TEST_NOTES: notes }
+  return { ...Object.fromEntries(allowed), FLIGHTDECK_TEST_NOTES: notes }
 }
 
 /** What installers need: where programs and their own settings are, proxies, certificates. Most secrets of the product have a name of their own. */

@@ -19,6 +19,7 @@ const running = new Set()
  * @property {NodeJS.ProcessEnv} env the whole environment of the child
  * @property {number} limit milliseconds after which the child and all it started are ended
  * @property {'show' | 'keep'} output whether its output goes to ours, or is kept and returned
+ * @property {number} [nice] by how much others go before it and all that it starts; 0 to 19
  * @property {number} [kept] how much of the output is kept, in characters: the last of it
  */
 
@@ -36,11 +37,12 @@ const running = new Set()
  * @param {RunOptions} options
  * @returns {Promise<Ended>}
  */
-export function run(command, args, { cwd, env, limit, output, kept = usuallyKept }) {
+export function run(command, args, { cwd, env, limit, output, nice = 0, kept = usuallyKept }) {
   return new Promise((resolve) => {
     const stdio = output === 'show' ? 'inherit' : 'pipe'
+    const [program, all] = nice > 0 ? ['nice', ['-n', String(nice), command, ...args]] : [command, args]
     // A group of its own, so that ending it ends what it started as well.
-    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
+    const child = spawn(program, all, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
     running.add(child)
 
     let text = ''

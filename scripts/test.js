@@ -16,9 +16,9 @@ import { canInstall, findProgram, installForSystem } from './system.js'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const temporary = scratchRoot(process.env)
 const scratch = mkdtempSync(join(temporary, 'flightdeck-test-'))
-const files = { tally: join(scratch, 'tally.json'), notes: join(scratch, 'notes.jsonl') }
+const notes = join(scratch, 'notes.jsonl')
 /** @type {NodeJS.ProcessEnv} */
-const env = { ...testEnvironment(process.env, files), TMPDIR: temporary }
+const env = { ...testEnvironment(process.env, notes), TMPDIR: temporary }
 const minute = 60_000
 
 /** Programs that tests use, and the Debian packages that bring them. */
@@ -29,63 +29,79 @@ const programs = {
   bwrap: 'bubblewrap',
 }
 
-const unitAndContracts = ['unit-domain', 'unit', 'contracts']
-/** They run in a browser's place, or run git, sandboxes, agents' programs and engines' servers: long, and the same on every Node. */
-const outside = ['unit-web', 'outside']
+const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside']
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
 /** What takes long and needs none of the packages begins at once, beside the first stages. */
-const ferretDb = findProgram('go', process.env)
-  ? run(process.execPath, [join(root, 'scripts/ferretdb.js')], {
-      cwd: root,
-      env: goEnvironment(process.env),
-      limit: 15 * minute,
-      output: 'keep',
-    })
-  : undefined
+const programsInMaking = [
+  { name: 'codex', making: inMaking('codex.js', installEnvironment(process.env)) },
+  ...(findProgram('go', process.env)
+    ? [{ name: 'FerretDB, for MongoDB', making: inMaking('ferretdb.js', goEnvironment(process.env)) }]
+    : []),
+]
 
-/** Checks that compute on one core begin with the stage before them, which leaves one free or waits. */
-const beside = { boundaries: Promise.resolve(nothing), types: Promise.resolve(nothing) }
+/**
+ * @typedef {object} Stage
+ * @property {string} name
+ * @property {() => Promise<Results>} work
+ * @property {readonly string[]} [begins] stages that begin with this one, because it waits or leaves a core free, and are reported in their turn
+ */
 
-/** @type {[name: string, stage: () => Promise<Results>][]} */
+/** @type {Stage[]} */
 const stages = [
-  ['prepare', prepare],
-  ['build', buildBesideBoundaries],
-  ['boundaries, beside it', () => beside.boundaries],
-  ['lint', () => script('lint', 5 * minute)],
-  ['packages: licences and known vulnerabilities', checkPackages],
-  ['FerretDB, for MongoDB', ferretDbIsBuilt],
-  ['unit and contract tests', unitTestsBesideTypes],
-  ['types, beside them', () => beside.types],
-  // In one run: where a browser computes, a test of the server waits for an agent, and the other way round.
-  [
-    'tests of the server, and end-to-end tests',
-    () => suite(process.execPath, ['server', 'e2e'], 20 * minute),
-  ],
+  { name: 'prepare', work: prepare },
+  { name: 'build', work: build, begins: ['boundaries'] },
+  { name: 'boundaries', work: () => script('boundaries', 5 * minute) },
+  { name: 'lint', work: () => script('lint', 5 * minute) },
+  { name: 'packages: licences and known vulnerabilities', work: checkPackages },
+  { name: 'programs for tests: codex, and FerretDB for MongoDB', work: programsAreMade },
+  {
+    name: 'unit tests of the client',
+    work: () => suite(process.execPath, ['unit-web'], 10 * minute),
+    begins: ['types'],
+  },
+  { name: 'types', work: () => script('types', 15 * minute) },
+  // A browser computes all the time: what ran beside it would take that from it.
+  { name: 'end-to-end tests', work: () => suite(process.execPath, ['e2e'], 15 * minute) },
+  {
+    name: 'tests of the server',
+    work: () => suite(process.execPath, ['server'], 15 * minute),
+    begins: ['unit and contract tests'],
+  },
+  { name: 'unit and contract tests', work: unitTestsBesideServer },
 ]
 if (process.argv.includes('--long', 2)) {
   stages.push(
-    ['unit and contract tests on Node 24', () => onNode24([...unitAndContracts, ...outside])],
-    ['long tests', () => suite(process.execPath, ['long'], 120 * minute)],
+    { name: 'unit and contract tests on Node 24', work: () => onNode24([...unitAndContracts, 'unit-web']) },
+    { name: 'long tests', work: () => suite(process.execPath, ['long'], 120 * minute) },
   )
 }
 
 const results = []
 /** @type {string[]} */
 const times = []
-for (const [name, stage] of stages) {
+/** Those that began with another. */
+const begun = new Map()
+for (const { name, work, begins = [] } of stages) {
   console.log(`\n== ${name}`)
-  const begun = performance.now()
-  const result = await stage()
+  for (const other of stages.filter((stage) => begins.includes(stage.name)))
+    begun.set(other.name, timed(other.work))
+  const { result, seconds } = await (begun.get(name) ?? timed(work))
   results.push(result)
-  const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
   times.push(`time: ${name}: ${seconds} s`)
   console.log(`== ${name}: ${result.failed.length === 0 ? 'passed' : 'FAILED'} in ${seconds} s`)
 }
 const total = sum(results)
-console.log(`\n${[...times, ...closingLines(total, textOf(files.notes) ?? '')].join('\n')}`)
+console.log(`\n${[...times, ...closingLines(total, textOf(notes) ?? '')].join('\n')}`)
 process.exitCode = total.failed.length === 0 ? 0 : 1
+
+/** @param {Stage['work']} work */
+async function timed(work) {
+  const start = performance.now()
+  const result = await work()
+  return { result, seconds: ((performance.now() - start) / 1_000).toFixed(1) }
+}
 
 /** Packages of npm and of the system, both at once. They get their settings and certificates of the shell's environment, and no key. */
 async function prepare() {
@@ -125,11 +141,6 @@ async function systemPackages() {
     console.log(`Could not be installed: ${failed.join(', ')}. What needs them is skipped or fails.`)
 }
 
-function buildBesideBoundaries() {
-  beside.boundaries = script('boundaries', 5 * minute)
-  return build()
-}
-
 async function build() {
   const stale = staleParts(root)
   if (stale.length === 0) return oneCheck('build', true)
@@ -143,16 +154,16 @@ async function checkPackages() {
   for (const fault of faults) console.log(fault)
   const audit = await auditPackages(root, process.env)
   console.log(`The audit of packages ${audit.says}.`)
-  appendFileSync(files.notes, `${JSON.stringify({ what: 'audit of packages', against: audit.says })}\n`)
+  appendFileSync(notes, `${JSON.stringify({ what: 'audit of packages', against: audit.says })}\n`)
   const licences = oneCheck('licences', faults.length === 0)
   return audit.kind === 'not_run'
     ? licences
     : sum([licences, oneCheck('audit of packages', audit.kind === 'clean')])
 }
 
-function unitTestsBesideTypes() {
-  beside.types = script('types', 15 * minute)
-  return suite(process.execPath, [...unitAndContracts, ...outside], 15 * minute)
+/** They get what the tests of the server leave of the processors, which are waited for in many places. */
+function unitTestsBesideServer() {
+  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 9, workers: 2, output: 'keep' })
 }
 
 /**
@@ -177,11 +188,26 @@ async function check(name, command, args, limit) {
   return oneCheck(name, ok)
 }
 
-/** No check: where it is not there, the suites that need it are skipped with the reason. */
-async function ferretDbIsBuilt() {
-  const built = await ferretDb
-  if (built === undefined) console.log('It cannot be built: there is no Go.')
-  else if (!built.ok) console.log(`It could not be built: ${built.output.trim() || built.why}`)
+/**
+ * @param {string} name of a script that fetches or builds a program
+ * @param {NodeJS.ProcessEnv} environment
+ */
+function inMaking(name, environment) {
+  return run(process.execPath, [join(root, 'scripts', name)], {
+    cwd: root,
+    env: environment,
+    limit: 15 * minute,
+    output: 'keep',
+  })
+}
+
+/** No check: where one is not there, the suites that need it are skipped with the reason. */
+async function programsAreMade() {
+  for (const { name, making } of programsInMaking) {
+    const made = await making
+    if (!made.ok) console.log(`${name} is not there: ${made.output.trim() || made.why}`)
+  }
+  if (!findProgram('go', process.env)) console.log('FerretDB cannot be built: there is no Go.')
   return nothing
 }
 
@@ -210,25 +236,33 @@ async function onNode24(projects) {
  * @param {string} node
  * @param {string[]} projects
  * @param {number} limit
+ * @param {{ nice?: number, workers?: number, output?: 'show' | 'keep' }} [how] files at a time, when not as vitest.config.ts says; output that is kept is shown when the run has ended
  */
-async function suite(node, projects, limit) {
-  rmSync(files.tally, { force: true })
+async function suite(node, projects, limit, { nice = 0, workers, output = 'show' } = {}) {
+  const tally = join(mkdtempSync(join(scratch, 'suite-')), 'tally.json')
   const vitest = [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
     ...projects.flatMap((name) => ['--project', name]),
+    ...(workers === undefined ? [] : ['--maxWorkers', String(workers)]),
   ]
   const colour = process.stdout.isTTY ? [] : ['--no-color']
   const reporters = ['--reporter=default', `--reporter=${join(root, 'tests/report/tally.ts')}`]
-  const { ok, why } = await run(node, [...vitest, ...reporters, ...colour], {
+  const ended = await run(node, [...vitest, ...reporters, ...colour], {
     cwd: root,
     // A test that starts `node` by its name gets the same one.
-    env: { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH ?? ''}` },
+    env: {
+      ...env,
+      FLIGHTDECK_TEST_TALLY: tally,
+      PATH: `${dirname(node)}${delimiter}${env.PATH ?? ''}`,
+    },
     limit,
-    output: 'show',
+    output,
+    nice,
   })
-  if (!ok) console.log(`The run ${why}.`)
-  return suiteResults(textOf(files.tally), ok)
+  if (output === 'keep') console.log(ended.output.trimEnd())
+  if (!ended.ok) console.log(`The run ${ended.why}.`)
+  return suiteResults(textOf(tally), ended.ok)
 }
 
 /** @param {string} path */

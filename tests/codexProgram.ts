@@ -1,36 +1,15 @@
-/** The real `codex` for tests: as CODEX_BIN names it, on the path, or of this exact version, fetched once into `.cache/`. */
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+/** The real `codex` for tests: as CODEX_BIN names it, or of one exact version, which scripts/codex.js fetches. */
+import { codexProgram as fetched } from '../scripts/codex.js'
 import { locateCodex } from '../services/runner/agents/codex/locate.ts'
 import type { Located } from '../services/runner/agents/locate.ts'
 
-const version = '0.169.0'
-const caches = fileURLToPath(new URL('../.cache', import.meta.url))
-const cache = join(caches, `codex-${version}`)
-const script = join(cache, 'node_modules/.bin/codex')
-const patienceMs = 240_000
-
 /** Its place, or why it is not there. With REQUIRE_CODEX=1 in the environment, its absence is a failure. */
 export async function codexProgram(): Promise<Located> {
-  const { CODEX_BIN: configured, PATH: path = '' } = process.env
-  if (configured !== undefined) return locateCodex({ configured, path })
-  const cached = await locateCodex({ configured: script, path })
-  if (cached.found && cached.version === version) return cached
+  const { CODEX_BIN: named, PATH: path = '', REQUIRE_CODEX: required } = process.env
   try {
-    await mkdir(caches, { recursive: true })
-    // Other files may fetch it at the same time: it is put in its place when it is whole, and the first one stays.
-    const own = await mkdtemp(`${cache}-`)
-    const options = ['--prefix', own, '--save-exact', '--no-audit', '--no-fund', '--ignore-scripts']
-    await promisify(execFile)('npm', ['install', ...options, `@openai/codex@${version}`], {
-      timeout: patienceMs,
-    })
-    await rename(own, cache).catch(() => rm(own, { recursive: true }))
-    return await locateCodex({ configured: script, path })
+    return await locateCodex({ configured: named ?? (await fetched()), path })
   } catch (fault) {
-    if (process.env['REQUIRE_CODEX'] === '1') throw fault
-    return { found: false, reason: `codex ${version} cannot be fetched here.` }
+    if (required === '1') throw fault
+    return { found: false, reason: fault instanceof Error ? fault.message : String(fault) }
   }
 }

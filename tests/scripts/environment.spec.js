@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { goEnvironment, installEnvironment, testEnvironment } from '../../scripts/environment.js'
 import { run } from '../../scripts/run.js'
 
-const files = { tally: '/tmp/tally', notes: '/tmp/notes' }
 const shell = {
   PATH: process.env.PATH,
   HOME: '/home/ada',
@@ -21,13 +20,12 @@ const shell = {
 
 test('a child of a test run gets what is named, and no key or setting of the shell', async () => {
   const print = ['-e', 'console.log(Object.keys(process.env).sort().join(" "))']
-  const env = testEnvironment(shell, files)
+  const env = testEnvironment(shell, '/tmp/notes')
   const child = await run(process.execPath, print, { cwd: '/', env, limit: 10_000, output: 'keep' })
   expect(child).toMatchObject({ ok: true })
   expect(child.output.trim().split(' ')).toEqual([
     'CI',
     'FLIGHTDECK_TEST_NOTES',
-    'FLIGHTDECK_TEST_TALLY',
     'HOME',
     'LANG',
     'PATH',

@@ -1,7 +1,7 @@
 /** A child that a script starts: how it ends, and that nothing of it stays. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { run } from '../../scripts/run.js'
@@ -67,4 +67,17 @@ test('a signal ends all that runs, the slow ones too, and nothing is begun after
   expect(printed).not.toContain('went on')
   for (const pid of printed.trim().split('\n').map(Number))
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+})
+
+test('a child that is nice, and all that it starts, lets others go before it', async () => {
+  const print = ['-c', 'nice; sh -c nice']
+  const child = await run('sh', print, {
+    cwd: '/',
+    env: { PATH: process.env.PATH },
+    limit: 10_000,
+    output: 'keep',
+    nice: 5,
+  })
+  const ours = getPriority()
+  expect(child.output.trim().split('\n').map(Number)).toEqual([ours + 5, ours + 5])
 })
