@@ -1,13 +1,15 @@
 /** The real `codex` for tests: as CODEX_BIN names it, or of one exact version, which scripts/codex.js fetches. */
-import { codexProgram as fetched } from '../scripts/codex.js'
 import { locateCodex } from '../services/runner/agents/codex/locate.ts'
 import type { Located } from '../services/runner/agents/locate.ts'
+import { programOfScript } from './programScript.ts'
+
+const patienceMs = 300_000
 
 /** Its place, or why it is not there. With REQUIRE_CODEX=1 in the environment, its absence is a failure. */
 export async function codexProgram(): Promise<Located> {
   const { CODEX_BIN: named, PATH: path = '', REQUIRE_CODEX: required } = process.env
   try {
-    return await locateCodex({ configured: named ?? (await fetched()), path })
+    return await locateCodex({ configured: named ?? (await programOfScript('codex.js', patienceMs)), path })
   } catch (fault) {
     if (required === '1') throw fault
     return { found: false, reason: fault instanceof Error ? fault.message : String(fault) }

@@ -3,7 +3,7 @@
  * module into `.cache/`, and runs on loopback. It differs from MongoDB where it matters to us: no index serves a query, and an update
  * reads and writes in two steps (see `oneAtATime`).
  */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,12 +11,10 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { z } from 'zod'
+import { programOfScript } from '../programScript.ts'
 
 export const ferretDbVersion = 'v1.24.2'
 
-const builder = join(import.meta.dirname, '../../scripts/ferretdb.js')
 const user = 'flightdeck'
 const buildMs = 900_000
 const startMs = 30_000
@@ -27,16 +25,9 @@ export interface FerretDb {
 }
 
 /** The program, built where it is not there yet: about a minute and a half on two cores. Throws with the reason when it cannot be. */
-export async function ferretDbProgram(): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [builder], { timeout: buildMs })
-    return stdout.trim()
-  } catch (fault) {
-    throw new Error(BuildFault.safeParse(fault).data?.stderr ?? String(fault), { cause: fault })
-  }
+export function ferretDbProgram(): Promise<string> {
+  return programOfScript('ferretdb.js', buildMs)
 }
-
-const BuildFault = z.object({ stderr: z.string().trim().min(1) })
 
 /** Starts it on a free port and a folder of its own, with one user and a password of its own. */
 export async function startFerretDb(): Promise<FerretDb> {
