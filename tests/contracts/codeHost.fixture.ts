@@ -4,6 +4,7 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { devNull, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
 import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
@@ -255,4 +256,64 @@ export async function makeRepository(
   for (const [branch, files] of Object.entries(branches)) await commit(tree, branch, files)
   await gitDone(tree, ['push', '-q', 'origin', ...Object.keys(branches)], access)
   return tree
+}
+
+/** Local code hosts for the tests of a file: each test has a folder of its own, and its hosts end with it. */
+export interface LocalHosts {
+  /** The path of the test's folder. */
+  folder(): string
+  /** Where its hosts keep their data. */
+  dataDir(): string
+  start(options?: Partial<CodeHostOptions>): Promise<LocalCodeHost>
+  stop(local: LocalCodeHost): Promise<void>
+  /** Pushes changes on a branch of one of ada's repositories; answers with the commit. */
+  pushed(
+    local: LocalCodeHost,
+    token: string,
+    name: string,
+    branch: string,
+    files: Record<string, string>,
+  ): Promise<string>
+}
+
+export function useLocalHosts(): LocalHosts {
+  let folder: Folder | undefined
+  const running: LocalCodeHost[] = []
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+  })
+  afterEach(async () => {
+    for (const local of running.splice(0)) await local.stop()
+    await folder?.remove()
+  })
+  const place = () => folder?.path ?? ''
+  const dataDir = () => join(place(), 'data')
+  return {
+    folder: place,
+    dataDir,
+    async start(options = {}) {
+      const local = await startLocal(dataDir(), options)
+      running.push(local)
+      return local
+    },
+    async stop(local) {
+      running.splice(running.indexOf(local), 1)
+      await local.stop()
+    },
+    async pushed(local, token, name, branch, files) {
+      const access = await local.codeHost.gitAccess(token, { owner: 'ada', name })
+      const tree = join(place(), `tree-${name}`)
+      const there = await git(tree, ['status']).catch(() => ({ code: 1 }))
+      if (there.code !== 0) await gitDone(place(), ['clone', '-q', access.url, tree], access)
+      const sha = await commit(tree, branch, files)
+      await gitDone(tree, ['push', '-q', 'origin', branch], access)
+      return sha
+    },
+  }
+}
+
+/** A request as a browser or a program makes it, without following redirects. */
+export async function visit(url: string, init: RequestInit = {}) {
+  const response = await fetch(url, { redirect: 'manual', ...init })
+  return { status: response.status, headers: response.headers, text: await response.text() }
 }
