@@ -12,6 +12,7 @@ import { publicAddress } from '#platform/config/addresses.ts'
 import { startTasksOfIssues } from './issues/startIssues.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 import { startProjectSync } from './projectSync/projectSync.ts'
+import { startRevocations } from './revocations.ts'
 import { startRelatedTasks } from './relatedTasks.ts'
 
 /** Starts all of it, in the order in which it stops last. */
@@ -26,6 +27,7 @@ export function startCommandWork(config: Config, engines: Engines): readonly Hel
     leases.hold('blobs', () => startBlobSweep(engines)),
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
     leases.hold('project sync', () => startProjectSync(engines)),
+    leases.hold('revocations', () => startRevocations({ ...engines, codeHostName: codeHostName(config) })),
     startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
     startTasksOfIssues(
       { ...config, codeHostName: codeHostName(config), publicAddress: publicAddress(config) },

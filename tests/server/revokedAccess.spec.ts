@@ -1,10 +1,11 @@
 /** Access that is taken back while the agent works: the work stays, the chat says why and what to do, and it goes on where it was. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { disconnectGitHub } from '#domain/api/auth.schema.ts'
+import { disconnectGitHub, getMe } from '#domain/api/auth.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import { createPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { renewableGate } from '../standins/messagesApi.ts'
+import { eventually } from './engines.ts'
 import { bareRepository } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
@@ -58,12 +59,17 @@ async function clientId(): Promise<string> {
 const reconnects = async () => {
   scene = { ...scene, ada: await scene.product.signIn('ada') }
 }
+const isConnected = async () => (await scene.ada.ask(getMe)).user.githubConnected
 const installation = '/settings/installations/1001'
 const cases = [
   {
     what: 'the grant, at the code host',
     words: 'And in German',
-    takeBack: async () => sends(`/settings/apps/authorizations/${await clientId()}/revoke`),
+    takeBack: async () => {
+      await sends(`/settings/apps/authorizations/${await clientId()}/revoke`)
+      // The code host tells of it, and the settings say so without anybody asking.
+      await eventually('the connection has ended', async () => !(await isConnected()), 10_000)
+    },
     giveBack: reconnects,
     code: 'github_not_connected',
     says: 'The work is kept. Connect GitHub again in Settings, then try again.',

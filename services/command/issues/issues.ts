@@ -12,7 +12,7 @@ import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { hints, type Hints } from '../projectSync/hints.ts'
+import { hints, type Hints } from '../hints.ts'
 import { memories, round, type Memories, type RoundDeps } from './round.ts'
 
 export interface IssueEngines extends RoundDeps {
@@ -116,7 +116,7 @@ async function note({ engines, hinted }: Making, stored: StoredEvent): Promise<v
     const isOfIssue = event.data.event === 'issues' || event.data.event === 'issue_comment'
     // Many hints are no more readings, as with pushes.
     if (isOfIssue && issue !== null && repositoryId !== null)
-      hinted.add(repositoryId, 'push', performance.now())
+      hinted.add(repositoryId, 'now and then', performance.now())
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
     engines.logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')

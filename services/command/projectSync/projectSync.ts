@@ -13,7 +13,7 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { hints, type Hint, type Hints } from './hints.ts'
+import { hints, type Hint, type Hints } from '../hints.ts'
 import { round, tags, type Round, type RoundDeps, type Tags } from './round.ts'
 import { rounds, type Rounds } from '#platform/async/rounds.ts'
 
@@ -43,7 +43,8 @@ export const projectSyncTimes: ProjectSyncTimes = {
 }
 
 const wanted: EventFilter = { streams: ['delivery-'], types: ['DeliveryReceived'] }
-const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'repository', push: 'push' }
+/** A push says little of a project, and comes often. */
+const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
 const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
 const batch = 500
 const page = 100

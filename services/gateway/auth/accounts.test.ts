@@ -38,6 +38,7 @@ function accountsWith(commands: Commands = engines.commands): Accounts {
         keep: async (userId, { accessToken }) => void kept.set(userId, accessToken),
         tokenOf: () => Promise.reject(new Error('not asked')),
         end: () => Promise.reject(new Error('not asked')),
+        endIfRefused: () => Promise.reject(new Error('not asked')),
       },
       vault: engines.vault,
       accessControl: { ...openAccess, admits: async ({ login }) => login !== refused },

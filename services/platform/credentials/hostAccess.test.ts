@@ -54,6 +54,7 @@ function openProcess(): HostAccess {
       async revoke(accessToken) {
         revoked.push(accessToken)
       },
+      account: async () => Promise.reject(new CodeHostFault('unauthorized', 'Bad credentials')),
     },
   })
 }
@@ -124,6 +125,7 @@ describe('access that has run out', () => {
           throw usedUp
         },
         revoke: async () => undefined,
+        account: async () => Promise.reject(usedUp),
       },
     })
     expect(await racing.tokenOf(userId)).toBe('access 7')

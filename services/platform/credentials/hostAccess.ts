@@ -16,6 +16,11 @@ export interface HostAccess {
   tokenOf(userId: string): Promise<string>
   /** Ends the access here and at the host. */
   end(userId: string): Promise<void>
+  /**
+   * Asks the host whether it still takes the person's token. Where it does not, `record` runs and then the tokens are dropped, unless others
+   * were kept meanwhile. Throws CodeHostFault where the host says neither, and `EngineUnavailable`.
+   */
+  endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }
 
 const KeptTokens = z.object({
@@ -31,7 +36,7 @@ const usedUp = 'bad_refresh_token'
 
 export function hostAccess(engines: {
   vault: Vault
-  codeHost: Pick<CodeHost, 'refresh' | 'revoke'>
+  codeHost: Pick<CodeHost, 'refresh' | 'revoke' | 'account'>
   clock: Clock
   leases: Pick<Leases, 'hold'>
 }): HostAccess {
@@ -73,16 +78,23 @@ export function hostAccess(engines: {
     }
   }
 
+  async function tokenOf(userId: string): Promise<string> {
+    const tokens = await kept(userId)
+    if (!tokens) throw new Fault('github_not_connected')
+    if (holds(tokens)) return tokens.accessToken
+    const running = refreshing.get(userId) ?? inTurn(userId, () => refresh(userId))
+    refreshing.set(userId, running)
+    return running.finally(() => refreshing.delete(userId))
+  }
+
+  const isRefusal = (fault: unknown): boolean =>
+    fault instanceof CodeHostFault
+      ? fault.kind === 'unauthorized'
+      : fault instanceof Fault && fault.code === 'github_not_connected'
+
   return {
     keep,
-    async tokenOf(userId) {
-      const tokens = await kept(userId)
-      if (!tokens) throw new Fault('github_not_connected')
-      if (holds(tokens)) return tokens.accessToken
-      const running = refreshing.get(userId) ?? inTurn(userId, () => refresh(userId))
-      refreshing.set(userId, running)
-      return running.finally(() => refreshing.delete(userId))
-    },
+    tokenOf,
     async end(userId) {
       if (!(await kept(userId))) return
       // After a refresh that is under way, which would put back what is ended here.
@@ -92,6 +104,24 @@ export function hostAccess(engines: {
         return last
       })
       if (tokens) await codeHost.revoke(tokens.accessToken)
+    },
+    async endIfRefused(userId, record) {
+      let refused = (await kept(userId))?.accessToken
+      if (refused === undefined) return
+      try {
+        refused = await tokenOf(userId)
+        await codeHost.account(refused)
+        return
+      } catch (fault) {
+        if (!isRefusal(fault)) throw fault
+      }
+      await inTurn(userId, async () => {
+        // What a sign-in kept meanwhile the host has not refused.
+        const isSame = async () => (await kept(userId))?.accessToken === refused
+        if (!(await isSame())) return
+        await record()
+        if (await isSame()) await vault.removeSecret(scope(userId), secretName)
+      })
     },
   }
 }

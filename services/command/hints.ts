@@ -1,15 +1,15 @@
-/** Repositories that the code host told of: each once, until it is due to be read. Pure but for the maps that it keeps; times in ms. */
+/** What the code host told of, by id: each once, until it is due to be read. Pure but for the maps that it keeps; times in ms. */
 
-/** A push says little of a project, and comes often. */
-export type Hint = 'repository' | 'push'
+/** What is told often, or may be false, is read only now and then. */
+export type Hint = 'soon' | 'now and then'
 
 export interface Hints {
   /** One that finds no place is found by the next reading of all. */
-  add(repositoryId: string, hint: Hint, now: number): void
+  add(id: string, hint: Hint, now: number): void
   /** Those that are due, which count as read now. */
   take(now: number): readonly string[]
   /** Could not be read: it is due again after the same time as after a reading. */
-  keep(repositoryId: string, now: number): void
+  keep(id: string, now: number): void
   /** When the next is due; `undefined` where none waits. */
   dueAt(): number | undefined
 }
@@ -17,7 +17,7 @@ export interface Hints {
 export interface HintTimes {
   /** From a hint to the reading, so that a burst of hints is one. */
   readonly restMs: number
-  /** Between two readings of a repository because of pushes. */
+  /** Between two readings of one by hints that count now and then. */
   readonly againMs: number
 }
 
@@ -34,7 +34,7 @@ export function hints({ restMs, againMs }: HintTimes, most: number): Hints {
   return {
     add(id, hint, now) {
       const last = readAt.get(id) ?? Number.NEGATIVE_INFINITY
-      put(id, hint === 'push' ? Math.max(now + restMs, last + againMs) : now + restMs)
+      put(id, hint === 'now and then' ? Math.max(now + restMs, last + againMs) : now + restMs)
     },
     take(now) {
       const taken = [...due].filter(([, at]) => at <= now).map(([id]) => id)

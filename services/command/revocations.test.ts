@@ -1,0 +1,191 @@
+/** A delivery that tells of a grant that was taken back: what the host then says of the token counts, and nothing else. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { DeliveryReceived, receivedDeliveries } from '#domain/delivery.ts'
+import { identity } from '#domain/identity.ts'
+import { deliveryStream, identityStream, userStream } from '#domain/kernel/streams.ts'
+import { user } from '#domain/user/user.ts'
+import { idOfAccount } from '#platform/access/accountId.ts'
+import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
+import { openInProcessLeases } from '#platform/leases/inProcess.ts'
+import { CodeHostFault, type HostAccount, type HostTokens } from '#platform/ports/codeHost.ts'
+import type { Held, Leases } from '#platform/ports/leases.ts'
+import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
+import { startRevocations } from './revocations.ts'
+
+const { userId } = somebody
+const githubId = '1001'
+interface Someone {
+  readonly userId: string
+  readonly githubId: string
+  readonly login: string
+  readonly accessToken: string
+}
+const ada: Someone = { userId, githubId, login: 'ada', accessToken: 'first' }
+const grace: Someone = {
+  userId: '00000000-a000-4000-8000-000000000002',
+  githubId: '1002',
+  login: 'grace',
+  accessToken: 'of grace',
+}
+const codeHostName = 'github.com'
+const token = (name: string): HostTokens => ({
+  accessToken: name,
+  expiresAt: null,
+  refreshToken: null,
+  refreshExpiresAt: null,
+})
+const account: HostAccount = {
+  id: githubId,
+  login: 'ada',
+  name: 'Ada',
+  email: null,
+  avatarUrl: 'https://github.com/ada.png',
+  publicRepos: 0,
+}
+const refused = new CodeHostFault('unauthorized', 'Bad credentials')
+
+let engines: TestEngines
+let leases: Leases
+let access: HostAccess
+/** Tokens with which the host was asked whose they are, and what it says of each. */
+let asked: string[]
+let answer: (token: string) => HostAccount | Promise<HostAccount>
+const running: Held[] = []
+
+beforeEach(async () => {
+  engines = await openTestEngines()
+  leases = openInProcessLeases({ onFault: () => undefined })
+  asked = []
+  answer = () => account
+  access = hostAccess({
+    ...engines,
+    leases,
+    codeHost: {
+      refresh: async () => Promise.reject(refused),
+      revoke: async () => undefined,
+      account: async (accessToken) => {
+        asked.push(accessToken)
+        return answer(accessToken)
+      },
+    },
+  })
+  await connect(ada)
+})
+afterEach(async () => {
+  for (const part of running.splice(0)) await part.stop()
+  await leases.close()
+  await engines.close()
+})
+
+async function connect(who: Someone): Promise<void> {
+  const { commands, vault } = engines
+  const profile = { githubId: who.githubId, login: who.login, name: null, email: null, avatar: 'a.png' }
+  const session = { sessionId: randomUUID(), expiresAt: '2100-01-01T00:00:00.000Z', client: null }
+  const id = idOfAccount(vault, codeHostName, who.githubId)
+  const claim = { type: 'ClaimIdentity', userId: who.userId } as const
+  await commands.execute(identity, identityStream(id), claim, cause())
+  await access.keep(who.userId, token(who.accessToken))
+  const signIn = { type: 'SignInWithGitHub', userId: who.userId, profile, ...session } as const
+  await commands.execute(user, userStream(who.userId), signIn, cause())
+}
+const isConnected = async () => {
+  const { state } = await engines.commands.load(user, userStream(userId))
+  return state.kind === 'user' && state.githubConnected
+}
+async function start(againMs = 60_000): Promise<void> {
+  running.push(await startRevocations({ ...engines, access, codeHostName }, { restMs: 1, againMs }))
+}
+/** Tells of it so often, as deliveries that are each another. */
+async function told(times = 1, senderId: string | null = githubId, action = 'revoked'): Promise<void> {
+  const about = { guid: '', event: 'github_app_authorization', action, senderType: 'User' } as const
+  const nothing = { installationId: null, repositoryId: null, pullRequest: null, issue: null }
+  const no = { headCommit: null, reviewId: null, commentId: null, checkRunId: null, checkSuiteId: null }
+  const deliveries = Array.from({ length: times }, () =>
+    DeliveryReceived.of({ ...about, guid: randomUUID() }, { ...nothing, ...no, senderId }),
+  )
+  await engines.commands.execute(
+    receivedDeliveries,
+    deliveryStream('2026-11-26'),
+    { type: 'RecordDeliveries', deliveries },
+    cause(),
+  )
+}
+const tokenNow = () => access.tokenOf(userId).catch(() => null)
+
+test('ends the connection of whose token the host refuses, and drops the token', async () => {
+  answer = () => Promise.reject(refused)
+  await start()
+  await told()
+  await eventually('the connection has ended', async () => !(await isConnected()))
+  await eventually('the token is dropped', async () => (await tokenNow()) === null)
+  expect(asked).toEqual(['first'])
+})
+
+test('that is false changes nothing, and a storm of it asks once in an interval', async () => {
+  await start()
+  await told(500)
+  await eventually('the host was asked', () => asked.length > 0)
+  await told(500)
+  // Somebody else, nobody, and another action ask for nothing.
+  await told(1, '4711')
+  await told(1, null)
+  await told(1, githubId, 'granted')
+  // What comes last is about somebody else: by then all before it was heard.
+  await connect(grace)
+  await told(1, grace.githubId)
+  await eventually('the host was asked about her', () => asked.includes('of grace'))
+  expect(await isConnected()).toBe(true)
+  expect(await tokenNow()).toBe('first')
+  expect(asked).toEqual(['first', 'of grace'])
+})
+
+test('that comes soon after a false one is looked at once the interval is over', async () => {
+  await start(300)
+  await told()
+  await eventually('the host was asked', () => asked.length === 1)
+  answer = () => Promise.reject(refused)
+  await told(20)
+  await eventually('the connection has ended', async () => !(await isConnected()))
+  expect(asked).toHaveLength(2)
+})
+
+test.each(['unavailable', 'rate_limited'] as const)(
+  'says nothing while the host does not answer, and is looked at again: %s',
+  async (kind) => {
+    answer = () => Promise.reject(new CodeHostFault(kind, 'Later.'))
+    await start(100)
+    await told()
+    await eventually('the host was asked', () => asked.length > 0)
+    expect(await isConnected()).toBe(true)
+    answer = () => Promise.reject(refused)
+    await eventually('the connection has ended', async () => !(await isConnected()))
+  },
+)
+
+test('leaves alone who has connected anew while the host was asked', async () => {
+  answer = async (accessToken) => {
+    if (accessToken !== 'first') return account
+    await access.keep(userId, token('second'))
+    throw refused
+  }
+  await start(50)
+  await told()
+  await eventually('the host was asked', () => asked.length > 0)
+  await told()
+  await eventually('the host was asked again', () => asked.includes('second'))
+  expect(await isConnected()).toBe(true)
+  expect(await tokenNow()).toBe('second')
+})
+
+test('that came before a process ended is looked at by the next one', async () => {
+  answer = () => Promise.reject(new CodeHostFault('unavailable', 'Away.'))
+  await start()
+  await told()
+  await eventually('the host was asked', () => asked.length > 0)
+  await running.pop()?.stop()
+  answer = () => Promise.reject(refused)
+  await start()
+  await eventually('the connection has ended', async () => !(await isConnected()))
+  expect(asked).toEqual(['first', 'first'])
+})
