@@ -223,17 +223,45 @@ describe('statuses', () => {
 })
 
 describe('what the adapter says failed', () => {
-  test('has statuses of `failure` and `error` beside the checks, and what reports as both once', async () => {
-    const sha = await commit(tree, 'reported', { 'src/c.ts': 'export const c = 3\n' })
+  /** The commit of a new pull request, and its number. */
+  async function proposed(branch: string) {
+    const sha = await commit(tree, branch, { [`src/${branch}.ts`]: 'export const c = 3\n' })
     const access = await local.codeHost.gitAccess(ada, at)
-    await gitDone(tree, ['push', '-q', 'origin', 'reported'], access)
-    const { number } = await local.codeHost.openPullRequest(ada, at, {
-      head: 'reported',
-      base: 'main',
-      title: 'Add c',
-      body: '',
-      draft: false,
-    })
+    await gitDone(tree, ['push', '-q', 'origin', branch], access)
+    const asked = { head: branch, base: 'main', title: 'Add c', body: '', draft: false }
+    const { number } = await local.codeHost.openPullRequest(ada, at, asked)
+    return { sha, number }
+  }
+
+  test('has a status that fails beside a check of its name that does not, and counts it', async () => {
+    const { sha, number } = await proposed('halves')
+    const set = (context: string, state: string) =>
+      ask('POST', `${repo}/statuses/${sha}`, { token: ada, body: { state, context } })
+    const report = (name: string, conclusion: 'success' | 'failure') =>
+      local.reportCheck('ada', 'engine', { name, conclusion, headSha: sha })
+    await set('ci/status red', 'failure')
+    await report('ci/status red', 'success')
+    await set('ci/check red', 'success')
+    await report('ci/check red', 'failure')
+    await set('ci/waits', 'pending')
+    await report('ci/waits', 'success')
+    await set('ci/green', 'success')
+    await report('ci/green', 'success')
+    const failed = async () => (await local.codeHost.failedChecks(ada, at, sha)).map(({ name }) => name)
+    expect((await failed()).toSorted()).toEqual(['ci/check red', 'ci/status red'])
+    const checks = async () => {
+      const [read] = await local.codeHost.pullRequestStates(ada, [{ repository: at, number }])
+      return read?.kind === 'read' ? read.pullRequest.standing?.checks : null
+    }
+    // What is as good by both is one; where the status is worse, it stands beside the check.
+    expect(await checks()).toEqual({ state: 'failing', failing: 2, pending: 1, passing: 3 })
+    await set('ci/status red', 'success')
+    expect(await failed()).toEqual(['ci/check red'])
+    expect(await checks()).toEqual({ state: 'failing', failing: 1, pending: 1, passing: 3 })
+  })
+
+  test('has statuses of `failure` and `error` beside the checks, and what reports as both once', async () => {
+    const { sha, number } = await proposed('reported')
     const states = {
       'ci/red': 'failure',
       'ci/broken': 'error',

@@ -176,9 +176,11 @@ function checkCalls({
         if (isHidden(fault)) return { statuses: [] }
         throw fault
       })
-      const names = new Set(runs.map(({ name }) => name))
-      const alone = statuses.filter(({ context }) => !names.has(context))
-      return [...runs.flatMap(failedFrom), ...alone.flatMap((one) => failedStatusFrom(one, ref))]
+      const ofRuns = runs.flatMap(failedFrom)
+      const ofStatuses = statuses.flatMap((one) => failedStatusFrom(one, ref))
+      // What fails as both is told once, by the run, which says more of it.
+      const names = new Set(ofRuns.map(({ name }) => name))
+      return [...ofRuns, ...ofStatuses.filter(({ name }) => !names.has(name))]
     },
     checkAnnotations: async (accessToken, repository, checkId) => {
       const { owner, name: repo } = checkedName(repository)

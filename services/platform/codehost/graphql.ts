@@ -249,12 +249,20 @@ const passing = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
 const failing = ['FAILURE', 'ERROR', 'TIMED_OUT', 'STARTUP_FAILURE']
 /** They say nothing of the work. */
 const silent = ['CANCELLED', 'STALE']
+const fromBest = ['silent', 'passing', 'pending', 'failing'] as const
+type Says = (typeof fromBest)[number]
+
+function saysState(state: string): Says {
+  if (passing.includes(state)) return 'passing'
+  if (failing.includes(state)) return 'failing'
+  return silent.includes(state) ? 'silent' : 'pending'
+}
 
 function standingFrom(
-  { reviewDecision, reviews: said, commits }: z.infer<typeof PullRequest>,
+  { reviewDecision, reviews: given, commits }: z.infer<typeof PullRequest>,
   checksReadable: boolean,
 ): PullRequestStanding {
-  const lastBy = new Map((said?.nodes ?? []).map((one) => [one?.author?.login, one?.state]))
+  const lastBy = new Map((given?.nodes ?? []).map((one) => [one?.author?.login, one?.state]))
   const verdicts = [...lastBy.values()]
   const unasked = verdicts.includes('CHANGES_REQUESTED')
     ? 'changes_requested'
@@ -265,16 +273,16 @@ function standingFrom(
   const contexts = commits?.nodes.at(-1)?.commit.statusCheckRollup?.contexts
   if (!checksReadable || !contexts) return { review, checks: null, checksReadable }
   const all = contexts.nodes ?? []
-  const runs = new Set(all.map((one) => one?.name))
-  // What reports as both counts once, as the run.
-  const counting = all.filter((one) => one?.context == null || !runs.has(one.context))
-  const states = counting.map((one) => one?.conclusion ?? one?.state ?? 'PENDING')
-  const sum = (of: (state: string) => boolean) => states.filter(of).length
-  const counted = {
-    passing: sum((state) => passing.includes(state)),
-    failing: sum((state) => failing.includes(state)),
-    pending: sum((state) => ![...passing, ...failing, ...silent].includes(state)),
-  }
+  const saysOf = (one: (typeof all)[number]): Says => saysState(one?.conclusion ?? one?.state ?? 'PENDING')
+  // What reports as both counts once, unless the status is worse than the run: then it stands beside it.
+  const isSaidByRun = (one: (typeof all)[number]) =>
+    one?.context != null &&
+    all.some(
+      (run) => run?.name === one.context && fromBest.indexOf(saysOf(run)) >= fromBest.indexOf(saysOf(one)),
+    )
+  const said = all.filter((one) => !isSaidByRun(one)).map(saysOf)
+  const sum = (what: Says) => said.filter((one) => one === what).length
+  const counted = { passing: sum('passing'), failing: sum('failing'), pending: sum('pending') }
   if (counted.passing + counted.failing + counted.pending === 0)
     return { review, checks: null, checksReadable }
   const state = counted.failing > 0 ? 'failing' : counted.pending > 0 ? 'pending' : 'passing'
