@@ -12,6 +12,8 @@ export interface PullRequestDocument {
   /** The code host's own ids; `null` before it was asked. */
   readonly nodeId: string | null
   readonly repositoryId: string | null
+  /** The newest commit of its branch, as it was published or observed last; `null` where what named it was erased. */
+  readonly headCommit: string | null
   readonly state: PullRequestState
   /** What its reviews and checks said last, and of which commit; missing before they were asked for. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
@@ -36,12 +38,13 @@ const types = [
 
 export const pullRequestsView: View<PullRequestDocument> = {
   collection: 'pullRequests',
-  version: 1,
+  version: 2,
   streams: ['task'],
   types,
   indexes: [
     ['isFollowed', 'order'],
     ['repositoryId', 'number', 'order'],
+    ['repositoryId', 'headCommit', 'order'],
   ],
   touches: ({ type, stream: name }) => {
     const stream = parseStream(name)
@@ -81,8 +84,9 @@ function published(
 ): PullRequestDocument | undefined {
   const seen = { at, version: revision }
   if (content === null) return before && { ...before, ...seen }
-  if (before?.number === content.number) return { ...before, ...seen }
-  const opened = { id, number: content.number, nodeId: null, repositoryId: null, position } as const
+  const { number, headCommit } = content
+  if (before?.number === number) return { ...before, headCommit, ...seen }
+  const opened = { id, number, nodeId: null, repositoryId: null, headCommit, position } as const
   return { ...opened, ...seen, state: 'open', isFollowed: true, order: sortKey(position) }
 }
 
@@ -90,11 +94,12 @@ function observed(
   document: PullRequestDocument,
   { data: { state }, content, at, revision }: Event<'PullRequestObserved'>,
 ): PullRequestDocument {
-  const { nodeId, repositoryId } = content ?? document
+  const { nodeId, repositoryId, headCommit } = content ?? document
   return {
     ...document,
     nodeId,
     repositoryId,
+    headCommit,
     state,
     isFollowed: state !== 'merged',
     at,

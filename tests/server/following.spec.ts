@@ -22,6 +22,7 @@ import { startProjector } from '../../services/query/projection/projector.ts'
 import { taskId, userId } from '../domain/ids.ts'
 import { eventually, openTestEngines, type TestEngines } from './engines.ts'
 import * as scene from './pullRequestScene.ts'
+import { openedWith } from './pullRequestScene.ts'
 
 let engines: TestEngines
 let http: Server
@@ -294,17 +295,27 @@ describe('a follower', () => {
       const [commit, other] = ['a'.repeat(40), 'b'.repeat(40)]
       local.set(1, 'open', commit)
       local.set(2, 'open', other)
+      // Nothing was said of it yet.
+      local.set(3, 'open')
       await projectOf()
       const hinted: string[] = []
       await follow(local, quick, { ...noFeedback, forget: (of) => void hinted.push(of) })
-      for (const number of [1, 2]) await opened(number)
-      await eventually('both are read', async () => (await states([1, 2])).every((state) => state === 'open'))
+      const all = [1, 2, 3]
+      for (const number of all) await opened(number)
+      await eventually('all are read', async () => (await states(all)).every((state) => state === 'open'))
+      const tellOf = (sha: string) => {
+        const about = event === 'status' ? { sha } : { [event]: { id: 5, head_sha: sha } }
+        return deliver(JSON.stringify({ ...about, repository: { id: 7 } }), {}, event)
+      }
       local.set(1, 'merged', commit)
-      const about = event === 'status' ? { sha: commit } : { [event]: { id: 5, head_sha: commit } }
-      await deliver(JSON.stringify({ ...about, repository: { id: 7 } }), {}, event)
+      await tellOf(commit)
       await eventually('it is merged', async () => (await states([1])).includes('merged'))
-      // The other's head is another commit.
+      // The heads of the others are other commits.
       expect(hinted).toEqual([taskId(1)])
+      local.set(3, 'merged')
+      await tellOf(openedWith)
+      await eventually('it is merged as well', async () => (await states([3])).includes('merged'))
+      expect(hinted).toEqual([taskId(1), taskId(3)])
     },
   )
 

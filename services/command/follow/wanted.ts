@@ -37,20 +37,21 @@ export async function hinted(
   return wantedOf(deps, found)
 }
 
-/** Those whose head is this commit, as far as is known: a check names none. */
+/** Those whose head is this commit: a check names no pull request, and says nothing of others. */
 export async function ofCommit(
   deps: WantedDeps,
   repositoryId: string,
-  commit: string,
+  headCommit: string,
 ): Promise<readonly Wanted[]> {
-  const newest = await deps.documents.find(pullRequestsView, {
-    where: { repositoryId },
-    sort: { field: 'number', direction: 'descending' },
-    limit: page,
+  const found = await deps.documents.find(pullRequestsView, {
+    where: { repositoryId, headCommit },
+    sort: { field: 'order', direction: 'descending' },
+    limit: tasksOfOne,
   })
-  const isOf = ({ isFollowed, standing }: PullRequestDocument) =>
-    isFollowed && (standing?.headCommit ?? commit) === commit
-  return wantedOf(deps, newest.filter(isOf))
+  return wantedOf(
+    deps,
+    found.filter(({ isFollowed }) => isFollowed),
+  )
 }
 
 /** That of one task, also before the read models have it. */
