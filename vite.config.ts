@@ -98,7 +98,7 @@ const own =
 const alone = /features\/task\/PullRequestDialog/
 /** What of a task's page its own parts share: the panels, the changes and the history. Nothing else has a search bar. */
 const ofTask =
-  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(file-pen|git-fork|globe|rotate-ccw-clock|terminal|wrench)\.)/
+  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(arrow-left|columns-2|file-pen|git-commit-horizontal|git-fork|globe|message-square|rotate-ccw-clock|terminal|wrench)\.)/
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/

@@ -1,5 +1,6 @@
 /** Signing in, the profile, onboarding. */
 import { z } from 'zod'
+import { TaskId } from '../kernel/ids.schema.ts'
 import { CompanySize, Role } from '../user/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { limits } from './limits.ts'
@@ -69,12 +70,13 @@ export const login = defineWrite(otherSignInRoutes.login, {
 
 /**
  * A ticket for connecting an account at the code host. `url` is for the browser to go to: it holds once, for a minute, in the session and in
- * the browser that asked, which shows by a cookie of this answer that it is the one. The way ends at `/settings`, with an `error` in the
- * address when it failed.
+ * the browser that asked, which shows by a cookie of this answer that it is the one. The way ends at the task that was named, or else at
+ * `/settings`; when it failed always there, with an `error` in the address.
  */
 export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   summary: 'Starts connecting an account on the code host to the signed-in user.',
   open: 'signed_in',
+  body: z.object({ taskId: TaskId.optional() }).optional(),
   answer: { url: z.string() },
 })
 

@@ -131,6 +131,8 @@ export const Task = z.object({
     .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
     .nullable(),
   pullRequestPending: z.boolean(),
+  /** By which fault its work was not published the last time; missing where it was, and while that is asked for again. */
+  publishingFault: z.string().optional(),
   /** How the pull request stands at the code host; missing until that was read. */
   pullRequest: ShownPullRequest.optional(),
   /** What became of its branch and workspace in the last clean-up; missing before one, and again once the task goes on. */

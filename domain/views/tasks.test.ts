@@ -189,6 +189,14 @@ describe('a pull request', () => {
         PullRequestFailed.of({ requestId: 'request-1', code: 'code_host_refused' }, { reason: 'No.' }),
       ),
     ).toMatchObject({ pullRequestPending: false, prNumber: 7, prUrl: url }))
+
+  test('that was not published says by which fault, until it is asked for again', () => {
+    const code = 'github_not_connected'
+    const failed = PullRequestFailed.of({ requestId: 'request-1', code }, { reason: 'No.' })
+    expect(documentOf(past.completed, asked)).not.toHaveProperty('publishingFault')
+    expect(documentOf(past.completed, asked, failed)).toMatchObject({ publishingFault: code })
+    expect(documentOf(past.completed, asked, failed, asked)).not.toHaveProperty('publishingFault')
+  })
 })
 
 test('the model that was asked for stands as it was sent', () =>

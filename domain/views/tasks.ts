@@ -134,7 +134,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'PullRequestUpdated':
       return published(task, event)
     case 'PullRequestFailed':
-      return { ...seen, pullRequestPending: false }
+      return { ...seen, pullRequestPending: false, publishingFault: event.data.code }
     default:
       return { ...seen, ...withOptionalFields(task, event) }
   }
@@ -242,8 +242,9 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
   const isReworded = task.prNumber === null || event.data.rewrites
+  const { publishingFault: _before, ...seen } = upTo(task, event)
   return {
-    ...upTo(task, event),
+    ...seen,
     pullRequestPending: true,
     ...(event.content && isReworded
       ? { pullRequestWords: { title: event.content.title, body: event.content.body } }

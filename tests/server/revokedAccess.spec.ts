@@ -109,7 +109,7 @@ test.each(cases)(
     await takeBack()
     gate.release()
     const ended = await scene.ada.taskOnce(id, (task) => hasEnded(task) && !task.pullRequestPending)
-    expect(ended).toMatchObject({ status: 'completed', execution: { turn: 2 } })
+    expect(ended).toMatchObject({ status: 'completed', execution: { turn: 2 }, publishingFault: code })
     const { data: diff } = await scene.ada.ask(getTaskDiff, asked)
     expect(JSON.stringify(diff)).toContain('+More.')
     const told = async () =>

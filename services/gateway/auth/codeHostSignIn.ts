@@ -12,7 +12,6 @@ import { user } from '#domain/user/user.ts'
 import { commandsFrom } from '#platform/commands/causation.ts'
 import { identified } from '#platform/http/guards.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
-import type { Identity } from '#platform/http/session.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOfRequest } from '#platform/telemetry/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
@@ -29,7 +28,7 @@ import {
   type OAuthState,
   type OAuthStates,
 } from './oauthState.ts'
-import { ticketCookie, tickets, ticketSeconds } from './linkTickets.ts'
+import { ticketCookie, tickets, ticketSeconds, type Linking } from './linkTickets.ts'
 
 interface SignInFlow {
   readonly options: GatewayOptions
@@ -39,7 +38,7 @@ interface SignInFlow {
 
 /**
  * `/api/auth/github` and its callback. Every outcome is a redirect: of a sign-in to the client's own callback page, of connecting an account
- * to the settings.
+ * to the settings or the task that the person came from.
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }
@@ -98,7 +97,7 @@ async function enter(flow: SignInFlow, context: Context, state: OAuthState | und
 
 /** Whose account it shall be, if it is no sign-in, and what comes back with the token. */
 interface Wish {
-  readonly link?: Identity | undefined
+  readonly link?: Linking | undefined
   readonly nonce?: string | undefined
 }
 
@@ -106,7 +105,7 @@ async function admit(flow: SignInFlow, context: Context, shown: Shown, { link, n
   const known = accounts(flow.options, servicesFor(flow, context))
   if (link !== undefined) {
     await known.link(shown, link)
-    return context.redirect(settings)
+    return context.redirect(link.taskId === undefined ? settings : `/tasks/${link.taskId}`)
   }
   const { token, user: person } = await known.signIn(shown, context.get('user-agent'))
   const given = nonce === undefined ? '' : `&nonce=${nonce}`
@@ -145,7 +144,7 @@ const ofProxies = new Set(['forwarded', 'via', 'x-real-ip'])
 async function toCodeHost(
   flow: SignInFlow,
   context: Context,
-  { link, nonce, account }: StartQuery & { readonly link?: Identity },
+  { link, nonce, account }: StartQuery & { readonly link?: Linking },
 ): Promise<void> {
   const { ownToken } = flow.services.codeHost
   if (ownToken !== undefined && !isFromThisMachine(context)) throw new Fault('foreign_host')
@@ -178,7 +177,7 @@ async function holderOf(
   context: Context,
   ticket: string,
   proof: string | undefined,
-): Promise<Identity> {
+): Promise<Linking> {
   const holder = await tickets(servicesFor(flow, context)).use(ticket, proof)
   if (holder === undefined) throw new SignInFailed('session_lost')
   const { state } = await flow.services.commands.load(user, userStream(holder.userId))
@@ -255,8 +254,9 @@ export function linkRoutes(
         return { login, sentence: services.accessControl.refusal(login) }
       },
     ),
-    route(linkGitHub, identified, async ({ user: person, sessionId, client }, services) => {
-      const { ticket, proof } = await tickets(services).issue({ userId: person.id, sessionId })
+    route(linkGitHub, identified, async ({ user: person, sessionId, client, body }, services) => {
+      const linking = { userId: person.id, sessionId, taskId: body?.taskId }
+      const { ticket, proof } = await tickets(services).issue(linking)
       const origin = originOf(client, options)
       client.cookies.set(ticketCookie, proof, cookieOptions(origin, ticketSeconds, 'strict'))
       return { url: `/api/auth/github?link=${ticket}` }

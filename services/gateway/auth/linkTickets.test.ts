@@ -29,6 +29,12 @@ test('is good once, at whichever gateway', async () => {
   expect(await gateway().use(ticket, proof)).toBeUndefined()
 })
 
+test('says which task its holder comes from', async () => {
+  const linking = { ...identity, taskId: randomUUID() }
+  const { ticket, proof } = await gateway().issue(linking)
+  expect(await gateway().use(ticket, proof)).toEqual(linking)
+})
+
 test('is good once for many at once', async () => {
   const { ticket, proof } = await gateway().issue(identity)
   const uses = await Promise.all(Array.from({ length: 10 }, () => gateway().use(ticket, proof)))

@@ -6,6 +6,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
+import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
@@ -15,6 +16,11 @@ import type { Vault } from '#platform/ports/vault.ts'
 export const ticketCookie = 'flightdeck_link'
 export const ticketSeconds = 60
 
+/** Who connects an account, and the task that they come from and go back to. */
+export interface Linking extends Identity {
+  readonly taskId?: string | undefined
+}
+
 export interface Ticket {
   /** For the address. */
   readonly ticket: string
@@ -23,13 +29,19 @@ export interface Ticket {
 }
 
 export interface Tickets {
-  issue(identity: Identity): Promise<Ticket>
+  issue(linking: Linking): Promise<Ticket>
   /** The holder of the ticket, once: `undefined` when it is forged, expired, used, or comes without its other half. */
-  use(ticket: string, proof: string | undefined): Promise<Identity | undefined>
+  use(ticket: string, proof: string | undefined): Promise<Linking | undefined>
 }
 
 const audience = 'link'
-const Claims = z.object({ sub: z.string(), sid: z.string(), jti: z.uuid(), proof: z.string() })
+const Claims = z.object({
+  sub: z.string(),
+  sid: z.string(),
+  jti: z.uuid(),
+  proof: z.string(),
+  taskId: TaskId.optional(),
+})
 
 export function tickets(services: {
   readonly recentKeys: Pick<RecentKeys, 'remember'>
@@ -47,9 +59,9 @@ export function tickets(services: {
   }
 
   return {
-    async issue({ userId, sessionId }) {
+    async issue({ userId, sessionId, taskId }) {
       const proof = randomBytes(32).toString('base64url')
-      const ticket = await new SignJWT({ sid: sessionId, proof: digestOf(proof).toString('hex') })
+      const ticket = await new SignJWT({ sid: sessionId, proof: digestOf(proof).toString('hex'), taskId })
         .setProtectedHeader({ alg: 'HS256' })
         .setSubject(userId)
         .setAudience(audience)
@@ -66,7 +78,7 @@ export function tickets(services: {
       if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
       // The first use wins, at whichever gateway; it is remembered for longer than a ticket lives.
       const { again } = await recentKeys.remember({ id: claims.jti, person: claims.sub }, claims.proof)
-      return again ? undefined : { userId: claims.sub, sessionId: claims.sid }
+      return again ? undefined : { userId: claims.sub, sessionId: claims.sid, taskId: claims.taskId }
     },
   }
 }

@@ -2,9 +2,10 @@
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
-import type { Identity } from '#platform/http/session.ts'
+import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import type { Linking } from './linkTickets.ts'
 
 export const oauthStateCookie = 'flightdeck_sign_in'
 export const oauthStateSeconds = 600
@@ -17,9 +18,9 @@ const OAuthState = z.object({
   /** From the client, which accepts a token only together with it. */
   nonce: z.string().optional(),
   /** Who connects an account; absent when somebody signs in. */
-  link: z.object({ userId: z.string(), sessionId: z.string() }).optional(),
+  link: z.object({ userId: z.string(), sessionId: z.string(), taskId: TaskId.optional() }).optional(),
 })
-export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Identity | undefined }
+export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Linking | undefined }
 
 const Refused = z.object({ refused: z.string() })
 

@@ -30,12 +30,12 @@ interface Visitor {
   /** Goes to an address; gives the status and where it leads. */
   go(address: string): Promise<{ status: number; location: string }>
   readonly cookies: Map<string, string>
-  /** Asks for a ticket; gives the address to go to. */
-  ticket(): Promise<string>
+  /** Asks for a ticket, at a task perhaps; gives the address to go to. */
+  ticket(from?: { readonly taskId: string }): Promise<string>
   /** From an address of ours to the code host, which sends the browser back: gives the address there. */
   authorized(address: string, account: string): Promise<string>
   /** All the way from a ticket to where it ends. */
-  link(account: string): Promise<string>
+  link(account: string, from?: { readonly taskId: string }): Promise<string>
 }
 
 function visitorOf(product: Pick<AnyProduct, 'base' | 'personWith'>, token: string): Visitor {
@@ -62,8 +62,8 @@ function visitorOf(product: Pick<AnyProduct, 'base' | 'personWith'>, token: stri
       await response.arrayBuffer()
       return { status: response.status, location: response.headers.get('location') ?? '' }
     },
-    async ticket() {
-      const { status, headers, body } = await person.api('POST', '/auth/github/link')
+    async ticket(from) {
+      const { status, headers, body } = await person.api('POST', '/auth/github/link', from)
       expect(status).toBe(200)
       keep(headers)
       return linkGitHub.answer.parse(body).url
@@ -73,8 +73,8 @@ function visitorOf(product: Pick<AnyProduct, 'base' | 'personWith'>, token: stri
       if (!location.includes('/login/oauth/authorize')) throw new Error(`It led to ${location}`)
       return (await visitor.go(`${location}&login=${account}`)).location
     },
-    async link(account) {
-      const back = await visitor.authorized(await visitor.ticket(), account)
+    async link(account, from) {
+      const back = await visitor.authorized(await visitor.ticket(from), account)
       return (await visitor.go(back)).location
     },
   }
@@ -180,6 +180,17 @@ describe('connecting an account', () => {
       expect(await visitor.link(own)).toBe(settings)
       expect((await visitor.person.ask(getGitHubUser)).user.login).toBe(own)
     }
+  })
+
+  test('that began at a task ends there; where it failed, in the settings', async () => {
+    const taskId = randomUUID()
+    expect(await pat.link('ada', { taskId })).toBe(`/tasks/${taskId}`)
+    expect(await pat.link('grace', { taskId })).toBe(`${settings}&error=account_differs`)
+    for (const elsewhere of ['//evil.example', '../settings', ''])
+      expect(await pat.person.api('POST', '/auth/github/link', { taskId: elsewhere })).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_input' },
+      })
   })
 
   test('that was denied at the host, or with a code that the host did not give, ends at the settings', async () => {

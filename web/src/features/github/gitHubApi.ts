@@ -1,12 +1,22 @@
-/** The App at the code host: what it reaches for the person, and how it stands for administrators. */
+/** GitHub: the person's account there, what the App reaches for them, and how the App stands for administrators. */
+import type { linkGitHub } from '#domain/api/auth.schema.ts'
+import { authRoutes } from '#domain/api/auth.ts'
 import { gitHubRoutes } from '#domain/api/github.ts'
 import type { getGitHubAccess, getGitHubRights } from '#domain/api/github.schema.ts'
-import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
+import type { getGitHubUser } from '#domain/api/projects.schema.ts'
+import { projectRoutes } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 
 export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 export type GitHubRights = AnswerOf<typeof getGitHubRights>
+
+/** What is said where the server says nothing of a call that did not work. */
+export const gitHubFaults = {
+  notConnected: 'Failed to connect GitHub',
+  notFetched: 'Failed to fetch GitHub data',
+}
 
 const gitHubApi = api.injectEndpoints({
   endpoints: (build) => ({
@@ -15,9 +25,18 @@ const gitHubApi = api.injectEndpoints({
       query: (installationId) =>
         requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {
           query: installationId === null ? {} : { installation_id: installationId },
-          fallback: 'Failed to fetch GitHub data',
+          fallback: gitHubFaults.notFetched,
         }),
       providesTags: ['GitHub'],
+    }),
+    gitHubUser: build.query<AnswerOf<typeof getGitHubUser>, void>({
+      query: () =>
+        requestOf<typeof getGitHubUser>(projectRoutes.getGitHubUser, { fallback: gitHubFaults.notFetched }),
+      providesTags: ['GitHub'],
+    }),
+    linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, BodyInputOf<typeof linkGitHub>>({
+      query: (body) =>
+        requestOf<typeof linkGitHub>(authRoutes.linkGitHub, { body, fallback: gitHubFaults.notConnected }),
     }),
     gitHubRights: build.query<GitHubRights, void>({
       query: () =>
@@ -28,4 +47,5 @@ const gitHubApi = api.injectEndpoints({
   }),
 })
 
-export const { useGitHubAccessQuery, useGitHubRightsQuery } = gitHubApi
+export const { useGitHubAccessQuery, useGitHubUserQuery, useLinkGitHubMutation, useGitHubRightsQuery } =
+  gitHubApi

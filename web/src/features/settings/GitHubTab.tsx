@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
 import type { User } from '#domain/api/auth.schema.ts'
+import { isFault } from '../../api/fault.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { GitHubMark } from '../../ui/text/Brand.tsx'
@@ -11,16 +12,13 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
-import { useGitHubAccessQuery } from '../github/gitHubApi.ts'
+import { useGitHubAccessQuery, useGitHubUserQuery } from '../github/gitHubApi.ts'
+import { lostAccess } from '../github/lostAccess.ts'
 import { reachedCount } from '../github/reach.ts'
+import { useConnectGitHub } from '../github/useConnectGitHub.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
 import { Installations, ReturnedFromInstalling } from './Installations.tsx'
-import {
-  useDisconnectGitHubMutation,
-  useGitHubUserQuery,
-  useLinkGitHubMutation,
-  useOrganizationsQuery,
-} from './settingsApi.ts'
+import { useDisconnectGitHubMutation, useOrganizationsQuery } from './settingsApi.ts'
 import { linkError, texts } from './texts.ts'
 import { TokenNote } from './TokenNote.tsx'
 
@@ -40,16 +38,7 @@ export function GitHubTab({ user }: { readonly user: User }) {
 }
 
 function NotConnected() {
-  const dispatch = useDispatch()
-  const [link] = useLinkGitHubMutation()
-  const [leaving, setLeaving] = useState(false)
-  const connect = async () => {
-    setLeaving(true)
-    const answer = await link()
-    if (answer.data !== undefined) return window.location.assign(answer.data.url)
-    setLeaving(false)
-    dispatch(notifiedFailure(texts.notConnected, answer.error))
-  }
+  const { connect, leaving } = useConnectGitHub()
   return (
     <Panel label={texts.connectTitle} className="flex flex-wrap items-center gap-4 p-5">
       <HostBadge />
@@ -57,13 +46,7 @@ function NotConnected() {
         <h2 className="font-semibold">{texts.connectTitle}</h2>
         <p className="text-ui text-muted">{texts.connectWhy}</p>
       </div>
-      <Button
-        kind="primary"
-        size="touch"
-        busy={leaving}
-        busyLabel={texts.connecting}
-        onClick={() => void connect()}
-      >
+      <Button kind="primary" size="touch" busy={leaving} busyLabel={texts.connecting} onClick={connect}>
         {texts.connect}
       </Button>
     </Panel>
@@ -77,7 +60,9 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const organizations = useOrganizationsQuery()
   // Somebody may come back from the code host, where they have changed it.
   const access = useGitHubAccessQuery(null, { refetchOnMountOrArgChange: true })
-  const error = account.error ?? repositories.error ?? organizations.error
+  // Whoever took the access back did so on GitHub, and nobody was told.
+  const isLost = isFault(account.error, lostAccess)
+  const error = isLost ? undefined : (account.error ?? repositories.error ?? organizations.error)
   useEffect(() => {
     if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
   }, [dispatch, error])
@@ -91,6 +76,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const reached =
     reachedCount(access.data) ?? (isCounted ? repositories.data?.repositories.length : undefined)
   const login = account.data?.user.login ?? handle
+  if (isLost) return <NotConnected />
   return (
     <>
       <ReturnedFromInstalling />

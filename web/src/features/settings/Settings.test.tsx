@@ -214,6 +214,16 @@ describe('the account at the code host', () => {
     expect(link('Manage App Installations').getAttribute('target')).toBe('_blank')
   })
 
+  test('whose access was taken back on GitHub is connected again', async () => {
+    const lost = () => refusal(403, 'Connect your GitHub account in Settings first.', 'github_not_connected')
+    const server = openPage('/settings?tab=github', {
+      answers: { ...host, 'GET /github/user': lost, 'GET /github/orgs': lost, 'GET /github/repos': lost },
+    })
+    fireEvent.click(await screen.findByRole('button', { name: 'Connect GitHub' }))
+    await waitFor(() => expect(server.of('POST /auth/github/link')).toHaveLength(1))
+    expect(screen.queryByRole('heading', { name: 'Connected to GitHub' })).toBeNull()
+  })
+
   test('that could not be read is read again by a button, which stays when the notification goes', async () => {
     const answers = { 'GET /github/access': withApp(), 'GET /github/user': () => refusal(502) }
     const server = openPage('/settings?tab=github', { answers })

@@ -1,4 +1,4 @@
-/** The profile and the code-host account. */
+/** The profile, the sessions and the account. */
 import { authRoutes } from '#domain/api/auth.ts'
 import { projectRoutes } from '#domain/api/projects.ts'
 import type {
@@ -6,12 +6,11 @@ import type {
   disconnectGitHub,
   endSession,
   endSessions,
-  linkGitHub,
   listSessions,
   updateProfile,
 } from '#domain/api/auth.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
-import type { getGitHubUser, listOrganizations } from '#domain/api/projects.schema.ts'
+import type { listOrganizations } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { userTold } from '../auth/authApi.ts'
@@ -57,14 +56,6 @@ export const settingsApi = api.injectEndpoints({
     endSessions: build.mutation<AnswerOf<typeof endSessions>, void>({
       query: () => requestOf<typeof endSessions>(authRoutes.endSessions, { fallback: sessionTexts.notEnded }),
     }),
-    linkGitHub: build.mutation<AnswerOf<typeof linkGitHub>, void>({
-      query: () => requestOf<typeof linkGitHub>(authRoutes.linkGitHub, { fallback: texts.notConnected }),
-    }),
-    gitHubUser: build.query<AnswerOf<typeof getGitHubUser>, void>({
-      query: () =>
-        requestOf<typeof getGitHubUser>(projectRoutes.getGitHubUser, { fallback: texts.notFetched }),
-      providesTags: ['GitHub'],
-    }),
     organizations: build.query<AnswerOf<typeof listOrganizations>, void>({
       query: () =>
         requestOf<typeof listOrganizations>(projectRoutes.listOrganizations, { fallback: texts.notFetched }),
@@ -80,7 +71,5 @@ export const {
   useSessionsQuery,
   useEndSessionMutation,
   useEndSessionsMutation,
-  useLinkGitHubMutation,
-  useGitHubUserQuery,
   useOrganizationsQuery,
 } = settingsApi

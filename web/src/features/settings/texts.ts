@@ -28,7 +28,6 @@ export const texts = {
   connectWhy: 'Flightdeck reads your repositories and opens pull requests through your GitHub account.',
   connect: 'Connect GitHub',
   connecting: 'Connecting...',
-  notConnected: 'Failed to connect GitHub',
   connected: 'Connected to GitHub',
   disconnect: 'Disconnect',
   disconnecting: 'Disconnecting...',

@@ -35,8 +35,8 @@ const titleField = () => screen.getByRole('textbox', { name: 'Title' })
 const bodyField = () => screen.getByRole('textbox', { name: 'Description' })
 const write = (field: HTMLElement, value: string) => fireEvent.change(field, { target: { value } })
 const confirm = async () => {
-  const button = screen.getByRole('button', { name: / pull request$/ })
   // Once the changes are there.
+  const button = await screen.findByRole('button', { name: / pull request$/ })
   await waitFor(() => expect(button).toHaveProperty('disabled', false))
   fireEvent.click(button)
 }
@@ -122,6 +122,29 @@ describe('what was looked at', () => {
     const [again] = screen.getAllByRole('button', { name: 'Create PR' })
     if (again) fireEvent.click(again)
     await waitFor(() => expect(server.of(diffAt).length).toBeGreaterThan(reads))
+  })
+
+  test('is asked for by a click also while the changes are read again', async () => {
+    const server = await open({}, { [diffAt]: diff(seen) })
+    fireEvent.click(screen.getByRole('tab', { name: /^Code Changes/ }))
+    await screen.findByText('No Changes')
+    server.answer({ [diffAt]: () => new Promise(() => undefined) })
+    const reads = server.of(diffAt).length
+    fireEvent.click(screen.getByRole('button', { name: 'Refresh' }))
+    await waitFor(() => expect(server.of(diffAt)).toHaveLength(reads + 1))
+    await confirm()
+    expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
+  test('is waited for at first, and the button says so', async () => {
+    let answer: (body: unknown) => void = () => undefined
+    const asked = new Promise((resolve) => (answer = resolve))
+    const server = await open({}, { [diffAt]: asked })
+    const button = screen.getByRole('button', { name: 'Reading the changes...' })
+    expect(button).toHaveProperty('disabled', true)
+    answer(diff(seen))
+    await confirm()
+    expect(await sent(server)).toMatchObject({ tree: seen })
   })
 
   test('finding 16: cannot be published while the task runs, and why is told', async () => {

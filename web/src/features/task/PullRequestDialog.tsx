@@ -22,6 +22,7 @@ const texts = {
   draft: 'Open as a draft',
   autoUpdate: 'Update after each turn',
   leave: 'Cancel',
+  reading: 'Reading the changes...',
   running: 'The task is running. You can open the pull request when it finishes.',
   moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
 } as const
@@ -72,7 +73,9 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           </Button>
           <Button
             kind="primary"
-            disabled={isFetching || seen.isFetching || title.trim() === '' || note !== null}
+            busy={isFetching || seen.isAwaited}
+            busyLabel={texts.reading}
+            disabled={title.trim() === '' || note !== null}
             aria-describedby={note === null ? undefined : noteId}
             onClick={confirm}
           >
@@ -157,7 +160,7 @@ function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
 
 /**
  * The tree that the page showed when the dialog opened, or the first that came after: only what the person could see is published.
- * It is read even if the changes were never opened.
+ * It is read even if the changes were never opened. While it is read again nobody waits: the server refuses what is no more.
  */
 function useSeenTree(taskId: string, open: boolean) {
   const { currentData, isFetching } = useDiffQuery(taskId, { skip: !open })
@@ -166,5 +169,5 @@ function useSeenTree(taskId: string, open: boolean) {
   const isLater = open && seen !== undefined
   if (!isLater && seen !== shown) setSeen(shown)
   const tree = isLater ? seen : shown
-  return { tree, isMoved: tree !== shown, isFetching }
+  return { tree, isMoved: tree !== shown, isAwaited: isFetching && !tree }
 }

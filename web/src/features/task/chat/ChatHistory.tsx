@@ -9,6 +9,7 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
+import { tellsOfLostAccess } from '../../github/lostAccess.ts'
 import { unread } from '../folded.ts'
 import { LastTurnActions, UndoneTurns, type FinishedTurn } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
@@ -23,6 +24,9 @@ import { texts } from './texts.ts'
 import { useEarlier } from './useEarlier.ts'
 import { useUnread } from './useUnread.ts'
 
+const Reconnect = lazy(async () => ({
+  default: (await import('../../github/Reconnect.tsx')).Reconnect,
+}))
 const FeedbackCards = lazy(async () => ({
   default: (await import('../feedback/FeedbackCards.tsx')).FeedbackCards,
 }))
@@ -91,6 +95,11 @@ export function ChatHistory(props: ChatHistoryProps) {
             drawn={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
+          {tellsOfLostAccess(task) && !isReplayed && (
+            <Suspense fallback={null}>
+              <Reconnect task={task} />
+            </Suspense>
+          )}
           <UndoneTurns task={task} />
           {task.prNumber !== null && !isReplayed && (
             <Suspense fallback={null}>

@@ -1,0 +1,47 @@
+/** Where a task tells its owner that their access to GitHub was lost: the way to have it again, while that is still so. */
+import { useEffect } from 'react'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { isFault } from '../../api/fault.ts'
+import { Button } from '../../ui/form/Button.tsx'
+import { Note } from '../../ui/layout/Note.tsx'
+import { useMeQuery } from '../auth/authApi.ts'
+import { useGitHubUserQuery } from './gitHubApi.ts'
+import { lostAccess } from './lostAccess.ts'
+import { useConnectGitHub } from './useConnectGitHub.ts'
+
+const texts = {
+  lost: 'Flightdeck has no access to your GitHub account.',
+  reconnect: 'Reconnect GitHub',
+  leaving: 'Connecting...',
+}
+
+export function Reconnect({ task }: { readonly task: Task }) {
+  const { data: me } = useMeQuery()
+  const isOwner = me?.user.id === task.owner
+  const { error, isUninitialized, refetch } = useGitHubUserQuery(undefined, {
+    skip: !isOwner,
+    refetchOnMountOrArgChange: true,
+  })
+  const { connect, leaving } = useConnectGitHub(task.id)
+  // It may have been connected in another tab.
+  useEffect(() => {
+    if (isUninitialized) return
+    const again = () => void refetch()
+    window.addEventListener('focus', again)
+    return () => window.removeEventListener('focus', again)
+  }, [isUninitialized, refetch])
+  if (!isOwner || !isFault(error, lostAccess)) return null
+  return (
+    <Note
+      kind="warning"
+      className="mx-4 mt-4"
+      action={
+        <Button size="small" busy={leaving} busyLabel={texts.leaving} onClick={connect}>
+          {texts.reconnect}
+        </Button>
+      }
+    >
+      {texts.lost}
+    </Note>
+  )
+}

@@ -1,0 +1,20 @@
+/** Leaves the page to connect the account at the code host. */
+import { useState } from 'react'
+import { useDispatch } from 'react-redux'
+import { notifiedFailure } from '../notifications/notifications.ts'
+import { gitHubFaults, useLinkGitHubMutation } from './gitHubApi.ts'
+
+/** `connect` ends at the task, if one is named, and else in the settings. */
+export function useConnectGitHub(taskId?: string) {
+  const dispatch = useDispatch()
+  const [link] = useLinkGitHubMutation()
+  const [leaving, setLeaving] = useState(false)
+  const connect = async () => {
+    setLeaving(true)
+    const answer = await link(taskId === undefined ? undefined : { taskId })
+    if (answer.data !== undefined) return window.location.assign(answer.data.url)
+    setLeaving(false)
+    dispatch(notifiedFailure(gitHubFaults.notConnected, answer.error))
+  }
+  return { connect: () => void connect(), leaving }
+}
