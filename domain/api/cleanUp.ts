@@ -6,10 +6,12 @@ export const cleanUpRoutes = {
 } as const satisfies Routes
 
 /**
- * What became of the branch at the code host. It is gone when it was `deleted`, or had been (`gone`). Otherwise it is there still: somebody
- * pushed to it since the pull request ended (`moved`), another task or pull request uses it (`in_use`), it is the default branch or has no
- * name of ours (`not_ours`), its work was not merged and may be nowhere else (`only_copy`), the person's access is missing (`no_access`), the code host refused, as for a protected branch (`refused`), or
- * it could not be asked (`unavailable`).
+ * What became of the branch at the code host. It is gone when it was `deleted`, or had been (`gone`). It was seen and is there still when
+ * somebody pushed to it since the pull request ended (`moved`), another task or pull request uses it (`in_use`), the code host refused, as for
+ * a protected branch (`refused`), or stopped answering before it was deleted (`unchecked`). It was left alone, and not looked for, when it is
+ * a default or base branch or has no name of ours (`not_ours`), or its work was not merged and may be nowhere else (`only_copy`). Whether it is
+ * there is not known when the person cannot reach the repository (`no_access`), or the code host did not answer, perhaps only to the deletion
+ * (`unavailable`).
  */
 export const branchOutcomes = [
   'deleted',
@@ -20,18 +22,28 @@ export const branchOutcomes = [
   'only_copy',
   'no_access',
   'refused',
+  'unchecked',
   'unavailable',
 ] as const
 export type BranchOutcome = (typeof branchOutcomes)[number]
 
 /**
- * What became of the workspace. It is gone when it was `removed`, or there was none (`none`). Otherwise it is there still: it holds work that
- * is neither pushed nor saved (`not_saved`), something runs in it (`in_use`), or its runner does not answer (`unreachable`).
+ * What became of the workspace. It is gone when it was `removed`, or there was none (`none`). It is there still when it holds work that is
+ * neither merged nor saved (`not_saved`), or something runs in it (`in_use`). Whether it is there is not known when its runner did not answer
+ * in time (`unreachable`): it may still remove it.
  */
 export const workspaceOutcomes = ['removed', 'none', 'not_saved', 'in_use', 'unreachable'] as const
 export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]
 
+/** Whether the branch was seen at the code host, and left there. */
+export const isBranchThere = (outcome: BranchOutcome): boolean =>
+  (['moved', 'in_use', 'refused', 'unchecked'] as const).some((there) => there === outcome)
+/** Whether it is not known if it is there still. */
+export const isBranchUnknown = (outcome: BranchOutcome): boolean =>
+  outcome === 'no_access' || outcome === 'unavailable'
+
 /** Whether nothing is left of the branch, or of the workspace. */
 export const isBranchGone = (outcome: BranchOutcome): boolean => outcome === 'deleted' || outcome === 'gone'
+export const isWorkspaceUnknown = (outcome: WorkspaceOutcome): boolean => outcome === 'unreachable'
 export const isWorkspaceGone = (outcome: WorkspaceOutcome): boolean =>
   outcome === 'removed' || outcome === 'none'

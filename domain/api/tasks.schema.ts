@@ -135,6 +135,8 @@ export const Task = z.object({
   publishingFault: z.string().optional(),
   /** How the pull request stands at the code host; missing until that was read. */
   pullRequest: ShownPullRequest.optional(),
+  /** Something ran since work was published in the pull request last: there may be work that is in no pull request. Missing otherwise. */
+  laterWork: z.literal(true).optional(),
   /** What became of its branch and workspace in the last clean-up; missing before one, and again once the task goes on. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })

@@ -4,7 +4,8 @@ import { given, stateAfter } from '../../tests/domain/given.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import { tasksView, type TaskDocument } from '../views/tasks.ts'
-import { TaskCleanedUp, TaskCleanUpRequested } from './cleanUpEvents.ts'
+import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from './cleanUpEvents.ts'
+import { startsAnew } from './cleanUpState.ts'
 import { PullRequestObserved, PullRequestOpened, PullRequestRequested, type TaskEvent } from './events.ts'
 import { task } from './task.ts'
 
@@ -34,10 +35,17 @@ const settle = {
   requestId: 'clean-up-1',
   branch: 'deleted',
   workspace: 'removed',
-  startsAnew: true,
 } as const
-const { type: _type, ...outcome } = settle
+const { type: _type, ...settled } = settle
+const outcome = { ...settled, startsAnew: true }
+const begun = TaskCleanUpBegun.of({ work: 'merged' })
 const cleanedUp = TaskCleanedUp.of(outcome)
+
+const cleanedUpLater = TaskCleanedUp.of({ ...outcome, branch: 'gone', startsAnew: false })
+function beginsAnewAfter(...events: readonly TaskEvent[]): boolean {
+  const state = stateAfter(task, [...merged, requested, ...events])
+  return state.kind === 'task' && startsAnew(state.cleanUp)
+}
 
 describe('clean-up', () => {
   test('is for pull requests that are over, while nothing runs and nothing is published', () => {
@@ -61,7 +69,7 @@ describe('clean-up', () => {
     given(task, [...merged, requested])
       .when({ ...request, requestId: 'clean-up-2' })
       .then([TaskCleanUpRequested.of({ requestId: 'clean-up-2' })])
-    given(task, [...merged, requested])
+    given(task, [...merged, requested, begun])
       .when(settle)
       .then([cleanedUp])
     given(task, [...merged, requested])
@@ -72,20 +80,72 @@ describe('clean-up', () => {
       .thenNothing()
   })
 
-  test('lets the next workspace begin at the base branch only where the branch is gone', () => {
+  test('is begun by the runner while the pull request is over and the task does not go on', () => {
+    const begin = { type: 'BeginCleanUp', work: 'merged' } as const
     given(task, [...merged, requested])
-      .when({ ...settle, branch: 'moved' })
-      .then([TaskCleanedUp.of({ ...outcome, branch: 'moved', startsAnew: false })])
-    const after = (...events: readonly TaskEvent[]) => stateAfter(task, [...merged, requested, ...events])
-    expect(after(cleanedUp)).toMatchObject({ cleanUp: { startsAnew: true, request: null } })
-    expect(after(cleanedUp, past.prepared)).toMatchObject({ cleanUp: { startsAnew: false } })
+      .when(begin)
+      .then([begun])
+    given(task, [...merged, requested, past.waits(2), past.requested(2)])
+      .when(begin)
+      .thenRefused('task_running')
+    given(task, [...published, stands('open')])
+      .when(begin)
+      .thenRefused('pull_request_open')
   })
 
-  test('a turn that began meanwhile has its workspace: the next does not begin anew', () => {
-    const began = [past.waits(2, 'turn', 'claude', 'Go on'), past.requested(2), past.started(2)]
-    given(task, [...merged, requested, ...began])
+  test('lets the next workspace begin at the base branch only where all was merged and the branch is gone', () => {
+    given(task, [...merged, requested, begun])
+      .when({ ...settle, branch: 'moved' })
+      .then([TaskCleanedUp.of({ ...outcome, branch: 'moved', startsAnew: false })])
+    given(task, [...merged, requested, TaskCleanUpBegun.of({ work: 'saved' })])
       .when(settle)
       .then([TaskCleanedUp.of({ ...outcome, startsAnew: false })])
+    expect(beginsAnewAfter(begun, cleanedUp)).toBe(true)
+    expect(beginsAnewAfter(begun, cleanedUp, past.prepared)).toBe(false)
+    // As it was recorded before its beginning was.
+    expect(beginsAnewAfter(cleanedUp)).toBe(true)
+  })
+
+  test('that takes more tries begins anew as one that took a single one', () => {
+    const first = TaskCleanedUp.of({ ...outcome, branch: 'unavailable', startsAnew: false })
+    const again = TaskCleanUpRequested.of({ requestId: 'clean-up-2' })
+    // The branch was left, its runner answered too late, nothing was settled; and then all is gone.
+    for (const before of [
+      [begun, first],
+      [TaskCleanedUp.of({ ...settled, workspace: 'unreachable', startsAnew: false }), begun],
+      [begun],
+    ])
+      given(task, [...merged, requested, ...before, again])
+        .when({ ...settle, requestId: 'clean-up-2', branch: 'gone', workspace: 'none' })
+        .then([
+          TaskCleanedUp.of({ requestId: 'clean-up-2', branch: 'gone', workspace: 'none', startsAnew: true }),
+        ])
+    expect(beginsAnewAfter(begun, first)).toBe(false)
+    // The runner was late: the branch was gone before its workspace was.
+    expect(beginsAnewAfter(TaskCleanedUp.of({ ...outcome, startsAnew: false }), begun)).toBe(true)
+  })
+
+  test('that found the branch gone keeps to that until the branch is seen again', () => {
+    const then = (branch: 'unavailable' | 'moved') =>
+      beginsAnewAfter(begun, cleanedUp, TaskCleanedUp.of({ ...outcome, branch, startsAnew: false }))
+    expect(then('unavailable')).toBe(true)
+    expect(then('moved')).toBe(false)
+  })
+
+  test('a turn that began meanwhile makes its workspace: the next does not begin anew', () => {
+    const began = [past.waits(2, 'turn', 'claude', 'Go on'), past.requested(2), past.started(2)]
+    given(task, [...merged, requested, begun, ...began])
+      .when(settle)
+      .then([TaskCleanedUp.of({ ...outcome, startsAnew: false })])
+    const late = TaskCleanedUp.of({ ...outcome, startsAnew: false })
+    expect(beginsAnewAfter(begun, ...began, past.prepared, late)).toBe(false)
+  })
+
+  test('of a workspace with later work says nothing by what was true of the one before', () => {
+    const worked = [past.waits(2), past.requested(2), past.prepared, past.succeeded(2)]
+    expect(
+      beginsAnewAfter(begun, cleanedUp, ...worked, TaskCleanUpBegun.of({ work: 'saved' }), cleanedUpLater),
+    ).toBe(false)
   })
 
   test('leaves nothing to open a pull request with, until there is a turn', () => {

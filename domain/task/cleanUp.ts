@@ -3,7 +3,7 @@ import { isBranchGone } from '../api/cleanUp.ts'
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
-import { TaskCleanedUp, TaskCleanUpRequested } from './cleanUpEvents.ts'
+import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from './cleanUpEvents.ts'
 import type { TaskEvent } from './events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from './state.ts'
@@ -21,13 +21,23 @@ export function requestCleanUp(
   return [TaskCleanUpRequested.of({ requestId })]
 }
 
+/** Notes where the work is, before anything of the workspace goes. Refused once the task goes on, which needs the workspace. */
+export function beginCleanUp(
+  { pullRequest, phase, pullRequestRequest }: LiveTask,
+  { work }: CommandOf<'BeginCleanUp'>,
+): Decision<TaskEvent> {
+  if ('execution' in phase || pullRequestRequest !== null) return refuse('task_running')
+  if (pullRequest === null || endOf(pullRequest) === null) return refuse('pull_request_open')
+  return [TaskCleanUpBegun.of({ work })]
+}
+
 /** Notes what became of it. What ends after another was asked for says nothing any more. */
 export function settleCleanUp(
   { cleanUp, phase }: LiveTask,
-  { requestId, branch, workspace, startsAnew }: CommandOf<'SettleCleanUp'>,
+  { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
-  // While the branch stands at the code host, work goes on where it stands; a turn that began meanwhile has its workspace already.
-  const begins = startsAnew && isBranchGone(branch) && !('execution' in phase)
-  const event = TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })
-  return cleanUp.request === requestId ? [event] : []
+  if (cleanUp.request !== requestId) return []
+  // While the branch stands at the code host, work goes on where it stands; a turn that began meanwhile makes its workspace already.
+  const begins = cleanUp.work === 'merged' && isBranchGone(branch) && !('execution' in phase)
+  return [TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })]
 }

@@ -5,6 +5,7 @@ import type { AgentName } from '../agents.ts'
 import type { IssueOrigin } from './issueState.ts'
 import type { Snapshot } from './restorePoints.ts'
 import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
+import type { WorkPlace } from './cleanUpEvents.ts'
 import type { FeedbackReceived, PullRequestStandingObserved } from './feedbackEvents.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type {
@@ -256,9 +257,9 @@ export type TaskCommand =
       readonly requestId: string
       readonly branch: BranchOutcome
       readonly workspace: WorkspaceOutcome
-      /** Whether all work was merged, so that a workspace that is made later begins at the base branch. */
-      readonly startsAnew: boolean
     }
+  /** Its runner is about to remove the workspace. */
+  | { readonly type: 'BeginCleanUp'; readonly work: WorkPlace }
   /** The code host does not show the pull request of this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 

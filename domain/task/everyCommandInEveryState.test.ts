@@ -98,8 +98,8 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     requestId: 'clean-up-1',
     branch: 'deleted',
     workspace: 'removed',
-    startsAnew: false,
   },
+  BeginCleanUp: { type: 'BeginCleanUp', work: 'merged' },
   ReceiveFeedback: {
     type: 'ReceiveFeedback',
     feedbackId: messageId(5),
@@ -332,6 +332,16 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: [],
     failed: [],
     cancelled: [],
+  },
+  // Nothing is over.
+  BeginCleanUp: {
+    ...gone,
+    queued: 'task_running',
+    running: 'task_running',
+    cancelling: 'task_running',
+    completed: 'pull_request_open',
+    failed: 'pull_request_open',
+    cancelled: 'pull_request_open',
   },
   RequestDraft: {
     ...gone,

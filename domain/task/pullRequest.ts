@@ -14,6 +14,7 @@ import {
   type TaskEvent,
 } from './events.ts'
 import { canonicalJson } from '../kernel/canonicalJson.ts'
+import { startsAnew } from './cleanUpState.ts'
 import { answersDue } from './feedback.ts'
 import { owesAnswer } from './feedbackState.ts'
 import { PullRequestDraftRequested, PullRequestStandingObserved } from './feedbackEvents.ts'
@@ -33,7 +34,7 @@ export function requestPullRequest(
     )
   const over = state.pullRequest && endOf(state.pullRequest)
   if (over && command.opensNew !== true) return refuse(over.code, over.sentence)
-  if (state.cleanUp.startsAnew)
+  if (startsAnew(state.cleanUp))
     return refuse(
       'no_changes',
       'All work of this task was merged. Send a message first: its work goes into a new pull request.',

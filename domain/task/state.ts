@@ -1,7 +1,7 @@
 /** A task's state: what its next decision needs, and no more. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
-import { isOfCleanUp, noCleanUp, withCleanUp, type TaskCleanUp } from './cleanUpState.ts'
+import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp, type TaskCleanUp } from './cleanUpState.ts'
 import {
   cameToNothing,
   doneBy,
@@ -312,7 +312,7 @@ function executionEnded(
 
 function prepared(task: LiveTask, { content }: RecordedAs<'WorkspacePrepared'>): LiveTask {
   const baseCommit = task.baseCommit ?? content?.baseCommit ?? null
-  return { ...task, workspace: 'ready', cleanUp: { ...task.cleanUp, startsAnew: false }, baseCommit }
+  return { ...task, workspace: 'ready', cleanUp: afterWorkspace(task.cleanUp), baseCommit }
 }
 
 function snapshotTaken(
@@ -399,7 +399,9 @@ function pullRequestDone(
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
-  return { ...task, pullRequest, pullRequestRequest: null, feedback: publishedWith(task.feedback) }
+  // Its branch is at the code host again.
+  const cleanUp = afterWorkspace(task.cleanUp)
+  return { ...task, pullRequest, pullRequestRequest: null, cleanUp, feedback: publishedWith(task.feedback) }
 }
 
 function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {

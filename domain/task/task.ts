@@ -27,7 +27,7 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
-import { requestCleanUp, settleCleanUp } from './cleanUp.ts'
+import { beginCleanUp, requestCleanUp, settleCleanUp } from './cleanUp.ts'
 import { isOnFeedback, onFeedback } from './feedback.ts'
 import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
@@ -96,6 +96,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return requestDraft(state, command)
     case 'RequestCleanUp':
       return requestCleanUp(state, command)
+    case 'BeginCleanUp':
+      return beginCleanUp(state, command)
     case 'SettleCleanUp':
       return settleCleanUp(state, command)
     case 'RecordFork':

@@ -53,6 +53,8 @@ export const tasksView: View<TaskDocument> = {
     ['projectId', 'status', 'order'],
     ['status', 'order'],
     ['pullRequestPending', 'order'],
+    ['branch', 'order'],
+    ['workingBranch', 'order'],
   ],
   flawed: (task, unreadable) => ({ ...task, unreadable }),
   touches: (event) => {
@@ -135,6 +137,8 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
       return published(task, event)
     case 'PullRequestFailed':
       return { ...seen, pullRequestPending: false, publishingFault: event.data.code }
+    case 'TaskCleanedUp':
+      return cleanedUp(task, event)
     default:
       return { ...seen, ...withOptionalFields(task, event) }
   }
@@ -196,6 +200,7 @@ function executionRequested(task: TaskDocument, event: Event<'ExecutionRequested
     toolCalls: 0,
     failure: kind === 'turn' ? null : task.failure,
     executions: task.executions + 1,
+    ...(task.prNumber === null ? {} : { laterWork: true as const }),
     execution: {
       id: executionId,
       kind,
@@ -256,7 +261,7 @@ function published(
   task: TaskDocument,
   event: Event<'PullRequestOpened' | 'PullRequestUpdated'>,
 ): TaskDocument {
-  const { pullRequest, ...seen } = upTo(task, event)
+  const { pullRequest, laterWork: _published, ...seen } = upTo(task, event)
   const number = event.content?.number ?? task.prNumber
   return {
     ...seen,
@@ -266,6 +271,14 @@ function published(
     prNumber: number,
     prUrl: event.content?.url ?? task.prUrl,
   }
+}
+
+function cleanedUp(task: TaskDocument, event: Event<'TaskCleanedUp'>): TaskDocument {
+  const { branch, workspace, startsAnew } = event.data
+  const { laterWork, ...seen } = upTo(task, event)
+  // What begins anew has all its work in the merge.
+  const later = laterWork && !startsAnew ? { laterWork } : {}
+  return { ...seen, ...later, cleanUp: { at: event.at, branch, workspace } }
 }
 
 function observed(
@@ -315,10 +328,6 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
     }
     case 'PullRequestUnreadable':
       return { pullRequest: { ...(task.pullRequest ?? neverRead), unreadable: event.data.code } }
-    case 'TaskCleanedUp': {
-      const { branch, workspace } = event.data
-      return { cleanUp: { at: event.at, branch, workspace } }
-    }
     case 'AlternativeAdded':
       return {
         alternatives: [

@@ -370,6 +370,25 @@ describe('a merged pull request', () => {
     const next = await ada.ask(createPullRequest, { params: { taskId: id }, body: { openNew: true } })
     expect(next.pr.number).toBeGreaterThan(pr.number)
   })
+
+  test('whose branch goes only after the clean-up, and by other hands, leaves the next message at the base branch too', async () => {
+    const { id } = await ada.task(projectId, 'Say it louder')
+    await ada.taskOnce(id, hasEnded)
+    const { pr } = await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })
+    const merged = `/repos/ada/engine/pulls/${pr.number}/merge`
+    await atHost('ada', 'PUT', merged, { merge_method: 'squash' })
+    const { workingBranch } = await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'merged')
+    const other = { title: 'Something else', head: workingBranch, base: 'main' }
+    await atHost('ada', 'POST', '/repos/ada/engine/pulls', other)
+    const { task } = await ada.ask(cleanUpTask, { params: { taskId: id } })
+    expect(task.cleanUp).toMatchObject({ branch: 'in_use', workspace: 'removed' })
+
+    await atHost('ada', 'DELETE', `/repos/ada/engine/git/refs/heads/${workingBranch}`)
+    const body = { message: 'Whisper now', messageType: 'user' } as const
+    await ada.ask(sendMessage, { params: { taskId: id }, body })
+    const after = await ada.taskOnce(id, (one) => one.execution?.turn === 2 && hasEnded(one))
+    expect(after).toMatchObject({ status: 'completed', changes: { files: 1, additions: 1, deletions: 0 } })
+  })
 })
 
 describe('a process that is killed', () => {

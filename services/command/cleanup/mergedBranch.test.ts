@@ -15,9 +15,11 @@ import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
+import type { Find } from '#platform/ports/readStore.ts'
 import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
 import { stateAfter } from '../../../tests/domain/given.ts'
 import { executionId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { cleanUpBranch, type BranchCleanUp } from './mergedBranch.ts'
 
@@ -28,27 +30,38 @@ interface Scene {
   readonly branch: string
   readonly base: string
   readonly repository: Pick<HostRepository, 'id' | 'defaultBranch'>
-  readonly atHost: string | null
+  /** Its commit each time that it is asked for; the last one from then on. */
+  readonly atHost: readonly (string | null)[]
   readonly isInOpenPullRequest: boolean
   readonly others: readonly (readonly TaskEvent[])[]
-  readonly fault: Error | null
+  /** Of the projects of tasks: `projectId(n)` where it is not told. */
+  readonly projects: Readonly<
+    Record<string, { readonly githubRepoId: string; readonly githubRepoName: string }>
+  >
+  /** At which call it is thrown. */
+  readonly faults: Partial<Record<'repository' | 'branch' | 'isInOpenPullRequest' | 'deleteBranch', Error>>
 }
 const usual: Scene = {
   branch: ours,
   base: 'main',
   repository: { id: '1', defaultBranch: 'main' },
-  atHost: headCommit,
+  atHost: [headCommit],
   isInOpenPullRequest: false,
   others: [],
-  fault: null,
+  projects: {},
+  faults: {},
 }
 
 let deleted: string[]
-beforeEach(() => (deleted = []))
+let finds = 0
+beforeEach(() => {
+  deleted = []
+  finds = 0
+})
 
-const createdAs = (n: number, branch: string) =>
+const createdAs = (n: number, branch: string, project = 1) =>
   TaskCreated.of(
-    { taskId: taskId(n), ownerId: userId(1), projectId: projectId(1), agent: 'claude' },
+    { taskId: taskId(n), ownerId: userId(1), projectId: projectId(project), agent: 'claude' },
     { title: 'Work', description: '', branch, codexModel: null },
   )
 const observed = (state: 'merged' | 'open') =>
@@ -65,21 +78,9 @@ const lifeOf = (n: number, branch: string, base: string): readonly TaskEvent[] =
   PullRequestOpened.of({ requestId: 'r' }, { number: 7, url: '', headCommit }),
 ]
 
-function documentOf<D extends ViewDocument>(
-  view: View<D>,
-  events: readonly AnyEvent[],
-  id: string,
-): D | undefined {
-  return events
-    .map((event, revision) => recorded(event, { revision, stream: `task-${id}` }))
-    .reduce<D | undefined>((document, event) => view.evolve(document, event as never, id), undefined)
-}
-
-async function cleanUp(over: Partial<Scene> = {}): Promise<string> {
-  const scene = { ...usual, ...over }
-  const events = [...lifeOf(1, scene.branch, scene.base), observed('merged')]
-  const project = ProjectCreated.of(
-    { projectId: projectId(1), ownerId: userId(1), isPrivate: false },
+function projectCreated(id: string, over: Scene['projects'][string] | undefined) {
+  return ProjectCreated.of(
+    { projectId: id, ownerId: userId(1), isPrivate: false },
     {
       githubUrl: '',
       githubOwner: 'ada',
@@ -89,32 +90,69 @@ async function cleanUp(over: Partial<Scene> = {}): Promise<string> {
       githubRepoId: '1',
       name: 'engine',
       description: '',
+      ...over,
     },
   )
-  const kept = new Map<string, readonly (ViewDocument | undefined)[]>([
-    [
-      tasksView.collection,
-      [events, ...scene.others].map((life, n) => documentOf(tasksView, life, taskId(n + 1))),
-    ],
-    [pullRequestsView.collection, [documentOf(pullRequestsView, events, taskId(1))]],
-    [projectsView.collection, [documentOf(projectsView, [project], projectId(1))]],
-  ])
-  const first = async (view: { readonly collection: string }) => kept.get(view.collection)?.[0]
+}
+
+/** The `n`th of its kind. */
+function documentOf<D extends ViewDocument>(
+  view: View<D>,
+  events: readonly AnyEvent[],
+  id: string,
+  n = 0,
+): D | undefined {
+  return events
+    .map((event, revision) =>
+      recorded(event, { revision, stream: `task-${id}`, position: String(n * 100 + revision) }),
+    )
+    .reduce<D | undefined>((document, event) => view.evolve(document, event as never, id), undefined)
+}
+
+async function cleanUp(over: Partial<Scene> = {}): Promise<string> {
+  const scene = { ...usual, ...over }
+  const events = [...lifeOf(1, scene.branch, scene.base), observed('merged')]
+  const tasks = [events, ...scene.others].map((life, n) => documentOf(tasksView, life, taskId(n + 1), n))
+  const projectOf = (id: string) => documentOf(projectsView, [projectCreated(id, scene.projects[id])], id)
+  const throwAt = (call: keyof Scene['faults']) => {
+    const fault = scene.faults[call]
+    if (fault) throw fault
+  }
+  const atHost = [...scene.atHost]
   const services = {
     documents: {
-      now: first,
-      get: first,
-      find: async (view: { collection: string }) => kept.get(view.collection),
+      now: async (view: { readonly collection: string }) =>
+        view.collection === tasksView.collection ? tasks[0] : documentOf(pullRequestsView, events, taskId(1)),
+      get: async (_view: unknown, id: string) => projectOf(id),
+      getMany: async (_view: unknown, ids: readonly string[]) =>
+        new Map(ids.map((id) => [id, projectOf(id)])),
+      find: async (_view: unknown, { where, after, limit }: Find) => {
+        finds += 1
+        return tasks
+          .filter((one) => Object.entries(where).every(([field, value]) => Object(one)[field] === value))
+          .filter((one) => after === undefined || Object(one).order > after.value)
+          .slice(0, limit)
+      },
     },
     access: { tokenOf: async () => 'token' },
     codeHost: {
       repository: async () => {
-        if (scene.fault) throw scene.fault
+        throwAt('repository')
         return scene.repository
       },
-      branch: async () => (scene.atHost === null ? undefined : { commit: scene.atHost, tree: '' }),
-      isInOpenPullRequest: async () => scene.isInOpenPullRequest,
-      deleteBranch: async (_token: string, _at: unknown, branch: string) => void deleted.push(branch),
+      branch: async () => {
+        throwAt('branch')
+        const commit = atHost.length > 1 ? atHost.shift() : atHost[0]
+        return commit == null ? undefined : { commit, tree: '' }
+      },
+      isInOpenPullRequest: async () => {
+        throwAt('isInOpenPullRequest')
+        return scene.isInOpenPullRequest
+      },
+      deleteBranch: async (_token: string, _at: unknown, branch: string) => {
+        throwAt('deleteBranch')
+        deleted.push(branch)
+      },
     },
   } as unknown as BranchCleanUp
   const state = stateAfter(task, events)
@@ -129,8 +167,10 @@ describe('the branch of a merged pull request', () => {
   })
 
   test.each<readonly [string, string, Partial<Scene>]>([
-    ['is gone already', 'gone', { atHost: null }],
-    ['was pushed to since', 'moved', { atHost: 'e'.repeat(40) }],
+    ['is gone already', 'gone', { atHost: [null] }],
+    ['was pushed to since', 'moved', { atHost: ['e'.repeat(40)] }],
+    ['is pushed to while we look who uses it', 'moved', { atHost: [headCommit, 'e'.repeat(40)] }],
+    ['goes while we look who uses it', 'gone', { atHost: [headCommit, null] }],
     ['is in another open pull request', 'in_use', { isInOpenPullRequest: true }],
     ['is where another task began', 'in_use', { others: [[createdAs(2, ours)]] }],
     ['is the default branch by now', 'not_ours', { repository: { id: '1', defaultBranch: ours } }],
@@ -141,18 +181,61 @@ describe('the branch of a merged pull request', () => {
       'not_ours',
       { repository: { id: '2', defaultBranch: 'main' } },
     ],
-    ['is out of reach', 'no_access', { fault: new CodeHostFault('not_found', '') }],
-    ['belongs to somebody who disconnected', 'no_access', { fault: new Fault('github_not_connected') }],
-    ['is refused, as a protected one is', 'refused', { fault: new CodeHostFault('invalid', 'Protected') }],
-    ['cannot be asked for', 'unavailable', { fault: new CodeHostFault('unavailable', '') }],
-  ])('that %s stays: %s', async (_why, outcome, over) => {
+    ['is out of reach', 'no_access', { faults: { repository: new CodeHostFault('not_found', '') } }],
+    ['is behind a sign-on', 'no_access', { faults: { branch: new CodeHostFault('forbidden', '') } }],
+    [
+      'belongs to somebody who disconnected',
+      'no_access',
+      { faults: { repository: new Fault('github_not_connected') } },
+    ],
+    [
+      'is refused, as a protected one is',
+      'refused',
+      { faults: { deleteBranch: new CodeHostFault('invalid', 'Protected') } },
+    ],
+    ['cannot be asked for', 'unavailable', { faults: { branch: new CodeHostFault('unavailable', '') } }],
+    [
+      'was seen before the code host went away',
+      'unchecked',
+      { faults: { isInOpenPullRequest: new CodeHostFault('unavailable', '') } },
+    ],
+    [
+      'may be deleted without an answer',
+      'unavailable',
+      { faults: { deleteBranch: new CodeHostFault('unavailable', '') } },
+    ],
+  ])('that %s is left: %s', async (_why, outcome, over) => {
     expect(await cleanUp(over)).toBe(outcome)
     expect(deleted).toEqual([])
   })
 
-  test('is no longer used by a task whose own pull request is over', async () => {
+  test('is used by a task until that is done with its own pull request', async () => {
     const over = [...lifeOf(2, ours, 'main'), observed('merged')]
     expect(await cleanUp({ others: [over] })).toBe('deleted')
     expect(await cleanUp({ others: [lifeOf(2, ours, 'main')] })).toBe('in_use')
+    const running = [...over, past.waits(2), past.requested(2)]
+    expect(await cleanUp({ others: [running] })).toBe('in_use')
+    expect(await cleanUp({ others: [[...running, past.succeeded(2)]] })).toBe('in_use')
+  })
+
+  test('is used by tasks of other projects on the repository, and by none of another repository', async () => {
+    const others = [[createdAs(2, ours, 2)]]
+    const as = (githubRepoId: string, githubRepoName: string) =>
+      cleanUp({ others, projects: { [projectId(2)]: { githubRepoId, githubRepoName } } })
+    expect(await as('1', 'renamed')).toBe('in_use')
+    expect(await as('', 'Engine')).toBe('in_use')
+    expect(await as('2', 'engine')).toBe('deleted')
+    expect(await as('', 'other')).toBe('deleted')
+  })
+
+  test('is looked for among the tasks on it alone, however many there are', async () => {
+    const others = Array.from({ length: 600 }, (_, n) => [createdAs(n + 2, 'main', n + 2)])
+    expect(await cleanUp({ others: [...others, [createdAs(700, ours, 700)]] })).toBe('in_use')
+    expect(finds).toBe(2)
+    const over = (n: number) => [...lifeOf(n, ours, 'main'), observed('merged')]
+    const many = Array.from({ length: 1_001 }, (_, n) => over(n + 2))
+    // Nobody looks through more than a thousand.
+    expect(await cleanUp({ others: many })).toBe('in_use')
+    expect(finds).toBe(7)
   })
 })

@@ -15,73 +15,96 @@ import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 
 export interface BranchCleanUp {
-  readonly documents: Pick<Documents, 'now' | 'get' | 'find'>
+  readonly documents: Pick<Documents, 'now' | 'get' | 'getMany' | 'find'>
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'repository' | 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
 }
 
 /** What became of the branch. Never throws for what the code host says. */
 export async function cleanUpBranch(services: BranchCleanUp, state: LiveTask): Promise<BranchOutcome> {
-  try {
-    return await deleteBranch(services, state)
-  } catch (fault) {
-    if (fault instanceof Fault && fault.code === 'github_not_connected') return 'no_access'
-    if (!(fault instanceof CodeHostFault)) throw fault
-    return outcomeOf(fault)
-  }
-}
-
-async function deleteBranch(
-  { documents, access, codeHost }: BranchCleanUp,
-  { taskId, projectId, ownerId, pullRequest }: LiveTask,
-): Promise<BranchOutcome> {
+  const { taskId, projectId, ownerId, pullRequest } = state
+  const { documents, access, codeHost } = services
   const [task, pull, project] = await Promise.all([
     documents.now(tasksView, taskStream(taskId), taskId),
     documents.now(pullRequestsView, taskStream(taskId), taskId),
     documents.get(projectsView, projectId),
   ])
   const branch = task?.workingBranch ?? null
-  if (!task || !project || branch === null || !isOurBranch(branch)) return 'not_ours'
-  const token = await access.tokenOf(ownerId)
+  const head = pullRequest?.observed?.headCommit
+  if (!task || !project || branch === null || head === undefined || !isOurBranch(branch)) return 'not_ours'
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  const { id, defaultBranch } = await codeHost.repository(token, repository)
-  const isBase = [defaultBranch, task.branch, task.recorded?.baseBranch].includes(branch)
-  // Names of repositories change hands.
-  const isOther = pull?.repositoryId != null && pull.repositoryId !== id
-  if (isBase || isOther) return 'not_ours'
-  const found = await codeHost.branch(token, repository, branch)
-  if (!found) return 'gone'
-  if (found.commit !== pullRequest?.observed?.headCommit) return 'moved'
-  if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'in_use'
-  if (await isUsedByOthers(documents, { project, taskId, branch })) return 'in_use'
-  await codeHost.deleteBranch(token, repository, branch)
-  return 'deleted'
+  // How far it got says what is known when the code host stops answering.
+  let step: Step = 'looking'
+  try {
+    const token = await access.tokenOf(ownerId)
+    const { id, defaultBranch } = await codeHost.repository(token, repository)
+    const isBase = [defaultBranch, task.branch, task.recorded?.baseBranch].includes(branch)
+    // Names of repositories change hands.
+    const isOther = pull?.repositoryId != null && pull.repositoryId !== id
+    if (isBase || isOther) return 'not_ours'
+    const stands = async (): Promise<'gone' | 'moved' | 'as_it_was'> => {
+      const found = await codeHost.branch(token, repository, branch)
+      if (!found) return 'gone'
+      return found.commit === head ? 'as_it_was' : 'moved'
+    }
+    const first = await stands()
+    if (first !== 'as_it_was') return first
+    step = 'checking'
+    if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'in_use'
+    if (await isUsedByOthers(documents, { project, taskId, branch })) return 'in_use'
+    // GitHub deletes whatever the branch points to by then: between this look and the deletion nothing else may come.
+    const last = await stands()
+    if (last !== 'as_it_was') return last
+    step = 'deleting'
+    await codeHost.deleteBranch(token, repository, branch)
+    return 'deleted'
+  } catch (fault) {
+    if (fault instanceof Fault && fault.code === 'github_not_connected') return 'no_access'
+    if (!(fault instanceof CodeHostFault)) throw fault
+    return outcomeOf(fault, step)
+  }
 }
 
-const page = 500
+type Step = 'looking' | 'checking' | 'deleting'
 
-/** Whether a task of anybody on the repository works on the branch, or from it; not one whose own pull request is over. */
+function outcomeOf({ kind }: CodeHostFault, step: Step): BranchOutcome {
+  switch (kind) {
+    case 'unauthorized':
+    case 'not_found':
+      return 'no_access'
+    case 'forbidden':
+    case 'invalid':
+      return step === 'looking' ? 'no_access' : 'refused'
+    case 'rate_limited':
+      return step === 'looking' ? 'unavailable' : 'unchecked'
+    case 'unavailable':
+      // A deletion whose answer was lost may have been done.
+      return step === 'checking' ? 'unchecked' : 'unavailable'
+  }
+}
+
+const page = 200
+const mostPages = 5
+
+/**
+ * Whether a task of anybody on the repository works on the branch, or from it; not one that is done with its own pull request. A name that
+ * more than a thousand tasks have counts as used.
+ */
 async function isUsedByOthers(
-  documents: Pick<Documents, 'find'>,
+  documents: Pick<Documents, 'find' | 'getMany'>,
   { project, taskId, branch }: { project: ProjectDocument; taskId: string; branch: string },
 ): Promise<boolean> {
-  const byNumber = project.githubRepoId !== ''
-  const projects = byNumber
-    ? await documents.find(projectsView, {
-        where: { githubRepoId: project.githubRepoId },
-        sort: { field: 'order', direction: 'ascending' },
-        limit: page,
-      })
-    : [project]
-  for (const { id: projectId } of projects) {
-    for (let last: TaskDocument | undefined; ;) {
+  for (const field of ['workingBranch', 'branch'] as const) {
+    for (let last: TaskDocument | undefined, pages = 0; ; pages += 1) {
+      if (pages === mostPages) return true
       const found: readonly TaskDocument[] = await documents.find(tasksView, {
-        where: { projectId },
+        where: { [field]: branch },
         sort: { field: 'order', direction: 'ascending' },
         limit: page,
         ...(last && { after: { value: last.order, id: last.id } }),
       })
-      if (found.some((one) => one.id !== taskId && isOn(one, branch))) return true
+      const others = found.filter((one) => one.id !== taskId && isAtWork(one))
+      if (await areOn(documents, project, others)) return true
       last = found.at(-1)
       if (found.length < page) break
     }
@@ -89,21 +112,27 @@ async function isUsedByOthers(
   return false
 }
 
-function isOn({ branch, workingBranch, pullRequest }: TaskDocument, name: string): boolean {
+/** Whether a task may still need its branch. */
+function isAtWork({ status, pullRequest, pullRequestPending, laterWork }: TaskDocument): boolean {
   const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
-  return !isOver && (branch === name || workingBranch === name)
+  const isRunning = status === 'queued' || status === 'running'
+  return !isOver || isRunning || pullRequestPending || laterWork === true
 }
 
-function outcomeOf({ kind }: CodeHostFault): BranchOutcome {
-  switch (kind) {
-    case 'unauthorized':
-    case 'not_found':
-      return 'no_access'
-    case 'forbidden':
-    case 'invalid':
-      return 'refused'
-    case 'rate_limited':
-    case 'unavailable':
-      return 'unavailable'
-  }
+/** Whether one of the tasks is on the repository of the project. */
+async function areOn(
+  documents: Pick<Documents, 'getMany'>,
+  { id, githubRepoId, githubOwner, githubRepoName }: ProjectDocument,
+  tasks: readonly TaskDocument[],
+): Promise<boolean> {
+  if (tasks.length === 0) return false
+  const projects = await documents.getMany(projectsView, [...new Set(tasks.map((one) => one.projectId))])
+  const name = `${githubOwner}/${githubRepoName}`.toLowerCase()
+  return [...projects.values()].some((one) => {
+    const isNumbered = githubRepoId !== '' && one.githubRepoId !== ''
+    const isSame = isNumbered
+      ? one.githubRepoId === githubRepoId
+      : `${one.githubOwner}/${one.githubRepoName}`.toLowerCase() === name
+    return one.id === id || isSame
+  })
 }

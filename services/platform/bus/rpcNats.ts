@@ -76,10 +76,7 @@ const schemas: Schemas = {
   },
   removeWorkspace: {
     asked: z.object({ taskId: z.string(), runnerId: z.string() }),
-    answered: z.object({
-      outcome: z.enum(workspaceOutcomes).exclude(['unreachable']),
-      startsAnew: z.boolean(),
-    }),
+    answered: z.object({ outcome: z.enum(workspaceOutcomes).exclude(['unreachable']) }),
   },
   hosts: {
     asked: z.object({ projectId: z.string(), ownerId: z.string() }),

@@ -74,11 +74,7 @@ export interface Questions {
    */
   readonly removeWorkspace: {
     readonly asked: { readonly taskId: string; readonly runnerId: string }
-    readonly answered: {
-      readonly outcome: Exclude<WorkspaceOutcome, 'unreachable'>
-      /** Whether all work in it was merged. */
-      readonly startsAnew: boolean
-    }
+    readonly answered: { readonly outcome: Exclude<WorkspaceOutcome, 'unreachable'> }
   }
   /** Whether a runner prepares for a task that may be created with this id. The caller has checked whose project it is. */
   readonly prepare: {

@@ -73,7 +73,7 @@ async function makeOrRestore(
   const { executionId } = fence
   const { signal } = stop
   // An alternative begins at its commit only until its work was merged.
-  const begins = task.cleanUp.startsAnew ? { ...document, startCommit: null } : document
+  const begins = task.cleanUp.work === 'merged' ? { ...document, startCommit: null } : document
   const preparing = { task: begins, user, executionId, reporter, output: booting.stdout, early, signal }
   const remake = async () => {
     await early?.close()
@@ -90,7 +90,9 @@ async function makeOrRestore(
     // A task that had no workspace yet has nothing to restore, unless it began from a turn of another.
     if (!ready.isNew || (document.workspace !== 'ready' && task.pendingRestore === null))
       return { ...ready, session }
-    if (task.cleanUp.startsAnew && task.pendingRestore === null) {
+    // By the code host as it is now: a branch that stands is where work goes on.
+    const isAnew = task.cleanUp.work === 'merged' && !ready.isOnPushedBranch
+    if (isAnew && task.pendingRestore === null) {
       const whose = await restoreSession(deps, task, ready.workspace)
       await booting.stderr.write(`${merged}\n`)
       return { ...ready, session: whose === null ? null : session }

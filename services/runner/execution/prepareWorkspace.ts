@@ -38,6 +38,8 @@ export interface ReadyWorkspace extends RepositoryAccess {
   readonly workspace: Workspace
   /** The workspace was made just now. */
   readonly isNew: boolean
+  /** It was made on the task's branch as the code host has it, and not at the base. */
+  readonly isOnPushedBranch: boolean
   /** Ends what still runs beside the turn, and waits for it. */
   settle(): Promise<void>
 }
@@ -90,6 +92,7 @@ export async function prepare(
     access,
     installed,
     isNew: prepared.madeOn !== null,
+    isOnPushedBranch: prepared.madeOn !== null && prepared.madeOn.pushedCommit !== null,
     settle: async () => undefined,
   }
 }
@@ -243,7 +246,9 @@ export async function prepareWarmWorkspace(
     workspace = await renameBranch(deps.git, deps.root, found, branchesOf(task).workingBranch)
     await reporter.report(preparedEvent(workspace, executionId))
   }
-  return { kind: 'ready', workspace, repository, access, installed, isNew: false, settle }
+  const isNew = false
+  const isOnPushedBranch = false
+  return { kind: 'ready', workspace, repository, access, installed, isNew, isOnPushedBranch, settle }
 }
 
 /** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */

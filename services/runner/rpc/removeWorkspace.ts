@@ -1,6 +1,9 @@
 /** Removes the workspace of a task whose pull request is over. */
+import { randomUUID } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { taskStream } from '#domain/kernel/streams.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { WorkPlace } from '#domain/task/cleanUpEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
@@ -8,9 +11,10 @@ import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { treeGitFor } from '../execution/restore.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
+import { commitOf, gitText, type Git } from '../workspace/git/git.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
-import { removeWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
+import { isEvicted, removeWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
 
 export type RemovalDeps = Pick<WorkspaceDeps, 'root' | 'path' | 'git' | 'sandbox' | 'locks'> &
   Pick<RecordingDeps, 'commands' | 'runnerId'> & {
@@ -30,36 +34,71 @@ export async function removeOwnWorkspace(
     // Read under the lock: a run that begins from now on waits for it, and makes its workspace anew.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || 'execution' in state.phase || state.pullRequestRequest !== null)
-      return left('in_use')
+      return { outcome: 'in_use' }
     const folder = await lstat(taskFolder(root, taskId)).catch(() => undefined)
-    if (!folder) return left('none')
+    if (!folder) return { outcome: 'none' }
     await prewarm.agents.drop(taskId)
-    const workspace = await workspaceAt(deps, taskId)
-    const work = workspace && (await whereItsWorkIs(deps, workspace, state))
-    if (work === 'here') return left('not_saved')
+    const work = await whereItsWorkIs(deps, state)
+    if (work === 'here') return { outcome: 'not_saved' }
+    // Before anything goes: a crash, or a caller that no longer waits, must not lose it.
+    if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)
-    return { outcome: 'removed', startsAnew: work === 'merged' }
+    return { outcome: 'removed' }
   })
-  return removed ?? left('in_use')
+  return removed ?? { outcome: 'in_use' }
 }
 
-const left = (outcome: Exclude<Removal['outcome'], 'removed'>): Removal => ({ outcome, startsAnew: false })
+/** Records where the work is; false where the task goes on meanwhile, or its pull request is open again. */
+async function mayBegin(
+  { commands }: Pick<RemovalDeps, 'commands'>,
+  taskId: string,
+  work: WorkPlace,
+): Promise<boolean> {
+  const cause = { actor: { kind: 'system', service: 'runner' }, commandId: randomUUID() } as const
+  try {
+    await commands.execute(decider, taskStream(taskId), { type: 'BeginCleanUp', work }, cause)
+    return true
+  } catch (fault) {
+    if (fault instanceof Fault && (fault.code === 'task_running' || fault.code === 'pull_request_open'))
+      return false
+    throw fault
+  }
+}
 
 /**
- * Where all of its work is: merged, in what was saved last, or only here. A branch that was pushed and not merged is no place for it: it goes in
- * the same clean-up. Ignored files can be made again.
+ * Where all of its work is, or that some of it is only `here`. A branch that was pushed and not merged is no place for it: it goes in the same
+ * clean-up. Ignored files can be made again.
  */
-async function whereItsWorkIs(
-  deps: RemovalDeps,
-  workspace: Workspace,
-  { saved, pullRequest }: LiveTask,
-): Promise<'merged' | 'saved' | 'here'> {
-  const { git } = deps
-  const isMerged = pullRequest?.observed?.state === 'merged'
-  if (isMerged && (await isFullyPushed({ git, treeGitFor: (of) => treeGitFor(deps, of) }, workspace)))
+async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
+  const { git, root } = deps
+  const { taskId, saved, pullRequest } = state
+  const merged = pullRequest?.observed?.state === 'merged' ? pullRequest.observed.headCommit : null
+  const workspace = await workspaceAt(deps, taskId)
+  if (!workspace) {
+    // All work was pushed when it was evicted.
+    const isMerged = merged !== null && merged === pullRequest?.headCommit
+    return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
+  }
+  const treeGit = treeGitFor(deps, workspace)
+  if (
+    merged !== null &&
+    (await isFullyPushed({ git, treeGitFor: () => treeGit }, workspace)) &&
+    (await isMergedBy(git, workspace, merged))
+  )
     return 'merged'
   if (saved === null) return 'here'
-  const treeGit = treeGitFor(deps, workspace)
   const now = await saveWork({ git, treeGit, workspace, last: saved.work })
-  return now.kind === 'unchanged' ? 'saved' : 'here'
+  return now.kind === 'unchanged' && now.leftOut.length === 0 ? 'saved' : 'here'
+}
+
+/** Whether the workspace has no commit on top of the head that was merged, or of the base. A head that is not known here was pushed on top of ours. */
+async function isMergedBy(
+  git: Git,
+  { privateGitDir: gitDir, baseBranch }: Workspace,
+  mergedHead: string,
+): Promise<boolean> {
+  if ((await commitOf(git, gitDir, mergedHead)) === null) return true
+  const base = await commitOf(git, gitDir, `refs/remotes/origin/${baseBranch}`)
+  const bounds = [mergedHead, ...(base === null ? [] : [base])].map((commit) => `^${commit}`)
+  return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', 'HEAD', ...bounds, '--'] })) === ''
 }

@@ -8,7 +8,7 @@
  *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is incomplete; its time is that of the last use
  *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept
  */
-import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { lstat, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { HostUser } from '#platform/childProcess.ts'
@@ -110,6 +110,12 @@ export async function evictWorkspace(root: string, taskId: string, path: string)
 
 /** A file that says that a workspace was evicted. */
 export const evictedMarker = 'asleep'
+
+/** Whether a task's workspace was evicted, and has not been made again since. */
+export async function isEvicted(root: string, taskId: string): Promise<boolean> {
+  const marker = await lstat(join(taskFolder(root, taskId), evictedMarker)).catch(() => undefined)
+  return marker !== undefined && !(await hasWorkspace(root, taskId))
+}
 
 const Marker = z.object({
   version: z.literal(1),

@@ -60,4 +60,33 @@ describe('clean-up', () => {
     expect(part().textContent).toContain('Branch and workspace are cleaned up.')
     expect(within(part()).queryByRole('button')).toBeNull()
   })
+
+  test('says that there may be newer work where the task went on after the merge, and that it comes back', async () => {
+    await open(over('merged', { laterWork: true }))
+    expect(part().textContent).toContain('The workspace may hold newer work.')
+    expect(part().textContent).not.toContain('no longer needed')
+    fireEvent.click(within(part()).getByRole('button', { name: 'Clean up' }))
+    const { textContent } = screen.getByRole('dialog', { name: 'Clean up after the pull request?' })
+    expect(textContent).toContain('unless it holds work that is not saved')
+    expect(textContent).toContain('Your next message brings the newer work back.')
+    expect(textContent).not.toContain('starts from the base branch')
+  })
+
+  test('says that work is kept where nothing was merged', async () => {
+    await open(over('closed'))
+    expect(part().textContent).toContain('closed without a merge')
+    expect(part().textContent).not.toContain('no longer needed')
+  })
+
+  test('that is done after later work says that it comes back', async () => {
+    await open(over('merged', { laterWork: true, ...outcome('deleted', 'removed') }))
+    expect(part().textContent).toContain('Your next message brings the saved work back.')
+  })
+
+  test('claims to know no more than it was told', async () => {
+    await open(over('merged', outcome('unavailable', 'unreachable')))
+    expect(part().textContent).toContain('It is not known whether the branch is still on GitHub')
+    expect(part().textContent).toContain('It is not known whether the workspace is still there')
+    expect(part().textContent).not.toContain('kept')
+  })
 })

@@ -16,7 +16,7 @@ export function CleanUp({ task }: { readonly task: Task }) {
   const dispatch = useDispatch()
   const [cleanUp, { isLoading }] = useCleanUpTaskMutation()
   const [asking, setAsking] = useState(false)
-  const ended = task.pullRequest?.state === 'closed' ? 'closed' : 'merged'
+  const ended = endOf(task)
   const { cleanUp: outcome } = task
   const isDone = outcome !== undefined && isBranchGone(outcome.branch) && isWorkspaceGone(outcome.workspace)
   const isBusy = task.status === 'running' || task.status === 'queued'
@@ -32,8 +32,8 @@ export function CleanUp({ task }: { readonly task: Task }) {
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-control border border-line px-3 py-2.5 text-ui"
     >
       <p role="status" className="min-w-0 flex-1 basis-50 wrap-anywhere text-muted">
-        {outcome === undefined && words.offer(ended)}
-        {isDone && words.done}
+        {outcome === undefined && words.offers[ended]}
+        {isDone && (ended === 'merged' ? words.done : words.doneAndSaved)}
         {outcome !== undefined && !isDone && (
           <>
             <span className="block">{words.branchOutcomes[outcome.branch]}</span>
@@ -75,11 +75,17 @@ export function CleanUp({ task }: { readonly task: Task }) {
             {words.branchWhen}
           </li>
           <li>
-            {words.workspace}, {words.workspaceWhen}
+            {words.workspace}, {ended === 'merged' ? words.workspaceWhen : words.workspaceUnlessUnsaved}
           </li>
         </ul>
         <p className="mt-2">{words.stays[ended]}</p>
       </Dialog>
     </section>
   )
+}
+
+/** How the pull request ended; with `laterWork`, what was merged is not all that the task did. */
+function endOf({ pullRequest, laterWork }: Task): keyof typeof words.offers {
+  if (pullRequest?.state === 'closed') return 'closed'
+  return laterWork ? 'mergedAndWorkedOn' : 'merged'
 }

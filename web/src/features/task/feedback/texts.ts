@@ -65,8 +65,12 @@ export const texts = {
   },
   cleanUp: {
     label: 'Clean-up',
-    offer: (state: 'merged' | 'closed') =>
-      `The pull request was ${state}. Its branch and the workspace are no longer needed.`,
+    offers: {
+      merged: 'The pull request was merged. Its branch and the workspace are no longer needed.',
+      mergedAndWorkedOn:
+        'The pull request was merged, and the task went on since then. The workspace may hold newer work.',
+      closed: 'The pull request was closed without a merge. Its branch and the workspace can be removed.',
+    },
     action: 'Clean up',
     busy: 'Cleaning up...',
     again: 'Try again',
@@ -76,32 +80,39 @@ export const texts = {
     branchWhen: 'unless it is protected, used elsewhere, or was pushed to since',
     workspace: 'the workspace on the server',
     workspaceWhen: 'with files that git ignores',
+    workspaceUnlessUnsaved: 'with files that git ignores, unless it holds work that is not saved',
     stays: {
-      merged: 'The chat and the history stay. Your next message starts from the base branch.',
+      merged:
+        'The chat and the history stay. Once both are gone, your next message starts from the base branch.',
+      mergedAndWorkedOn:
+        'The chat, the history and the saved work stay. Your next message brings the newer work back.',
       closed: 'The chat, the history and the saved work stay. Your next message makes the workspace again.',
     },
     keep: 'Keep them',
     failed: 'Failed to clean up',
     done: 'Branch and workspace are cleaned up.',
+    doneAndSaved: 'Branch and workspace are cleaned up. Your next message brings the saved work back.',
     branchOutcomes: {
       deleted: 'The branch was deleted on GitHub.',
       gone: 'The branch was gone from GitHub already.',
       moved: 'The branch is still on GitHub: somebody pushed to it after the pull request ended.',
       in_use: 'The branch is still on GitHub: another task or pull request uses it.',
-      only_copy: 'The branch is still on GitHub: it was not merged, and its work may be saved nowhere else.',
-      not_ours:
-        'The branch is still on GitHub: it is a default or base branch, or was not made by Flightdeck.',
-      no_access: 'The branch is still on GitHub: your account cannot reach the repository.',
       refused:
         'The branch is still on GitHub: GitHub refused to delete it. It may be protected, or you may not push.',
-      unavailable: 'The branch may still be on GitHub: GitHub did not answer.',
+      unchecked: 'The branch is still on GitHub: GitHub stopped answering before it was deleted.',
+      only_copy: 'The branch was left alone: it was not merged, and its work may be saved nowhere else.',
+      not_ours:
+        'The branch was left alone: it is a default or base branch, was not made by Flightdeck, or the repository is another one now.',
+      no_access:
+        'It is not known whether the branch is still on GitHub: your account cannot reach the repository.',
+      unavailable: 'It is not known whether the branch is still on GitHub: GitHub did not answer.',
     },
     workspaceOutcomes: {
       removed: 'The workspace was removed.',
       none: 'There was no workspace on the server any more.',
-      not_saved: 'The workspace was kept: it holds work that is neither pushed nor saved.',
+      not_saved: 'The workspace was kept: it holds work that is neither merged nor saved.',
       in_use: 'The workspace was kept: something runs in it.',
-      unreachable: 'The workspace was kept: its runner does not answer.',
+      unreachable: 'It is not known whether the workspace is still there: its runner did not answer in time.',
     },
   },
   checksHidden: 'Checks cannot be read with this token',

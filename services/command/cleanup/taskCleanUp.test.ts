@@ -1,0 +1,65 @@
+/** A branch goes only when the work on it was merged, or a runner found it saved. */
+import { describe, expect, test } from 'vitest'
+import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
+import { TaskCleanUpBegun } from '#domain/task/cleanUpEvents.ts'
+import { PullRequestObserved, PullRequestOpened, type TaskEvent } from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import { stateAfter } from '../../../tests/domain/given.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import { cleanUp, type TaskCleanUpServices } from './taskCleanUp.ts'
+
+const headCommit = 'c'.repeat(40)
+const over = (state: 'merged' | 'closed'): readonly TaskEvent[] => [
+  ...past.running,
+  past.prepared,
+  past.succeeded(1),
+  PullRequestOpened.of({ requestId: 'r' }, { number: 7, url: '', headCommit }),
+  PullRequestObserved.of(
+    { state, draft: false, updatedAt: '2026-01-31T12:00:00Z', mergedAt: null },
+    { number: 7, nodeId: 'PR_7', repositoryId: '1', headCommit, mergedBy: null },
+  ),
+]
+const begun = (work: 'saved' | 'unknown') => TaskCleanUpBegun.of({ work })
+
+/** `found`: what the runner records before it removes. No task is known to the read models, so a branch that may go is `not_ours`. */
+async function branchAfter(
+  before: readonly TaskEvent[],
+  outcome: Exclude<WorkspaceOutcome, 'unreachable'> | undefined,
+  found: readonly TaskEvent[] = [],
+): Promise<BranchOutcome> {
+  const state = stateAfter(task, before)
+  if (state.kind !== 'task') throw new Error('There is a task.')
+  const services = {
+    rpc: { ask: async () => outcome && { outcome } },
+    commands: { load: async () => ({ state: stateAfter(task, [...before, ...found]) }) },
+    documents: { now: async () => undefined, get: async () => undefined },
+  } as unknown as TaskCleanUpServices
+  const { branch, workspace } = await cleanUp(services, state)
+  expect(workspace).toBe(outcome ?? 'unreachable')
+  return branch
+}
+const mayGo = 'not_ours'
+
+describe('the branch', () => {
+  test('of a pull request that was merged may go, whatever becomes of the workspace', async () => {
+    expect(await branchAfter(over('merged'), 'not_saved')).toBe(mayGo)
+    expect(await branchAfter(over('merged'), undefined)).toBe(mayGo)
+  })
+
+  test('of one that was closed may be the only copy until a runner has found the work saved', async () => {
+    const closed = over('closed')
+    expect(await branchAfter(closed, 'not_saved')).toBe('only_copy')
+    expect(await branchAfter(closed, undefined)).toBe('only_copy')
+    expect(await branchAfter(closed, 'none')).toBe('only_copy')
+    expect(await branchAfter(closed, 'removed', [begun('unknown')])).toBe('only_copy')
+    expect(await branchAfter(closed, 'removed', [begun('saved')])).toBe(mayGo)
+  })
+
+  test('goes with the second try as well: what the first one found still holds', async () => {
+    expect(await branchAfter([...over('closed'), begun('saved')], 'none')).toBe(mayGo)
+    // Until there is a workspace again, with other work.
+    expect(await branchAfter([...over('closed'), begun('saved'), past.prepared], 'not_saved')).toBe(
+      'only_copy',
+    )
+  })
+})

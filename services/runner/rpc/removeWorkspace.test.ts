@@ -1,0 +1,199 @@
+/** When a workspace goes after its pull request, and what is recorded before it does; with real git, and the log as the server has it. */
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { taskStream } from '#domain/kernel/streams.ts'
+import {
+  PullRequestObserved,
+  PullRequestOpened,
+  PullRequestRequested,
+  type TaskEvent,
+} from '#domain/task/events.ts'
+import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
+import { task } from '#domain/task/task.ts'
+import { taskId as taskIdOf } from '../../../tests/domain/ids.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import { makeScene, testGit, testPath, type Scene } from '../../../tests/runner/workspaceScene.ts'
+import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { noSandbox } from '../sandbox/none.ts'
+import { commitOf, gitOrThrow, gitText } from '../workspace/git/git.ts'
+import { openLocks } from '../workspace/locks.ts'
+import { saveWork } from '../workspace/saved/bundle.ts'
+import { evictWorkspace, hasWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
+import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
+
+const id = taskIdOf(1)
+const stream = taskStream(id)
+let engines: TestEngines
+let scene: Scene
+let workspace: Workspace
+beforeEach(async () => {
+  engines = await openTestEngines()
+  scene = await makeScene({ 'README.md': '# Sample\n' })
+  workspace = await scene.prepare({ taskId: id })
+})
+afterEach(async () => {
+  await engines.close()
+  await scene.remove()
+})
+
+async function happened(...events: readonly TaskEvent[]): Promise<void> {
+  await engines.log.append(stream, await engines.log.headOf(stream), events, cause())
+}
+async function endedAs(state: 'merged' | 'closed', headCommit: string): Promise<void> {
+  await happened(
+    ...past.running,
+    past.prepared,
+    past.succeeded(1),
+    PullRequestRequested.of(
+      { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+      { title: past.title, body: '', tree: null },
+    ),
+    PullRequestOpened.of({ requestId: 'request-1' }, { number: 7, url: '', headCommit }),
+    PullRequestObserved.of(
+      { state, draft: false, updatedAt: '2026-01-31T12:00:00Z', mergedAt: null },
+      { number: 7, nodeId: 'PR_7', repositoryId: '1', headCommit, mergedBy: null },
+    ),
+  )
+}
+async function saved(): Promise<void> {
+  const made = await saveWork({ git: testGit, treeGit: testGit, workspace })
+  if (made.kind === 'too_large') throw new Error(made.message)
+  await happened(
+    WorkspaceSnapshotTaken.of(
+      {
+        executionId: '00000000-e000-4000-8000-000000000001',
+        bundle: { hash: '1'.repeat(64), size: 1 },
+        session: null,
+        leftOut: made.leftOut.length,
+      },
+      { work: made.work, leftOutPaths: [], missing: null },
+    ),
+  )
+}
+/** A commit in the workspace that was pushed to its branch. */
+async function published(): Promise<string> {
+  const { privateGitDir: gitDir, dir: workTree, branch } = workspace
+  const at = { gitDir, workTree }
+  await gitOrThrow(testGit, { ...at, args: ['add', '-A', '--', '.'] })
+  const tree = await gitText(testGit, { ...at, args: ['write-tree'] })
+  const identity = Object.fromEntries(
+    ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+      [`GIT_${who}_NAME`, 'Ada'],
+      [`GIT_${who}_EMAIL`, 'ada@example.com'],
+    ]),
+  )
+  const args = ['commit-tree', '-p', 'HEAD', '-m', 'Work', tree]
+  const commit = await gitText(testGit, { ...at, env: identity, args })
+  for (const ref of ['HEAD', `refs/remotes/origin/${branch}`])
+    await gitOrThrow(testGit, { ...at, args: ['update-ref', ref, commit] })
+  return commit
+}
+const write = (path: string) => writeFile(join(workspace.dir, path), 'new\n')
+
+const deps = (over: Partial<RemovalDeps> = {}): RemovalDeps => ({
+  root: scene.root,
+  path: testPath,
+  git: testGit,
+  sandbox: noSandbox({ path: testPath, git: testGit }),
+  locks: openLocks(),
+  commands: engines.commands,
+  runnerId: 'runner-1',
+  prewarm: { agents: { drop: async () => undefined } },
+  ...over,
+})
+const remove = (over?: Partial<RemovalDeps>) =>
+  removeOwnWorkspace(deps(over), { taskId: id, runnerId: 'runner-1' })
+const isThere = () =>
+  stat(taskFolder(scene.root, id)).then(
+    () => true,
+    () => false,
+  )
+async function recordedWork() {
+  const { state } = await engines.commands.load(task, stream)
+  return state.kind === 'task' ? state.cleanUp.work : undefined
+}
+
+describe('the workspace of a task whose pull request is over', { timeout: 20_000 }, () => {
+  test('goes, with all its work merged', async () => {
+    await write('a.txt')
+    await endedAs('merged', await published())
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await isThere()).toBe(false)
+    expect(await recordedWork()).toBe('merged')
+    expect(await remove()).toEqual({ outcome: 'none' })
+    expect(await recordedWork()).toBe('merged')
+  })
+
+  test('that is killed half-way has told where the work is, and leaves nothing that counts as a workspace', async () => {
+    await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
+    await expect(remove({ path: '/nonexistent' })).rejects.toMatchObject({ name: 'CannotStart' })
+    expect(await recordedWork()).toBe('merged')
+    expect(await isThere()).toBe(true)
+    expect(await hasWorkspace(scene.root, id)).toBe(false)
+  })
+
+  test('stays with work that is nowhere else, and goes once that is saved', async () => {
+    await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
+    await write('later.txt')
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+    expect(await recordedWork()).toBeNull()
+    await saved()
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('saved')
+  })
+
+  test('stays with what a snapshot leaves out', async () => {
+    await endedAs('closed', 'e'.repeat(40))
+    await mkdir(join(workspace.dir, 'vendor'))
+    await gitOrThrow(testGit, { args: ['init', '--quiet', '--', join(workspace.dir, 'vendor')] })
+    await writeFile(join(workspace.dir, 'vendor', 'a.txt'), 'only here\n')
+    await saved()
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    expect(await isThere()).toBe(true)
+  })
+
+  test('is not merged where work was pushed on top of the merged head', async () => {
+    await write('a.txt')
+    const head = await published()
+    await write('b.txt')
+    await published()
+    await endedAs('merged', head)
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    await saved()
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('saved')
+  })
+
+  test('is merged where others pushed on top of it before the merge', async () => {
+    await write('a.txt')
+    await published()
+    await endedAs('merged', 'e'.repeat(40))
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('merged')
+  })
+
+  test('is as merged after an eviction as before it', async () => {
+    await write('a.txt')
+    await endedAs('merged', await published())
+    await evictWorkspace(scene.root, id, testPath)
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('merged')
+  })
+
+  test('that was closed and is not there to be looked at says nothing of its work', async () => {
+    await write('a.txt')
+    await endedAs('closed', await published())
+    await evictWorkspace(scene.root, id, testPath)
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('unknown')
+  })
+
+  test('stays when the task goes on between the look and the removal', async () => {
+    await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
+    const drop = () => happened(past.waits(2), past.requested(2))
+    expect(await remove({ prewarm: { agents: { drop } } })).toEqual({ outcome: 'in_use' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+  })
+})
