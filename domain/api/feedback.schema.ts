@@ -113,6 +113,19 @@ export const resolveFeedback = defineWrite(feedbackRoutes.resolveFeedback, {
   faults: ['not_found', 'code_host_refused', 'code_host_unavailable'],
 })
 
+export const answerFeedback = defineWrite(feedbackRoutes.answerFeedback, {
+  summary: 'Answers feedback once more at the code host, after it took no answer.',
+  params,
+  answer,
+  faults: [
+    'not_found',
+    'already_exists',
+    'github_not_connected',
+    'code_host_refused',
+    'code_host_unavailable',
+  ],
+})
+
 export const setPullRequestDraft = defineWrite(feedbackRoutes.setPullRequestDraft, {
   summary: 'Makes the pull request a draft, or ready for review, in the name of the person.',
   params: z.object({ taskId: TaskId }),

@@ -8,6 +8,7 @@ export const feedbackRoutes = {
   dismissFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/dismiss' },
   restoreFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/restore' },
   resolveFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/resolve' },
+  answerFeedback: { method: 'POST', path: '/tasks/:taskId/feedback/:feedbackId/answer' },
   setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
 } as const satisfies Routes
 

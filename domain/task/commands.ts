@@ -248,6 +248,8 @@ export type TaskCommand =
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
         | { readonly kind: 'resolved'; readonly automatic: boolean }
     }
+  /** An answer that the code host did not take is to be given once more, with the commit that it was to name. */
+  | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
   /** The pull request is to become a draft, or ready for review. */
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   /** The branch and the workspace are to be removed, as the pull request is over. */

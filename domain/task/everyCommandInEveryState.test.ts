@@ -139,6 +139,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     feedbackId: messageId(5),
     outcome: { kind: 'answered', replyIds: ['2'] },
   },
+  AnswerFeedback: { type: 'AnswerFeedback', feedbackId: messageId(5), commit: null },
   RecordFork: { type: 'RecordFork', taskId: taskId(2), executionId: executionId(1), title: 'Another task' },
   AddAlternative: { type: 'AddAlternative', taskId: taskId(2), title: 'Another task', deleted: [] },
   RecordAlternative: { type: 'RecordAlternative', taskId: taskId(2), title: 'Another task' },
@@ -389,6 +390,15 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     cancelled: 'not_found',
   },
   SettleFeedback: {
+    ...gone,
+    queued: 'not_found',
+    running: 'not_found',
+    cancelling: 'not_found',
+    completed: 'not_found',
+    failed: 'not_found',
+    cancelled: 'not_found',
+  },
+  AnswerFeedback: {
     ...gone,
     queued: 'not_found',
     running: 'not_found',

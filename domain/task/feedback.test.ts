@@ -19,6 +19,7 @@ import { PullRequestRequested, PullRequestUpdated, type TaskEvent } from './even
 import {
   FeedbackAnswerDue,
   FeedbackAnswered,
+  FeedbackAnswerFailed,
   FeedbackDismissed,
   FeedbackRestored,
   FeedbackThreadsResolved,
@@ -251,6 +252,8 @@ describe('once the turn has done it', () => {
     given(task, settled, answered)
       .when({ ...settling, outcome })
       .thenNothing()
+    const again = { type: 'AnswerFeedback', feedbackId: id(1), commit: null } as const
+    given(task, settled, answered).when(again).thenRefused('already_exists')
     const resolved = { kind: 'resolved', automatic: false } as const
     const event = FeedbackThreadsResolved.of({ feedbackId: id(1), automatic: false })
     given(task, settled)
@@ -259,6 +262,25 @@ describe('once the turn has done it', () => {
     given(task, settled, event)
       .when({ ...settling, outcome: resolved })
       .thenNothing()
+  })
+
+  test('an answer that was not taken is due again when somebody asks for it, once', () => {
+    const commit = 'e'.repeat(40)
+    const failed = FeedbackAnswerFailed.of(
+      { feedbackId: id(1), code: 'code_host_refused' },
+      { reason: 'You may not write here.' },
+    )
+    const again = { type: 'AnswerFeedback', feedbackId: id(1), commit } as const
+    const tried = [...done, updated(commit), due(commit)]
+    given(task, done).when(again).thenRefused('not_found')
+    given(task, tried).when(again).thenNothing()
+    given(task, tried, failed)
+      .when(again)
+      .then([due(commit)])
+    given(task, tried, failed, due(commit)).when(again).thenNothing()
+    given(task, tried, failed)
+      .when({ ...again, feedbackId: id(2) })
+      .thenRefused('not_found')
   })
 })
 

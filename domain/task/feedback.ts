@@ -41,6 +41,8 @@ export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send
       return restoreFeedback(state, command)
     case 'SettleFeedback':
       return settleFeedback(state, command)
+    case 'AnswerFeedback':
+      return answerFeedback(state, command)
   }
 }
 
@@ -176,6 +178,21 @@ function settleFeedback(
     case 'resolved':
       return item.isResolved ? [] : [FeedbackThreadsResolved.of({ feedbackId, automatic: outcome.automatic })]
   }
+}
+
+/** Makes an answer due again that the code host did not take; one that is on its way is not asked for twice. */
+function answerFeedback(
+  { feedback }: LiveTask,
+  { feedbackId, commit }: CommandOf<'AnswerFeedback'>,
+): Decision<TaskEvent> {
+  const item = feedback.items.get(feedbackId)
+  if (!item) return noSuchFeedback()
+  const { answer, executionId } = item
+  if (answer === 'due') return []
+  if (answer === 'settled') return refuse('already_exists', 'This feedback was answered.')
+  if (answer === 'none' || executionId === null)
+    return refuse('not_found', 'There is no answer to this feedback yet.')
+  return [FeedbackAnswerDue.of({ feedbackId, executionId }, { commit })]
 }
 
 /**

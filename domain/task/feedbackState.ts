@@ -21,7 +21,7 @@ export interface FeedbackItem {
   readonly isDone: boolean
   /** Turns that worked on it have changed files. */
   readonly hasChanged: boolean
-  readonly answer: 'none' | 'due' | 'settled'
+  readonly answer: 'none' | 'due' | 'failed' | 'settled'
   readonly isResolved: boolean
 }
 
@@ -95,10 +95,11 @@ export function withFeedback(before: TaskFeedback, event: FeedbackEvent): TaskFe
     case 'FeedbackRestored':
       return changed(before, feedbackId, { status: 'open' })
     case 'FeedbackAnswerDue':
-      return changed(before, feedbackId, { answer: 'due' })
+      return changed(before, feedbackId, { answer: 'due', executionId: event.data.executionId })
     case 'FeedbackAnswered':
-    case 'FeedbackAnswerFailed':
       return changed(before, feedbackId, { answer: 'settled' })
+    case 'FeedbackAnswerFailed':
+      return changed(before, feedbackId, { answer: 'failed' })
     case 'FeedbackThreadsResolved':
       return changed(before, feedbackId, { isResolved: true })
   }

@@ -101,7 +101,12 @@ function changeBy(event: Exclude<Event, { type: 'FeedbackReceived' }>): Partial<
     case 'FeedbackRestored':
       return { status: 'open' }
     case 'FeedbackAnswerDue':
-      return { answer: 'due', executionId: event.data.executionId, commit: event.content?.commit ?? null }
+      return {
+        answer: 'due',
+        answerRefused: null,
+        executionId: event.data.executionId,
+        commit: event.content?.commit ?? null,
+      }
     case 'FeedbackAnswered':
       return { answer: 'answered', answeredAt: event.at }
     case 'FeedbackAnswerFailed':

@@ -319,6 +319,55 @@ describe('answering', () => {
     expect(host.asked.filter(({ owner }) => owner === userId(1))).toHaveLength(1)
   })
 
+  test('is given again when somebody asks for it: what was written the first time is not written twice', async () => {
+    await due(1)
+    const stream = taskStream(taskId(1))
+    // The second of two threads takes no answer.
+    host.told.fault = (call, _owner, about) =>
+      call === 'writeComment' && about.endsWith(' 12')
+        ? new CodeHostFault('forbidden', 'You may not write here.')
+        : undefined
+    await start()
+    await eventually('it is settled', () => settled(1))
+    expect(await outcomes(1)).toMatchObject([{ type: 'FeedbackAnswerFailed' }])
+    expect(host.written).toHaveLength(1)
+
+    host.told.fault = () => undefined
+    const again = { type: 'AnswerFeedback', feedbackId, commit: 'd'.repeat(40) } as const
+    const ask = () => engines.commands.execute(task, stream, again, cause())
+    await ask()
+    await ask()
+    await eventually('it is answered', async () => (await outcomes(1)).length === 2)
+    expect((await outcomes(1)).at(-1)).toMatchObject({ type: 'FeedbackAnswered' })
+    await expect(ask()).rejects.toMatchObject({ code: 'already_exists' })
+    expect(host.written).toHaveLength(2)
+    expect(new Set(host.written).size).toBe(2)
+  })
+
+  test('is written once where it had come to the thread and only the word of that was lost', async () => {
+    await due(1)
+    const { codeHost, access } = host.parts
+    const lossy: Given = {
+      access,
+      codeHost: {
+        ...codeHost,
+        writeComment: async (...args) => {
+          await codeHost.writeComment(...args)
+          throw new CodeHostFault('invalid', 'Nobody understood the answer.')
+        },
+      },
+    }
+    await start(60_000, lossy)
+    await eventually('it is settled', () => settled(1))
+    expect(host.written).toHaveLength(1)
+    await start()
+    const again = { type: 'AnswerFeedback', feedbackId, commit: 'd'.repeat(40) } as const
+    await engines.commands.execute(task, taskStream(taskId(1)), again, cause())
+    await eventually('it is answered', async () => (await outcomes(1)).length === 2)
+    expect(host.written).toHaveLength(2)
+    expect(new Set(host.written).size).toBe(2)
+  })
+
   test('closes with the last words of the agent in that turn, however many there were', async () => {
     const said = Array.from({ length: 150 }, (_, at) =>
       MessagePosted.of(

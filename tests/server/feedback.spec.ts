@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { addressOf } from '../product/person.ts'
 import {
+  answerFeedback,
   dismissFeedback,
   listFeedback,
   readFeedbackMessage,
@@ -201,6 +202,8 @@ describe('a review', () => {
       new RegExp(`^Done in ${head}\\.\n\n<!-- flightdeck:${found.id}-\\d+ -->$`),
     )
     expect(await turns()).toBe(2)
+    const again = await ada.refused(answerFeedback, { params: params(found.id) })
+    expect(again).toMatchObject({ status: 409, code: 'already_exists' })
   })
 
   test('is resolved at the code host when a person wants it', async () => {
@@ -261,7 +264,7 @@ describe('a review', () => {
   test('is nothing to others: each route answers them as if there were no such task', async () => {
     const grace = await product.signIn('grace')
     const { id } = await once('Never mind.')
-    for (const call of [dismissFeedback, restoreFeedback, resolveFeedback, sendFeedback])
+    for (const call of [dismissFeedback, restoreFeedback, answerFeedback, resolveFeedback, sendFeedback])
       expect(await grace.api('POST', addressOf(call, params(id)))).toMatchObject({ status: 404 })
     expect(await grace.refused(listFeedback, { params: { taskId } })).toMatchObject({ status: 404 })
     expect(await grace.refused(readFeedbackMessage, { params: params(id) })).toMatchObject({ status: 404 })

@@ -1,7 +1,8 @@
-/** Writes on feedback: sending it to the agent, setting it aside, resolving its threads; and drafts. */
+/** Writes on feedback: sending it to the agent, setting it aside, answering it again, resolving its threads; and drafts. */
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import {
+  answerFeedback,
   dismissFeedback,
   resolveFeedback,
   restoreFeedback,
@@ -69,6 +70,14 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
     const outcome = { kind: 'resolved', automatic: false } as const
     const command = { type: 'SettleFeedback', feedbackId, outcome } as const
     return answered(services, params, await executeOnTask(services, taskId, asked, command))
+  }),
+  route(answerFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
+    const { feedbackId } = params
+    const { commit } = await feedbackNow(services, params)
+    // Whoever has no access learns it here, and not by another answer that fails.
+    await services.access.tokenOf(asked.user.id)
+    const command = { type: 'AnswerFeedback', feedbackId, commit } as const
+    return answered(services, params, await executeOnTask(services, params.taskId, asked, command))
   }),
   route(setPullRequestDraft, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
     const { taskId } = params

@@ -93,6 +93,12 @@ export const commentDrafts: Persisted<Readonly<Record<string, string>>> = {
   ...personalTexts,
 }
 
+/** Messages that were made of feedback and edited, by task and feedback. */
+export const feedbackDrafts: Persisted<Readonly<Record<string, string>>> = {
+  key: 'feedbackDrafts',
+  ...personalTexts,
+}
+
 /** Whose the personal things are. */
 const owner: Persisted<string> = { key: 'owner', ...personalText }
 
@@ -107,6 +113,7 @@ const all = [
   diffLook,
   viewedFiles,
   commentDrafts,
+  feedbackDrafts,
   owner,
 ] as const
 

@@ -5,9 +5,12 @@ import { useDispatch } from 'react-redux'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
+import { feedbackDrafts } from '../../../state/persisted.ts'
+import { useDraft } from '../../../state/useDraft.ts'
 import { safeLink } from '../../../ui/text/safeLink.ts'
 import { notifiedFailure } from '../../notifications/notifications.ts'
 import {
+  useAnswerFeedbackMutation,
   useDismissFeedbackMutation,
   useLazyFeedbackMessageQuery,
   useResolveFeedbackMutation,
@@ -134,21 +137,30 @@ function Actions({ taskId, feedback: { id: feedbackId, kind, canBeSent } }: Card
   const [send, sending] = useSendFeedbackMutation()
   const [dismiss, dismissing] = useDismissFeedbackMutation()
   const [readMessage, reading] = useLazyFeedbackMessageQuery()
+  const [draft, setDraft] = useDraft(feedbackDrafts, `${taskId} ${feedbackId}`)
+  const [editing, setEditing] = useState(draft !== '')
   /** The message as it is being edited; `null` while it is not. */
-  const [edited, setEdited] = useState<string | null>(null)
+  const edited = editing ? draft : null
+  const stopEditing = () => {
+    setDraft('')
+    setEditing(false)
+  }
   const onSend = async () => {
     const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
-    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
+    if (answer.error === undefined) stopEditing()
+    else dispatch(notifiedFailure(texts.notSent, answer.error))
   }
   const onEdit = async () => {
-    if (edited !== null) return setEdited(null)
+    if (editing) return stopEditing()
     const answer = await readMessage({ taskId, feedbackId }, true)
-    if (answer.data !== undefined) setEdited(answer.data.message)
-    else dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
+    if (answer.data === undefined) return dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
+    setDraft(answer.data.message)
+    setEditing(true)
   }
   const onDismiss = async () => {
     const answer = await dismiss({ taskId, feedbackId })
-    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notDismissed, answer.error))
+    if (answer.error === undefined) stopEditing()
+    else dispatch(notifiedFailure(texts.notDismissed, answer.error))
   }
   return (
     <>
@@ -159,7 +171,7 @@ function Actions({ taskId, feedback: { id: feedbackId, kind, canBeSent } }: Card
             value={edited}
             minHeight={80}
             maxHeight={320}
-            onChange={({ target }) => setEdited(target.value)}
+            onChange={({ target }) => setDraft(target.value)}
           />
         </div>
       )}
@@ -191,6 +203,11 @@ function Sent({ taskId, feedback }: CardProps) {
   const { id: feedbackId, kind, isAutomatic, answer, answerRefused, commit, comments, isResolved } = feedback
   const dispatch = useDispatch()
   const [resolve, { isLoading }] = useResolveFeedbackMutation()
+  const [answerAgain, answering] = useAnswerFeedbackMutation()
+  const onAnswer = async () => {
+    const answered = await answerAgain({ taskId, feedbackId })
+    if (answered.error !== undefined) dispatch(notifiedFailure(texts.notAnswered, answered.error))
+  }
   const onResolve = async () => {
     const resolved = await resolve({ taskId, feedbackId })
     if (resolved.error !== undefined) dispatch(notifiedFailure(texts.notResolved, resolved.error))
@@ -200,7 +217,19 @@ function Sent({ taskId, feedback }: CardProps) {
     <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted" role="status">
       <span>{isAutomatic ? texts.automatic : texts.sentByHand}.</span>
       {commit !== null && <span>{texts.done(commit.slice(0, 7))}</span>}
-      {kind !== 'check' && <span className={answer === 'failed' ? 'text-bad' : ''}>{told}</span>}
+      {kind !== 'check' && (
+        <span className={answer === 'failed' ? 'wrap-anywhere text-bad' : ''}>{told}</span>
+      )}
+      {answer === 'failed' && (
+        <Button
+          size="small"
+          busy={answering.isLoading}
+          busyLabel={texts.answering}
+          onClick={() => void onAnswer()}
+        >
+          {texts.answerAgain}
+        </Button>
+      )}
       {comments.length > 0 && (
         <span className="ml-auto">
           {isResolved ? (

@@ -4,6 +4,7 @@ import { cleanUpRoutes } from '#domain/api/cleanUp.ts'
 import type { cleanUpTask } from '#domain/api/cleanUp.schema.ts'
 import { feedbackRoutes } from '#domain/api/feedback.ts'
 import type {
+  answerFeedback,
   dismissFeedback,
   listFeedback,
   readFeedbackMessage,
@@ -78,6 +79,14 @@ const feedbackApi = api.injectEndpoints({
         }),
       invalidatesTags: changed,
     }),
+    answerFeedback: build.mutation<AnswerOf<typeof answerFeedback>, OneOfTask>({
+      query: (params) =>
+        requestOf<typeof answerFeedback>(feedbackRoutes.answerFeedback, {
+          params: { ...params },
+          fallback: texts.notAnswered,
+        }),
+      invalidatesTags: changed,
+    }),
     cleanUpTask: build.mutation<AnswerOf<typeof cleanUpTask>, string>({
       query: (taskId) =>
         requestOf<typeof cleanUpTask>(cleanUpRoutes.cleanUpTask, {
@@ -106,6 +115,7 @@ export const {
   useDismissFeedbackMutation,
   useRestoreFeedbackMutation,
   useResolveFeedbackMutation,
+  useAnswerFeedbackMutation,
   useSetPullRequestDraftMutation,
   useCleanUpTaskMutation,
 } = feedbackApi

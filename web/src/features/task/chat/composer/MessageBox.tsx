@@ -9,6 +9,8 @@ import { classes } from '../../../../ui/classes.ts'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import { TextArea } from '../../../../ui/form/TextArea.tsx'
 import { useMedia } from '../../../../ui/hooks.ts'
+import { chatDrafts } from '../../../../state/persisted.ts'
+import { useDraft } from '../../../../state/useDraft.ts'
 import { useSlashCommands } from '../../../agents/useSlashCommands.tsx'
 import { AttachButton } from '../../../images/AttachButton.tsx'
 import { PendingTray } from '../../../images/PendingTray.tsx'
@@ -21,7 +23,6 @@ import { useVoice } from '../../../voice/useVoice.ts'
 import { VoiceButton } from '../../../voice/VoiceButton.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from './usageText.ts'
-import { useChatDraft } from './useChatDraft.ts'
 
 export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
 
@@ -46,7 +47,7 @@ const tallest = 120
 
 export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const { taskId, agent, isCommand, onCommand, pending, onStop } = props
-  const [text, setText, textNow] = useChatDraft(taskId)
+  const [text, setText, textNow] = useDraft(chatDrafts, taskId)
   const [focused, setFocused] = useState(false)
   const wide = useMedia('(width >= 768px)')
   const slash = useSlashCommands({ agent, text, onWrite: setText, begins: false, off: isCommand })

@@ -1,18 +1,23 @@
-/** What is being written in the chat of a task: it outlives the page until it is sent, for the tasks written in last. */
+/** What is being written in one of several places of a kind: it outlives the page until it is sent, for the places written in last. */
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { readToken } from '../../../../api/tokenStore.ts'
-import { chatDrafts, recall, remember } from '../../../../state/persisted.ts'
+import { readToken } from '../api/tokenStore.ts'
+import { recall, remember, type Persisted } from './persisted.ts'
 
-/** Tasks whose drafts are kept. */
-const tasksKept = 20
+type Drafts = Persisted<Readonly<Record<string, string>>>
+
+/** Drafts of a kind that are kept. */
+const draftsKept = 20
 /** Milliseconds after the last key: nobody types faster for being written down at each. */
 const settledMs = 300
 
 type Change = (next: string | ((before: string) => string)) => void
 
-/** The text, how to change it, and the text of now: changes show only at the next drawing. */
-export function useChatDraft(taskId: string): readonly [text: string, change: Change, now: () => string] {
-  const [text, setText] = useState(() => recall(chatDrafts)[taskId] ?? '')
+/** The text at `place`, how to change it, and the text of now: changes show only at the next drawing. */
+export function useDraft(
+  drafts: Drafts,
+  place: string,
+): readonly [text: string, change: Change, now: () => string] {
+  const [text, setText] = useState(() => recall(drafts)[place] ?? '')
   const latest = useRef(text)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
 
@@ -21,8 +26,8 @@ export function useChatDraft(taskId: string): readonly [text: string, change: Ch
     clearTimeout(timer.current)
     timer.current = undefined
     // Who has left has taken their drafts along.
-    if (readToken() !== null) keepDraft(taskId, latest.current)
-  }, [taskId])
+    if (readToken() !== null) keepDraft(drafts, place, latest.current)
+  }, [drafts, place])
   const change = useCallback<Change>(
     (next) => {
       latest.current = typeof next === 'string' ? next : next(latest.current)
@@ -43,9 +48,9 @@ export function useChatDraft(taskId: string): readonly [text: string, change: Ch
   return [text, change, now]
 }
 
-function keepDraft(taskId: string, text: string): void {
+function keepDraft(drafts: Drafts, place: string, text: string): void {
   // Read anew: another tab may have written meanwhile.
-  const { [taskId]: _before, ...others } = recall(chatDrafts)
-  const drafts = Object.entries(text === '' ? others : { ...others, [taskId]: text })
-  remember(chatDrafts, Object.fromEntries(drafts.slice(-tasksKept)))
+  const { [place]: _before, ...others } = recall(drafts)
+  const all = Object.entries(text === '' ? others : { ...others, [place]: text })
+  remember(drafts, Object.fromEntries(all.slice(-draftsKept)))
 }
