@@ -70,7 +70,7 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     if (reached.kind === 'failed') return
     const { access } = reached
     const mirror = await deps.mirrors.find(mirrored(reached))
-    const workspace = mirror && (await findWorkspace({ root: deps.root, taskId, mirror }))
+    const workspace = mirror && (await findWorkspace(deps.git, { root: deps.root, taskId, mirror }))
     if (!workspace) return
     // It remembers the turns that were undone.
     await deps.prewarm.agents.drop(taskId)

@@ -59,7 +59,7 @@ export async function prepareWorkspace(request: PrepareRequest): Promise<Prepare
   const invalid = [baseBranch, request.workingBranch].find((branch) => !isBranchName(branch))
   if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }
 
-  const found = await findWorkspace(request)
+  const found = await findWorkspace(git, request)
   if (found) {
     request.onPlace?.(found)
     return { kind: 'ready', workspace: found, madeOn: null }

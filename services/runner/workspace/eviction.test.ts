@@ -191,12 +191,15 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     expect(await readFile(join((await prepare('one')).dir, 'new.txt'), 'utf8')).toBe('new\n')
   })
 
-  test('a mirror that a workspace is being made on stays', async () => {
+  test.each([
+    ['is being made on', ''],
+    ['reads from besides its own', '/data/mirrors/ada/new-0123456789ab.git/objects\n'],
+  ])('a mirror that a workspace %s stays', async (_why, before) => {
     const mirror = await scene.refresh()
     await writeIn(
       join(scene.root, 'tasks', 'half-made'),
       'git/objects/info/alternates',
-      `${mirror.objects}\n`,
+      `${before}${mirror.objects}\n`,
     )
     expect(await room().clear()).toMatchObject({ mirrors: [] })
     const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })

@@ -3,13 +3,14 @@
  * without work of their own, then mirrors that no workspace uses. Work that was not pushed is never touched, nor what is in use.
  */
 import { renameSync, statSync } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { DiskLimits } from '#platform/config/config.ts'
 import { freeBytes, inGigabytes, sizesOf } from './diskUse.ts'
 import { removeFolder } from './agentFiles.ts'
 import { commitOf } from './git/git.ts'
 import type { Git } from './git/git.ts'
+import { alternatesOf } from './git/repositoryLayout.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { isTaskFolderName } from './names.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
@@ -240,21 +241,16 @@ export async function workspaceAt(
   { root }: Pick<EvictionOptions, 'root'>,
   taskId: string,
 ): Promise<Workspace | undefined> {
-  const objects = await alternateOf(join(root, 'tasks', taskId))
+  const [objects] = await alternatesOf(join(root, 'tasks', taskId, 'git'))
   const mirror = objects === undefined ? undefined : { dir: dirname(objects), objects }
   return mirror && readWorkspace({ root, taskId, mirror })
 }
 
-/** The object store that a task's workspace uses, also when it is incomplete. */
-async function alternateOf(task: string): Promise<string | undefined> {
-  const written = await readFile(join(task, 'git', 'objects', 'info', 'alternates'), 'utf8').catch(() => '')
-  return written.split('\n')[0] || undefined
-}
-
+/** Also those that incomplete workspaces name. */
 async function mirrorsInUse({ root }: EvictionOptions): Promise<ReadonlySet<string>> {
   const tasks = await foldersIn(join(root, 'tasks'))
-  const objects = await Promise.all(tasks.map((name) => alternateOf(join(root, 'tasks', name))))
-  return new Set(objects.filter((path) => path !== undefined).map((path) => dirname(path)))
+  const objects = await Promise.all(tasks.map((name) => alternatesOf(join(root, 'tasks', name, 'git'))))
+  return new Set(objects.flat().map((path) => dirname(path)))
 }
 
 async function holdingsOf({ root, mirrorsRoot, path }: EvictionOptions): Promise<readonly Holding[]> {

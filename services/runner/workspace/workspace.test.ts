@@ -76,7 +76,11 @@ describe('a workspace', { timeout: 20_000 }, () => {
     expect(await scene.prepare()).toEqual(workspace)
     expect(await readFile(join(workspace.dir, 'new.txt'), 'utf8')).toBe('kept')
     expect(
-      await findWorkspace({ root: scene.root, taskId: testTaskId, mirror: await scene.refresh() }),
+      await findWorkspace(testGit, {
+        root: scene.root,
+        taskId: testTaskId,
+        mirror: await scene.refresh(),
+      }),
     ).toEqual(workspace)
   })
 

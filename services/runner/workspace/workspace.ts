@@ -15,7 +15,8 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
 import { gitOrThrow, type Git } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'
-import { copyShallow, writeAlternates } from './git/repositoryLayout.ts'
+import { moveToMirror } from './git/formerMirror.ts'
+import { copyShallow } from './git/repositoryLayout.ts'
 import { isTaskFolderName } from './names.ts'
 
 /** The user that owns a tree and runs what runs in it. */
@@ -46,13 +47,12 @@ export interface WorkspacePlace {
 }
 
 /** The workspace a task has, if it was ever completed, brought into order for a run. There must be no other run in it. */
-export async function findWorkspace(place: WorkspacePlace): Promise<Workspace | undefined> {
+export async function findWorkspace(git: Git, place: WorkspacePlace): Promise<Workspace | undefined> {
   const workspace = await readWorkspace(place)
   if (!workspace) return undefined
   const now = new Date()
   await utimes(join(taskFolder(place.root, place.taskId), 'ready.json'), now, now)
-  // The data folder may have been moved.
-  await writeAlternates(workspace.privateGitDir, workspace.mirrorObjects)
+  await moveToMirror(git, workspace)
   await copyShallow(workspace.mirrorDir, workspace.privateGitDir)
   return workspace
 }

@@ -1,5 +1,5 @@
 /** Repositories written file by file, as gitrepository-layout(5) has them. */
-import { copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
@@ -37,10 +37,18 @@ bare = false
 logallrefupdates = true
 `
 
-/** Lets a repository read the objects that it lacks from another's. */
-export async function writeAlternates(gitDir: string, objects: string): Promise<void> {
-  await mkdir(join(gitDir, 'objects', 'info'), { recursive: true })
-  await writeFile(join(gitDir, 'objects', 'info', 'alternates'), `${objects}\n`)
+/** Lets a repository read the objects that it lacks from others'. */
+export async function writeAlternates(gitDir: string, ...objects: readonly string[]): Promise<void> {
+  const file = join(gitDir, 'objects', 'info', 'alternates')
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(`${file}.half`, objects.map((folder) => `${folder}\n`).join(''))
+  await rename(`${file}.half`, file)
+}
+
+/** The object stores that a repository reads from besides its own. */
+export async function alternatesOf(gitDir: string): Promise<readonly string[]> {
+  const written = await readFile(join(gitDir, 'objects', 'info', 'alternates'), 'utf8').catch(() => '')
+  return written.split('\n').filter((folder) => folder !== '')
 }
 
 /** Copies where the history of a shallow mirror ends, so that git does not take it for damage. */

@@ -1,0 +1,139 @@
+/** A workspace that was made on another mirror of its repository: one kept by the name alone, or by the name that it had before. */
+import { access, lstat, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  makeScene,
+  testGit,
+  testPath,
+  testTaskId,
+  type Scene,
+} from '../../../../tests/runner/workspaceScene.ts'
+import { prepareWorkspace } from '../createWorkspace.ts'
+import { findWorkspace, type Workspace } from '../workspace.ts'
+import { gitOrThrow, gitText, type Git } from './git.ts'
+import { openMirrors, type Mirror } from './mirror.ts'
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await makeScene({ 'README.md': '# Sample\n' })
+  await scene.commit({ 'base.txt': 'base\n' }, 'side')
+})
+afterEach(() => scene.remove())
+
+async function mirrorBy(id: string, isLarge = false): Promise<Mirror> {
+  const mirrors = openMirrors({
+    root: join(scene.root, 'mirrors'),
+    git: isLarge
+      ? (call) => {
+          if (call.args[0] === 'fetch') call.onStderr?.(Buffer.from('Receiving objects:   0% (1/5000)\r'))
+          return testGit(call)
+        }
+      : testGit,
+    large: { objects: 1_000, depth: 2 },
+  })
+  // Over a file:// address, as git clones a path whole.
+  const asked = { url: `file://${scene.remote}`, owner: 'ada', name: 'sample', id, timeoutMs: 30_000 }
+  const refreshed = await mirrors.refresh(asked)
+  if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))
+  return refreshed.mirror
+}
+
+/** A workspace on a branch; `side` is gone from the code host since then. */
+async function madeOn(mirror: Mirror, baseBranch = 'side'): Promise<Workspace> {
+  const made = await prepareWorkspace({
+    checkCheckout: async () => undefined,
+    git: testGit,
+    path: testPath,
+    root: scene.root,
+    taskId: testTaskId,
+    mirror,
+    baseBranch,
+    workingBranch: 'flightdeck/a-task-12345678',
+    originUrl: scene.remote,
+    identity: { name: 'claude', email: 'noreply@anthropic.com' },
+    owner: undefined,
+  })
+  if (made.kind !== 'ready') throw new Error(made.kind)
+  await gitOrThrow(testGit, { gitDir: scene.remote, args: ['update-ref', '-d', 'refs/heads/side'] })
+  return made.workspace
+}
+const found = (mirror: Mirror) => findWorkspace(testGit, { root: scene.root, taskId: testTaskId, mirror })
+
+/** All that HEAD reaches is there, for us and for the agent, without the mirror that it was made on. */
+async function expectWhole(former: Mirror, mirror: Mirror, workspace: Workspace | undefined): Promise<void> {
+  if (!workspace) throw new Error('There is a workspace.')
+  await rm(former.dir, { recursive: true })
+  const args = ['rev-list', '--objects', '--all', 'HEAD']
+  expect(await gitText(testGit, { gitDir: workspace.privateGitDir, args })).toContain(workspace.startCommit)
+  const agents = { gitDir: join(workspace.dir, '.git'), workTree: workspace.dir }
+  const env = { GIT_ALTERNATE_OBJECT_DIRECTORIES: mirror.objects }
+  expect(await gitText(testGit, { ...agents, env, args })).toContain(workspace.startCommit)
+  expect(await gitText(testGit, { ...agents, env, args: ['status', '--porcelain'] })).toBe('')
+  const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
+  expect(await readFile(alternates, 'utf8')).toBe(`${mirror.objects}\n`)
+}
+
+describe('a workspace of a mirror from before', { timeout: 30_000 }, () => {
+  test('keeps what no branch reaches any more', async () => {
+    const former = await mirrorBy('')
+    const workspace = await madeOn(former)
+    const mirror = await mirrorBy('7')
+    expect(mirror.dir).not.toBe(former.dir)
+    expect(await found(mirror)).toEqual({
+      ...workspace,
+      mirrorDir: mirror.dir,
+      mirrorObjects: mirror.objects,
+    })
+    await expectWhole(former, mirror, await found(mirror))
+  })
+
+  test('keeps to itself what only its task has made of it', async () => {
+    const theirs = await scene.commit({ 'theirs.txt': 'theirs\n' }, 'theirs')
+    const former = await mirrorBy('')
+    const { privateGitDir: gitDir, branch } = await madeOn(former)
+    // As after a rebase onto what others had pushed.
+    await gitOrThrow(testGit, { gitDir, args: ['update-ref', `refs/heads/${branch}`, theirs] })
+    await gitOrThrow(testGit, { gitDir: scene.remote, args: ['update-ref', '-d', 'refs/heads/theirs'] })
+    const mirror = await mirrorBy('7')
+    await expectWhole(former, mirror, await found(mirror))
+    const isShared = testGit({ gitDir: mirror.dir, args: ['cat-file', '-e', theirs] })
+    expect((await isShared).code).not.toBe(0)
+  })
+
+  test.each(['side', 'main'])('keeps it where only the end of the history is there: on %s', async (base) => {
+    for (let n = 0; n < 4; n++) await scene.commit({ 'count.txt': `${n}\n` }, base)
+    const former = await mirrorBy('', true)
+    const workspace = await madeOn(former, base)
+    for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
+    // What is new is fetched whole: the former one reaches further back.
+    await mirrorBy('', true)
+    const mirror = await mirrorBy('7', true)
+    expect((await lstat(join(mirror.dir, 'shallow'))).isFile()).toBe(true)
+    await found(mirror)
+    await expectWhole(former, mirror, workspace && (await found(mirror)))
+  })
+
+  test('goes on with both where git cannot bring it along', async () => {
+    const former = await mirrorBy('')
+    const workspace = await madeOn(former)
+    const mirror = await mirrorBy('7')
+    const place = { root: scene.root, taskId: testTaskId, mirror }
+    const fails: Git = (call) =>
+      testGit(call.args[0] === 'pack-objects' ? { ...call, args: ['pack-objects', '--unknown'] } : call)
+    expect(await findWorkspace(fails, place)).toMatchObject({ mirrorDir: mirror.dir })
+    const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
+    expect(await readFile(alternates, 'utf8')).toBe(`${mirror.objects}\n${former.objects}\n`)
+    await expectWhole(former, mirror, await found(mirror))
+  })
+
+  test('is found as it is where that mirror is gone, or the data folder was moved', async () => {
+    const former = await mirrorBy('7')
+    const workspace = await madeOn(former)
+    const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
+    await writeFile(alternates, '/nowhere/mirrors/ada/sample-0123456789ab.git/objects\n')
+    expect(await found(former)).toEqual(workspace)
+    expect(await readFile(alternates, 'utf8')).toBe(`${former.objects}\n`)
+    await expect(access('/nowhere')).rejects.toThrow('ENOENT')
+  })
+})
