@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import { FeedbackAnswerDue, FeedbackReceived } from '#domain/task/feedbackEvents.ts'
+import { Fault } from '#domain/kernel/errors.ts'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import { MessagePosted, type TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
@@ -26,7 +27,7 @@ beforeEach(async () => {
   projector = await startProjector(engines)
   reads = projected(engines)
   host = testHost()
-  for (const owner of [1, 2]) await projectOf(engines, owner)
+  for (const owner of [1, 2, 3]) await projectOf(engines, owner)
 })
 afterEach(async () => {
   await answering?.stop()
@@ -302,6 +303,55 @@ describe('answering', () => {
     }
     // A token, a reading, what is there, two answers, and two commands around the threads.
     expect(cuts).toBe(16)
+  })
+
+  describe('left with open threads by an earlier process', () => {
+    /** Answers the first four, two of each owner, and can resolve none of their threads. */
+    beforeEach(async () => {
+      const resolves = { type: 'ChangeFeedbackRule', resolves: true } as const
+      for (const owner of [1, 2])
+        await engines.commands.execute(project, projectStream(projectId(owner)), resolves, cause())
+      for (const n of [1, 2, 3, 4]) await due(n, n < 3 ? 1 : 2)
+      host.told.fault = (call) =>
+        call === 'resolveThreads' ? new CodeHostFault('forbidden', 'You may not.') : undefined
+      await start()
+      for (const n of [1, 2, 3, 4]) await eventually('it is settled', () => settled(n))
+      await answering?.stop()
+      host.asked.length = 0
+    })
+    const tried = (owner: number) =>
+      host.asked.filter((one) => one.call === 'resolveThreads' && one.owner === userId(owner)).length
+
+    test('is warned of once, however many there are', async () => {
+      const warned: unknown[] = []
+      const logger = { ...engines.logger, warn: (...args: unknown[]) => void warned.push(args) }
+      host.told.fault = (call, owner) => {
+        if (call === 'tokenOf' && owner === userId(1)) return new Fault('github_not_connected')
+        return call === 'resolveThreads' ? new CodeHostFault('forbidden', 'You may not.') : undefined
+      }
+      await start(10, { logger })
+      await eventually('all were tried', () => tried(2) === 2)
+      // More rounds pass by: what is due later is answered.
+      await due(5, 3)
+      await eventually('it is settled', () => settled(5))
+      expect(warned).toMatchObject([[{ count: 4 }, expect.stringContaining('open')]])
+      expect([tried(1), tried(2)]).toEqual([0, 2])
+    })
+
+    test('waits with all of an owner whom the code host lets wait, and holds up no other', async () => {
+      const begun = performance.now()
+      const limited = new CodeHostFault('rate_limited', 'Wait.', undefined, 500)
+      host.told.fault = (call, owner) =>
+        call === 'resolveThreads' && owner === userId(2) && performance.now() - begun < 500
+          ? limited
+          : undefined
+      await start(20)
+      const isResolved = (...ids: string[]) => ids.every((id) => host.resolved.includes(id))
+      await eventually('those of the other are resolved', () => isResolved('PR_1', 'PR_2'))
+      expect(tried(2)).toBe(1)
+      await eventually('and then those that had to wait', () => isResolved('PR_3', 'PR_4'))
+      expect(tried(2)).toBe(3)
+    })
   })
 
   test('is warned of once where it fails as nothing should, and holds up no other', async () => {

@@ -73,7 +73,7 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
     resting: new LRUCache({ max: mostResting }),
     failing: new LRUCache({ max: mostResting }),
   }
-  let isLeftBehindResolved = false
+  let leftOpen: LeftOpen | undefined
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
   /** One round at a time: an answer that is under way is not looked up by another. */
@@ -86,9 +86,8 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
   }
   async function round(): Promise<void> {
     await answerAll(answering, () => run.isStopped)
-    if (isLeftBehindResolved) return
-    await resolveLeftBehind(answering, () => run.isStopped)
-    isLeftBehindResolved = true
+    leftOpen ??= await leftOpenBefore(answering)
+    await resolveLeftOpen(answering, leftOpen, () => run.isStopped)
   }
   async function rounds(): Promise<void> {
     clearTimeout(timer)
@@ -163,34 +162,79 @@ async function withoutHoldingUp(
   }
 }
 
-/** Threads of answers that a process settled and could not resolve any more, as it ended in between. What is resolved already stays so. */
-async function resolveLeftBehind(answering: Answering, isOver: () => boolean): Promise<void> {
-  const { documents, access, clock } = answering
+/** Answers of an earlier process whose threads it could not resolve any more, as it ended in between. */
+interface LeftOpen {
+  waiting: readonly FeedbackDocument[]
+  /** How many could not be resolved, and the fault of the first of them. */
+  failures: number
+  fault: unknown
+}
+
+async function leftOpenBefore({ documents, clock }: AnsweringEngines): Promise<LeftOpen> {
   const answered = await documents.find(feedbackView, {
     where: { answer: 'answered' },
     sort: { field: 'order', direction: 'descending' },
     limit: leftBehind.most,
   })
   const since = clock.now().getTime() - leftBehind.withinMs
-  for (const feedback of answered) {
-    const { isResolved, commit, answeredAt, task: taskId, number } = feedback
-    if (isOver()) return
-    if (isResolved || commit === null || answeredAt === undefined || Date.parse(answeredAt) < since) continue
-    await withoutHoldingUp(answering, feedback, async () => {
-      const of = await documents.get(tasksView, taskId)
-      const pull = await documents.get(pullRequestsView, taskId)
-      if (!of || pull?.nodeId == null || pull.number !== number) return
-      const token = await access.tokenOf(of.owner)
-      await resolveWhereWanted(answering, feedback, { token, nodeId: pull.nodeId, projectId: of.projectId })
-    })
+  const waiting = answered.filter(
+    ({ isResolved, commit, answeredAt }) =>
+      !isResolved && commit !== null && answeredAt !== undefined && Date.parse(answeredAt) >= since,
+  )
+  return { waiting, failures: 0, fault: undefined }
+}
+
+/** What is resolved already stays so. Those of an owner who has to wait are kept for later; of all that failed is told once, at the end. */
+async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () => boolean): Promise<void> {
+  if (left.waiting.length === 0) return
+  const later: FeedbackDocument[] = []
+  for (const [index, feedback] of left.waiting.entries()) {
+    if (isOver()) return void (left.waiting = [...later, ...left.waiting.slice(index)])
+    try {
+      if (!(await resolveOneLeft(answering, feedback))) later.push(feedback)
+    } catch (fault) {
+      if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
+      left.fault ??= fault
+      left.failures += 1
+    }
+  }
+  left.waiting = later
+  const { failures: count, fault: err } = left
+  if (later.length === 0 && count > 0)
+    answering.logger.warn({ err, count }, 'left threads open that an earlier process had answered in')
+}
+
+/** `false` where it has to wait. */
+async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument): Promise<boolean> {
+  const { documents, access } = answering
+  const of = await documents.get(tasksView, feedback.task)
+  const pull = await documents.get(pullRequestsView, feedback.task)
+  if (!of || pull?.nodeId == null || pull.number !== feedback.number) return true
+  if (isResting(answering, of.owner)) return false
+  try {
+    const token = await access.tokenOf(of.owner)
+    await resolve(answering, feedback, { token, nodeId: pull.nodeId, projectId: of.projectId })
+    return true
+  } catch (fault) {
+    if (!restsAfter(answering, of.owner, fault)) throw fault
+    return false
   }
 }
 
+const isResting = ({ resting }: Answering, owner: string): boolean =>
+  (resting.get(owner) ?? 0) > performance.now()
+
+/** Whether the owner has to wait now, as the fault will pass. */
+function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
+  if (!(fault instanceof CodeHostFault) || !['rate_limited', 'unavailable'].includes(fault.kind)) return false
+  resting.set(owner, performance.now() + (fault.retryAfterMs ?? restMs))
+  return true
+}
+
 async function answerOne(answering: Answering, feedback: FeedbackDocument): Promise<void> {
-  const { documents, resting } = answering
   const { task: taskId, feedbackId } = feedback
-  const of = await documents.get(tasksView, taskId)
-  if (of && (resting.get(of.owner) ?? 0) > performance.now()) return
+  const of = await answering.documents.get(tasksView, taskId)
+  if (of && isResting(answering, of.owner)) return
   const answer = of ? await answerOf(answering, feedback, of) : gone
   if (answer === null) return
   await settle(answering, taskId, { type: 'SettleFeedback', feedbackId, outcome: answer.outcome })
@@ -236,9 +280,7 @@ async function answerOf(
   } catch (fault) {
     if (fault instanceof Fault) return failed(fault.code, fault.message)
     if (!(fault instanceof CodeHostFault)) throw fault
-    if (fault.kind !== 'rate_limited' && fault.kind !== 'unavailable')
-      return failed('code_host_refused', fault.message)
-    answering.resting.set(of.owner, performance.now() + (fault.retryAfterMs ?? restMs))
+    if (!restsAfter(answering, of.owner, fault)) return failed('code_host_refused', fault.message)
     answering.logger.debug({ err: fault, taskId: of.id }, 'answers on pull requests have to wait')
     return null
   }
@@ -330,21 +372,29 @@ async function wordsFor(
 async function resolveWhereWanted(
   answering: AnsweringEngines,
   feedback: FeedbackDocument,
-  { token, nodeId, projectId }: AnsweredOn,
+  on: AnsweredOn,
 ): Promise<void> {
-  const { commands, codeHost, logger } = answering
-  const { feedbackId, task: taskId } = feedback
-  const threads = threadsOf(feedback).filter((id) => id !== null)
-  const { state } = await commands.load(project, projectStream(projectId))
-  const isWanted = state.kind === 'project' && state.feedback.resolves && feedback.commit !== null
-  if (!isWanted || threads.length === 0) return
   try {
-    if ((await codeHost.resolveThreads(token, nodeId, threads)) === 0) return
+    await resolve(answering, feedback, on)
   } catch (fault) {
     if (!(fault instanceof CodeHostFault)) throw fault
-    logger.warn({ err: fault, taskId }, 'failed to resolve threads that were answered')
-    return
+    const { task: taskId } = feedback
+    answering.logger.warn({ err: fault, taskId }, 'failed to resolve threads that were answered')
   }
+}
+
+/** Resolves its threads where the project wants that. Throws CodeHostFault. */
+async function resolve(
+  answering: AnsweringEngines,
+  feedback: FeedbackDocument,
+  { token, nodeId, projectId }: AnsweredOn,
+): Promise<void> {
+  const { feedbackId, task: taskId } = feedback
+  const threads = threadsOf(feedback).filter((id) => id !== null)
+  const { state } = await answering.commands.load(project, projectStream(projectId))
+  const isWanted = state.kind === 'project' && state.feedback.resolves && feedback.commit !== null
+  if (!isWanted || threads.length === 0) return
+  if ((await answering.codeHost.resolveThreads(token, nodeId, threads)) === 0) return
   const outcome = { kind: 'resolved', automatic: true } as const
   await settle(answering, taskId, { type: 'SettleFeedback', feedbackId, outcome })
 }
