@@ -1,7 +1,7 @@
 /** The App at the code host: what it reaches for a person, and for administrators how it stands. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
-import { defineRead } from './call.schema.ts'
+import { defineRead, type AnswerOf } from './call.schema.ts'
 import { Moment } from './fields.schema.ts'
 import { deliveryEffects, gitHubRoutes } from './github.ts'
 
@@ -10,14 +10,18 @@ const Level = z.enum(['read', 'write', 'admin'])
 const Named = z.array(z.object({ name: z.string(), level: Level }))
 const Account = { account: z.string(), isOrganization: z.boolean() }
 
+const Refresh = z.literal('true', { error: saying("must be 'true'.") }).optional()
+
 const InstallationOfPerson = z.object({
   id: z.string(),
   ...Account,
   repositories: z.enum(['all', 'selected']),
   /** How many of them the person reaches; `null` while it is suspended, or where the code host does not say. */
   count: z.number().nullable(),
-  /** The ids of those that were selected, up to 1,000; `null` where all are. */
+  /** The ids of those that were selected, some hundreds at most; `null` where all are, or where they were not asked for. */
   selected: z.array(z.string()).nullable(),
+  /** Whether more were selected than are named. */
+  isCut: z.boolean(),
   isSuspended: z.boolean(),
   /** What the App needs and was not granted here. */
   missing: Named,
@@ -29,6 +33,7 @@ export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 /**
  * `app` is `null` where there is none. `installations` is `null` where the person's access is not that of an App: their own rights are all
  * there is then. `installation_id` is what a browser came back with from the code host: 422 `install_callback` unless the person has it.
+ * What the code host said counts for some minutes, or until it tells of a change; with it, and with `refresh`, it is asked anew.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',
@@ -37,6 +42,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
       .string()
       .regex(/^[1-9]\d{0,19}$/, { error: saying('must be the number of an installation.') })
       .optional(),
+    refresh: Refresh,
   },
   answer: {
     app: z.object({ name: z.string(), installUrl: z.string(), manageUrl: z.string() }).nullable(),
@@ -48,6 +54,8 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   },
   faults: ['github_not_connected', 'install_callback', 'code_host_refused', 'code_host_unavailable'],
 })
+
+export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 
 /** What could not be read says why; the rest is there all the same. */
 const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -93,10 +101,11 @@ const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-/** `app` is `null` where there is none, as in single-user mode, which has the token of its owner instead. No part holds a secret. */
+/** `app` is `null` where there is none, as in single-user mode, which has the token of its owner instead. No part holds a secret. Installations are as they were some minutes ago, unless with `refresh`. */
 export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   summary:
     'The App of this server: its permissions, installations, deliveries and limits, for administrators.',
+  query: { refresh: Refresh },
   answer: {
     app: z
       .object({
@@ -128,3 +137,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   },
   faults: ['forbidden'],
 })
+export type InstallationsOfApp = Omit<
+  Extract<AnswerOf<typeof getGitHubRights>['installations'], { kind: 'read' }>,
+  'kind'
+>

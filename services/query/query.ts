@@ -1,5 +1,6 @@
 /** The query service: folds the log into read models, and answers reads. */
 import type { Middleware } from 'koa'
+import { gitHubAnswers } from '#platform/credentials/hostAnswers.ts'
 import { mount, type Mounting } from '#platform/http/route.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -34,7 +35,10 @@ export const queryRoutes = [
   ...gitHubRightsRoutes,
 ]
 
+/** What the engines have of what the routes work with. */
+export type QueryEngines = Omit<QueryServices, 'gitHubAnswers'> & Parameters<typeof gitHubAnswers>[0]
+
 /** The reads of the API, below `/api`. The caller has authenticated the request. */
-export function queryApi(services: QueryServices, mounting: Mounting): Middleware {
-  return mount('/api', queryRoutes, services, mounting)
+export function queryApi(engines: QueryEngines, mounting: Mounting): Middleware {
+  return mount('/api', queryRoutes, { ...engines, gitHubAnswers: gitHubAnswers(engines) }, mounting)
 }

@@ -10,6 +10,7 @@ import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
+import type { GitHubAnswers } from '#platform/credentials/hostAnswers.ts'
 import type { HostApp } from '#platform/credentials/hostApp.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
@@ -32,6 +33,7 @@ export interface QueryServices extends AuditSources {
   readonly codeHost: CodeHost
   readonly codeHostApps: CodeHostApps
   readonly hostApp: Pick<HostApp, 'current'>
+  readonly gitHubAnswers: GitHubAnswers
   readonly rpc: Rpc
   readonly clock: Clock
 }

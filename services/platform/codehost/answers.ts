@@ -95,7 +95,10 @@ export const Installation = z.object({
   html_url: z.string(),
 })
 export type Installation = z.infer<typeof Installation>
-export const InstallationsOfPerson = z.object({ installations: z.array(Installation) })
+export const InstallationsOfPerson = z.object({
+  total_count: z.number(),
+  installations: z.array(Installation),
+})
 
 export const InstalledRepositories = z.object({
   total_count: z.number(),

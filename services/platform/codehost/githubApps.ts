@@ -77,13 +77,16 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
     },
     installationsOf: async (accessToken) => {
       const { apps } = requests.octokit(accessToken).rest
-      const found = await pages(answers.Installation, async (page) => {
-        const { installations } = await ask(answers.InstallationsOfPerson, () =>
+      let count = 0
+      const list = async (page: { page: number; per_page: number }) => {
+        const { total_count: all, installations } = await ask(answers.InstallationsOfPerson, () =>
           apps.listInstallationsForAuthenticatedUser(page),
         )
+        count = all
         return { data: installations }
-      })
-      return found.items.map((one) => installationFrom(one, serverUrl))
+      }
+      const found = await pages(answers.Installation, list, { most: mostPages.installations })
+      return { installations: found.items.map((one) => installationFrom(one, serverUrl)), count }
     },
     ...repositoryCalls(requests),
     rateLimit: async (accessToken) => {
@@ -94,6 +97,9 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
     },
   }
 }
+
+/** A page has a hundred. People look at these lists: more is counted, and not read. */
+const mostPages = { installations: 2, repositories: 3 }
 
 /** What installations have in them. */
 function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
@@ -108,14 +114,15 @@ function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf
             ...page,
           }),
         )
-      if (!ids) return { count: (await list({ page: 1, per_page: 1 })).total_count, ids: [] }
+      if (!ids) return { count: (await list({ page: 1, per_page: 1 })).total_count, ids: [], isCut: false }
       let count = 0
-      const found = await pages(z.object({ id: z.number() }), async (page) => {
+      const listIds = async (page: { page: number; per_page: number }) => {
         const { total_count: all, repositories } = await list(page)
         count = all
         return { data: repositories }
-      })
-      return { count, ids: found.items.map(({ id }) => String(id)) }
+      }
+      const found = await pages(z.object({ id: z.number() }), listIds, { most: mostPages.repositories })
+      return { count, ids: found.items.map(({ id }) => String(id)), isCut: found.items.length < count }
     },
     repositoryCount: async (installationToken) => {
       const { apps } = requests.octokit(installationToken).rest

@@ -66,8 +66,16 @@ export interface InstallationRequest {
 /** Repositories of an installation. */
 export interface InstalledRepositories {
   readonly count: number
-  /** Up to 1,000; empty where only the count was asked for. */
+  /** Up to 300; empty where only the count was asked for. */
   readonly ids: readonly string[]
+  /** Whether there are more than those ids, where they were asked for. */
+  readonly isCut: boolean
+}
+
+/** The first of the installations that a person sees, and how many there are. */
+export interface InstallationsOfPerson {
+  readonly installations: readonly Installation[]
+  readonly count: number
 }
 
 /** A delivery of a webhook as the host remembers it. */
@@ -114,8 +122,8 @@ export interface CodeHostApps {
     readonly permissions: AppPermissions
     readonly fresh?: boolean
   }): Promise<string>
-  /** The installations that the person of the token can see. */
-  installationsOf(accessToken: string): Promise<readonly Installation[]>
+  /** The installations that the person of the token can see, up to 200. */
+  installationsOf(accessToken: string): Promise<InstallationsOfPerson>
   /** What of the installation the person of the token reaches. `forbidden` while it is suspended. */
   repositoriesOf(
     accessToken: string,

@@ -1,53 +1,114 @@
 /** What the App reaches for a person: their installations, with their own token, and what they asked an owner for. */
-import { getGitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
+import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
 import { lacking } from '#domain/codeHostRights.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
-import { fresh, signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import type { Installation, InstalledRepositories } from '#platform/ports/codeHostApp.ts'
+import type {
+  Installation,
+  InstallationsOfPerson,
+  InstalledRepositories,
+} from '#platform/ports/codeHostApp.ts'
 import { route, type QueryServices } from '../services.ts'
 
 /** A count that is not there by then is not waited for. */
 const countedWithinMs = 10_000
 const countedAtOnce = 5
+/** Of more installations nothing is asked but their list: each takes up to three requests. */
+const mostCounted = 30
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
-  route(getGitHubAccess, signedIn, fresh, async ({ user, query }, services) => {
-    const { installation_id: returned } = query
-    const app = await services.hostApp.current()
-    const token = app && (await services.access.tokenOf(user.id))
-    const found = token === undefined ? undefined : await installationsOf(services, token)
-    // Anybody can make an address with a number in it; whose the installation is only the code host says.
-    if (returned !== undefined && !found?.some(({ id }) => id === returned))
-      throw new Fault('install_callback')
-    if (!app || token === undefined) return { app: null, installations: null, more: 0, requests: [] }
-    const { install, manage } = await services.codeHost.appUrls()
-    const shown = found?.toSorted(byAccount).slice(0, mostShown.installations)
-    const [installations, requests] = await Promise.all([
-      shown === undefined ? null : presented(services, token, shown),
-      requestsOf(services, user.githubId),
-    ])
-    return {
-      app: { name: app.name, installUrl: install, manageUrl: manage },
-      installations,
-      more: (found?.length ?? 0) - (shown?.length ?? 0),
-      requests,
-    }
-  }),
+  route(getGitHubAccess, signedIn, fresh, ({ user, query }, services) => accessOf(services, user, query)),
 ]
+
+/** What access is read from. */
+export type AccessSources = Pick<QueryServices, 'hostApp' | 'gitHubAnswers'> & {
+  readonly access: Pick<QueryServices['access'], 'tokenOf'>
+  readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls'>
+  readonly codeHostApps: Pick<
+    QueryServices['codeHostApps'],
+    'installationsOf' | 'repositoriesOf' | 'installationRequests' | 'hasKey'
+  >
+}
+
+interface AccessQuery {
+  readonly installation_id?: string | undefined
+  readonly refresh?: 'true' | undefined
+}
+
+/** What the App reaches for the person, as it was some minutes ago unless they ask for a refresh or come back from changing it. */
+export async function accessOf(
+  sources: AccessSources,
+  user: Pick<Person['user'], 'id' | 'githubId'>,
+  { installation_id: returned, refresh }: AccessQuery,
+): Promise<GitHubAccess> {
+  const app = await sources.hostApp.current()
+  if (!app && returned === undefined) return { app: null, installations: null, more: 0, requests: [] }
+  if (!app) throw new Fault('install_callback')
+  const token = await sources.access.tokenOf(user.id)
+  const again = refresh === 'true' || returned !== undefined
+  const name = `${app.clientId} ${user.id}`
+  const answer = await sources.gitHubAnswers.access.of(name, () => readAccess(sources, token, user), {
+    again,
+  })
+  // Anybody can make an address with a number in it; whose the installation is only the code host says.
+  if (returned !== undefined && !(await isAmong(sources, token, answer, returned)))
+    throw new Fault('install_callback')
+  return answer
+}
+
+async function isAmong(
+  { codeHostApps }: AccessSources,
+  token: string,
+  { installations, more }: GitHubAccess,
+  returned: string,
+): Promise<boolean> {
+  if (installations === null || installations.some(({ id }) => id === returned)) return installations !== null
+  if (more === 0) return false
+  const asked = { installationId: returned, ids: false }
+  return codeHostApps.repositoriesOf(token, asked).then(
+    () => true,
+    (fault: unknown) => {
+      if (fault instanceof CodeHostFault && ['not_found', 'forbidden', 'invalid'].includes(fault.kind))
+        return false
+      throw fault
+    },
+  )
+}
+
+async function readAccess(
+  sources: AccessSources,
+  token: string,
+  { githubId }: Pick<Person['user'], 'githubId'>,
+): Promise<GitHubAccess> {
+  const found = await installationsOf(sources, token)
+  const { install, manage } = await sources.codeHost.appUrls()
+  const shown = found?.installations.toSorted(byAccount).slice(0, mostShown.installations)
+  const [installations, requests] = await Promise.all([
+    shown === undefined ? null : presented(sources, token, shown),
+    requestsOf(sources, githubId),
+  ])
+  const app = await sources.hostApp.current()
+  return {
+    app: app ? { name: app.name, installUrl: install, manageUrl: manage } : null,
+    installations,
+    more: (found?.count ?? 0) - (shown?.length ?? 0),
+    requests,
+  }
+}
 
 const byAccount = (a: Installation, b: Installation): number =>
   a.account.login.toLowerCase() < b.account.login.toLowerCase() ? -1 : 1
 
 /** `undefined` where the token is not that of an App: a person's own rights are all there is then. */
 async function installationsOf(
-  { codeHostApps }: QueryServices,
+  { codeHostApps }: AccessSources,
   token: string,
-): Promise<readonly Installation[] | undefined> {
+): Promise<InstallationsOfPerson | undefined> {
   return codeHostApps.installationsOf(token).catch((fault: unknown) => {
     if (fault instanceof CodeHostFault && fault.kind === 'forbidden') return undefined
     throw fault
@@ -55,14 +116,15 @@ async function installationsOf(
 }
 
 async function presented(
-  services: QueryServices,
+  services: AccessSources,
   token: string,
   found: readonly Installation[],
 ): Promise<InstallationOfPerson[]> {
   const inTurn = limitConcurrency(countedAtOnce)
   return Promise.all(
-    found.map(async (one) => {
-      const counted = inTurn(() => repositoriesOf(services, token, one))
+    found.map(async (one, index) => {
+      const counted =
+        index < mostCounted ? inTurn(() => repositoriesOf(services, token, one)) : Promise.resolve(null)
       const repositories = await withinOr(countedWithinMs, counted, null)
       return {
         id: one.id,
@@ -71,6 +133,7 @@ async function presented(
         repositories: one.repositories,
         count: repositories?.count ?? null,
         selected: one.repositories === 'selected' && repositories ? [...repositories.ids] : null,
+        isCut: repositories?.isCut ?? false,
         isSuspended: one.suspendedAt !== null,
         missing: lacking(one.permissions),
         url: one.htmlUrl,
@@ -81,7 +144,7 @@ async function presented(
 
 /** `null` while it is suspended, and where the code host does not say. */
 async function repositoriesOf(
-  { codeHostApps }: QueryServices,
+  { codeHostApps }: AccessSources,
   token: string,
   { id, repositories, suspendedAt }: Installation,
 ): Promise<InstalledRepositories | null> {
@@ -92,7 +155,7 @@ async function repositoriesOf(
 
 /** What the person asked for, by their id. What the App cannot be asked for is not shown. */
 async function requestsOf(
-  { codeHostApps }: QueryServices,
+  { codeHostApps }: AccessSources,
   githubId: string | null,
 ): Promise<{ account: string }[]> {
   if (githubId === null || !(await codeHostApps.hasKey())) return []

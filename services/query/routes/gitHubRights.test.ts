@@ -1,7 +1,9 @@
 /** The rights of the App where the code host does not answer, knows the App no longer, or has more than is shown. */
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { neededPermissions } from '#domain/appPermissions.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import { openInProcessBus } from '#platform/bus/inProcess.ts'
+import { gitHubAnswers } from '#platform/credentials/hostAnswers.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import { rightsOf, type RightsSources } from './gitHubRights.ts'
@@ -22,6 +24,13 @@ const installation = (id: number, change: Partial<Installation> = {}): Installat
   suspendedAt: null,
   htmlUrl: '',
   ...change,
+})
+
+let bus: ReturnType<typeof openInProcessBus>
+let kept: RightsSources['gitHubAnswers']
+beforeEach(() => {
+  bus = openInProcessBus({ onFault: () => undefined })
+  kept = gitHubAnswers({ bus, clock: { now: () => now } })
 })
 
 const apps: RightsSources['codeHostApps'] = {
@@ -49,6 +58,7 @@ const sources = (change: Partial<RightsSources['codeHostApps']> = {}, more: Part
   hostApp: { current: async () => app },
   eventStore: { readStream: async () => [] },
   clock: { now: () => now },
+  gitHubAnswers: kept,
   ...more,
 })
 const app = {
@@ -135,4 +145,21 @@ test('of many installations a hundred are shown, and thirty asked about, five at
 test('no secret of the App or of a token is in the answer', async () => {
   const answer = JSON.stringify(await rightsOf(sources(), ada))
   expect(answer).not.toMatch(/a client|secret|private key|a token/)
+})
+
+test('installations are asked for once in a while, at a refresh, and after a change that the code host tells of', async () => {
+  let asked = 0
+  const counted = sources({
+    installations: async () => {
+      asked += 1
+      return [installation(1)]
+    },
+  })
+  await Promise.all([rightsOf(counted, ada), rightsOf(counted, ada)])
+  await rightsOf(counted, { ...ada, id: 'another administrator' })
+  expect(asked).toBe(1)
+  await rightsOf(counted, ada, { again: true })
+  expect(asked).toBe(2)
+  bus.publish('installations', { changed: true })
+  await expect.poll(async () => (await rightsOf(counted, ada), asked)).toBe(3)
 })

@@ -1,7 +1,11 @@
 /** How the App of this server stands, for administrators. A part that the code host does not tell says why; the others are there. */
 import { z } from 'zod'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
-import { getGitHubRights, type InstallationOfApp } from '#domain/api/github.schema.ts'
+import {
+  getGitHubRights,
+  type InstallationOfApp,
+  type InstallationsOfApp,
+} from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
 import {
   deliveryEffects,
@@ -27,7 +31,9 @@ const detailedAtOnce = 5
 const mostDetailed = 30
 
 export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
-  route(getGitHubRights, signedIn, fresh, administrator, ({ user }, services) => rightsOf(services, user)),
+  route(getGitHubRights, signedIn, fresh, administrator, ({ user, query }, services) =>
+    rightsOf(services, user, { again: query.refresh === 'true' }),
+  ),
 ]
 
 type Apps = Pick<
@@ -43,7 +49,10 @@ type Apps = Pick<
 >
 
 /** What the rights are read from. */
-export interface RightsSources extends Pick<QueryServices, 'hostApp' | 'eventStore' | 'clock'> {
+export interface RightsSources extends Pick<
+  QueryServices,
+  'hostApp' | 'eventStore' | 'clock' | 'gitHubAnswers'
+> {
   readonly codeHostApps: Apps
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls' | 'ownToken'>
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
@@ -53,11 +62,14 @@ export interface RightsSources extends Pick<QueryServices, 'hostApp' | 'eventSto
 export async function rightsOf(
   sources: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,
+  how: { readonly again: boolean } = { again: false },
 ): Promise<AnswerOf<typeof getGitHubRights>> {
   const app = await sources.hostApp.current()
   const [permissions, installations, deliveries, own] = await Promise.all([
     part(() => permissionsOf(sources)),
-    part(() => installationsOf(sources)),
+    part(() =>
+      sources.gitHubAnswers.installations.of(app?.clientId ?? '', () => installationsOf(sources), how),
+    ),
     part(() => deliveriesOf(sources)),
     ownLimit(sources, user),
   ])
@@ -102,7 +114,7 @@ async function permissionsOf({ codeHostApps }: RightsSources) {
   }
 }
 
-async function installationsOf({ codeHostApps }: RightsSources) {
+async function installationsOf({ codeHostApps }: RightsSources): Promise<InstallationsOfApp> {
   const [found, requests] = await Promise.all([
     codeHostApps.installations(),
     // An older code host has no such call.

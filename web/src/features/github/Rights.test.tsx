@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { ada } from '../../../../tests/client/samples.ts'
@@ -159,4 +159,12 @@ test('who is no administrator is told so, and the server is not asked', async ()
     await screen.findByText('Only the administrators of this server see the rights of its App.'),
   ).toBeTruthy()
   expect(server.of('GET /admin/github')).toEqual([])
+})
+
+test('a refresh has the server ask the code host anew', async () => {
+  const server = open(known)
+  fireEvent.click(await screen.findByRole('button', { name: 'Refresh' }))
+  await waitFor(() =>
+    expect(server.of('GET /admin/github').map(({ query }) => query)).toEqual([{}, { refresh: 'true' }, {}]),
+  )
 })

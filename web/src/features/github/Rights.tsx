@@ -10,7 +10,7 @@ import { Panel } from '../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../ui/status/Loading.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
-import { useGitHubRightsQuery, type GitHubRights } from './gitHubApi.ts'
+import { useGitHubRightsQuery, useRefreshGitHubRightsMutation, type GitHubRights } from './gitHubApi.ts'
 import { Deliveries, Installations, Limits, Permissions } from './RightsParts.tsx'
 import { texts } from './rightsTexts.ts'
 
@@ -32,6 +32,7 @@ function Shown() {
   const { data, error, isFetching, refetch } = useGitHubRightsQuery(undefined, {
     refetchOnMountOrArgChange: true,
   })
+  const [refresh, { isLoading: isRefreshing }] = useRefreshGitHubRightsMutation()
   return (
     <Page
       title={texts.title}
@@ -48,9 +49,9 @@ function Shown() {
             <Button
               size="touch"
               icon={<RefreshCw />}
-              busy={isFetching}
+              busy={isFetching || isRefreshing}
               busyLabel={texts.refreshing}
-              onClick={() => void refetch()}
+              onClick={() => void refresh()}
             >
               {texts.refresh}
             </Button>

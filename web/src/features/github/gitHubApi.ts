@@ -2,14 +2,14 @@
 import type { linkGitHub } from '#domain/api/auth.schema.ts'
 import { authRoutes } from '#domain/api/auth.ts'
 import { gitHubRoutes } from '#domain/api/github.ts'
-import type { getGitHubAccess, getGitHubRights } from '#domain/api/github.schema.ts'
+import type { getGitHubAccess, getGitHubRights, GitHubAccess } from '#domain/api/github.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type { getGitHubUser } from '#domain/api/projects.schema.ts'
 import { projectRoutes } from '#domain/api/projects.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 
-export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
+export type { GitHubAccess }
 export type GitHubRights = AnswerOf<typeof getGitHubRights>
 
 /** What is said where the server says nothing of a call that did not work. */
@@ -43,9 +43,33 @@ const gitHubApi = api.injectEndpoints({
         requestOf<typeof getGitHubRights>(gitHubRoutes.getGitHubRights, {
           fallback: 'Failed to fetch what GitHub tells of the App',
         }),
+      providesTags: ['GitHub'],
+    }),
+    /** What the server keeps of it is read anew, and then all that is shown of it. */
+    refreshGitHubAccess: build.mutation<GitHubAccess, void>({
+      query: () =>
+        requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {
+          query: { refresh: 'true' },
+          fallback: 'Failed to fetch GitHub data',
+        }),
+      invalidatesTags: ['GitHub'],
+    }),
+    refreshGitHubRights: build.mutation<GitHubRights, void>({
+      query: () =>
+        requestOf<typeof getGitHubRights>(gitHubRoutes.getGitHubRights, {
+          query: { refresh: 'true' },
+          fallback: 'Failed to fetch what GitHub tells of the App',
+        }),
+      invalidatesTags: ['GitHub'],
     }),
   }),
 })
 
-export const { useGitHubAccessQuery, useGitHubUserQuery, useLinkGitHubMutation, useGitHubRightsQuery } =
-  gitHubApi
+export const {
+  useGitHubAccessQuery,
+  useGitHubUserQuery,
+  useLinkGitHubMutation,
+  useGitHubRightsQuery,
+  useRefreshGitHubAccessMutation,
+  useRefreshGitHubRightsMutation,
+} = gitHubApi

@@ -7,9 +7,6 @@ export type Reach =
   | { readonly kind: 'reached' | 'unknown' | 'not_installed' }
   | { readonly kind: 'not_selected' | 'suspended'; readonly installation: InstallationOfPerson }
 
-/** As many ids as the server tells. */
-const mostSelected = 1_000
-
 export function reachOf(
   { id, full_name: fullName }: { readonly id: string; readonly full_name: string },
   access: GitHubAccess | undefined,
@@ -20,10 +17,9 @@ export function reachOf(
   const installation = installations.find(({ account }) => account.toLowerCase() === owner)
   if (!installation) return { kind: (access?.more ?? 0) > 0 ? 'unknown' : 'not_installed' }
   if (installation.isSuspended) return { kind: 'suspended', installation }
-  const { repositories, selected } = installation
+  const { repositories, selected, isCut } = installation
   if (repositories === 'all' || selected?.includes(id)) return { kind: 'reached' }
-  const isKnown = selected !== null && selected.length < mostSelected
-  return isKnown ? { kind: 'not_selected', installation } : { kind: 'unknown' }
+  return selected !== null && !isCut ? { kind: 'not_selected', installation } : { kind: 'unknown' }
 }
 
 /** How many repositories the App reaches for the person; `undefined` where that is not known. */

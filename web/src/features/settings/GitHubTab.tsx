@@ -1,5 +1,5 @@
 /** The account at the code host: connect it, see what it can access, disconnect it. */
-import { Building2, CircleCheck, ExternalLink, Info } from 'lucide-react'
+import { Building2, CircleCheck, ExternalLink, Info, RefreshCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
@@ -12,7 +12,11 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
-import { useGitHubAccessQuery, useGitHubUserQuery } from '../github/gitHubApi.ts'
+import {
+  useGitHubAccessQuery,
+  useGitHubUserQuery,
+  useRefreshGitHubAccessMutation,
+} from '../github/gitHubApi.ts'
 import { lostAccess } from '../github/lostAccess.ts'
 import { reachedCount } from '../github/reach.ts'
 import { useConnectGitHub } from '../github/useConnectGitHub.ts'
@@ -130,6 +134,27 @@ interface AccessProps {
   readonly access: ReturnType<typeof useGitHubAccessQuery>
 }
 
+/** The server keeps what GitHub said for some minutes. */
+function Refresh({ isFetching }: { readonly isFetching: boolean }) {
+  const dispatch = useDispatch()
+  const [refresh, { isLoading }] = useRefreshGitHubAccessMutation()
+  const readAnew = async () => {
+    const { error } = await refresh()
+    if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
+  }
+  return (
+    <Button
+      size="touch"
+      icon={<RefreshCw />}
+      busy={isLoading || isFetching}
+      busyLabel={texts.refreshing}
+      onClick={() => void readAnew()}
+    >
+      {texts.refresh}
+    </Button>
+  )
+}
+
 /** Which repositories the app can reach, and how to change that. */
 function Access({ access }: AccessProps) {
   const app = access.data?.app
@@ -153,6 +178,7 @@ function Access({ access }: AccessProps) {
           <ButtonLink to={app.manageUrl} size="touch" outside icon={<ExternalLink />}>
             {texts.manage}
           </ButtonLink>
+          <Refresh isFetching={access.isFetching} />
         </div>
       )}
       <ul className="mt-5 border-t border-line-soft pt-3">

@@ -152,6 +152,7 @@ const installed = {
   repositories: 'all',
   count: 12,
   selected: null,
+  isCut: false,
   isSuspended: false,
   missing: [],
   url: 'https://code.example/7',
@@ -298,6 +299,15 @@ describe('the installations of the App', () => {
     const list = within(await screen.findByRole('region', { name: 'Installations' }))
     return (await list.findAllByRole('listitem')).map(({ textContent }) => textContent)
   }
+
+  test('are asked of the code host anew by a button', async () => {
+    const server = open(withApp({ installations: [installed] }))
+    expect(await rows()).toHaveLength(1)
+    server.answer({ 'GET /github/access': withApp({ installations: [installed, own] }) })
+    fireEvent.click(screen.getByRole('button', { name: 'Refresh' }))
+    await waitFor(async () => expect(await rows()).toHaveLength(2))
+    expect(server.of('GET /github/access').map(({ query }) => query)).toEqual([{}, { refresh: 'true' }, {}])
+  })
 
   test('are counted and listed with what is missing, and who can grant it where', async () => {
     open(

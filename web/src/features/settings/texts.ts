@@ -53,6 +53,8 @@ export const texts = {
     'This server uses no GitHub App. Flightdeck reaches what your own access to GitHub reaches, and nothing needs to be installed.',
   install: 'Install App in More Organizations',
   manage: 'Manage App Installations',
+  refresh: 'Refresh',
+  refreshing: 'Refreshing...',
   help: [
     'Organization owners must approve the installation.',
     'You can request access, or install the app yourself if you are permitted to.',
