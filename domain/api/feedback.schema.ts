@@ -36,6 +36,7 @@ export const ShownFeedback = z.object({
   commentId: z.string().nullable(),
   /** As it was when it was first read. */
   body: z.string().nullable(),
+  /** Of very many the first in full; of the others body and hunk are empty. */
   comments: z.array(LineComment),
   check: FailedCheck.nullable(),
   /** Whether a failed check is of a commit that is no longer the head. */

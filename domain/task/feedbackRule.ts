@@ -34,9 +34,13 @@ export const feedbackLimits = {
   /** Characters of a body, of one comment and of the lines that it stands at. */
   body: 20_000,
   hunk: 4_000,
+  /** Of one review in full: of others it is recorded where they stand. */
   comments: 50,
   annotations: 20,
   /** Characters of the end of a log: what is recorded of it, and what of that an agent is given. */
   log: 64 * 1_024,
   logInMessage: 16_000,
 } as const
+
+/** Whether a comment of a review is there in full. Of those after the first `feedbackLimits.comments` only their ids and places are. */
+export const isInFull = ({ body }: { readonly body: string }): boolean => body !== ''

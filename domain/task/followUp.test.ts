@@ -222,6 +222,19 @@ test('a failed check brings the end of its log, and says that it was cut', () =>
   expect(message.length).toBeLessThan(20_000)
 })
 
+test('a review of more comments than are quoted says how many there are, and where to read them', () => {
+  const [comment] = review.comments
+  if (!comment) throw new Error('It has one.')
+  const brief = { ...comment, body: '', hunk: '' }
+  const url = 'https://code.example/ada/engine/pull/7#pullrequestreview-1'
+  const message = followUpOf({ ...review, url, comments: [comment, brief, { ...brief, line: 9 }] })
+  expect(message).toContain(`The review has 2 more comments, which are not quoted here. Read them at ${url}.`)
+  expect(message.split('On `src/app.ts`')).toHaveLength(2)
+  expect(followUpOf({ ...review, comments: [comment, brief] })).toContain(
+    'The review has 1 more comment, which is not quoted here. Read it on the pull request.',
+  )
+})
+
 test('our own comments are known by their marker', () => {
   const answer = `Done.\n\n${markerOf('a-1')}`
   expect(isMarked(answer)).toBe(true)

@@ -3,7 +3,7 @@
  * right, and is called a quotation. That is no wall: what an agent may reach is bounded by its sandbox.
  */
 import type { FailedCheck, FeedbackReceived, LineComment } from './feedbackEvents.ts'
-import { feedbackLimits } from './feedbackRule.ts'
+import { feedbackLimits, isInFull } from './feedbackRule.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import { visibleText } from './visibleText.ts'
 
@@ -26,7 +26,9 @@ export function followUpOf(feedback: FollowedUp): string {
   return feedback.check === null ? reviewMessage(feedback) : checkMessage(feedback, feedback.check)
 }
 
-function reviewMessage({ kind, number, author, right, verdict, body, comments }: FollowedUp): string {
+function reviewMessage(feedback: FollowedUp): string {
+  const { kind, number, author, right, verdict, body, comments } = feedback
+  const quoted = comments.filter(isInFull)
   const who = author === null ? 'Somebody' : `@${plain(author.login)}`
   const may = right === null ? '' : `, who ${rights[right]},`
   const did =
@@ -38,11 +40,19 @@ function reviewMessage({ kind, number, author, right, verdict, body, comments }:
   return [
     `${who}${may} ${did} pull request #${number}. ${caution}`,
     body === '' ? '' : fenced(visibleText(body)),
-    ...comments.map(onLines),
+    ...quoted.map(onLines),
+    restOf(comments.length - quoted.length, feedback.url),
     'Do what is asked for here. If something should not be done, say why in your last message: it is the answer that its author gets where nothing was changed.',
   ]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+function restOf(count: number, url: string | null): string {
+  if (count === 0) return ''
+  const [which, them] = count === 1 ? ['comment, which is', 'it'] : ['comments, which are', 'them']
+  const where = url === null ? 'on the pull request' : `at ${plain(url)}`
+  return `The review has ${count} more ${which} not quoted here. Read ${them} ${where}.`
 }
 
 function onLines({ path, line, startLine, isOutdated, hunk, body }: LineComment): string {

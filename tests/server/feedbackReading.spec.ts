@@ -5,6 +5,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, projectStream, taskStream, userStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import type { FeedbackReceived } from '#domain/task/feedbackEvents.ts'
+import { feedbackLimits } from '#domain/task/feedbackRule.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
@@ -328,6 +329,39 @@ describe('a reading', () => {
     expect((await bodies()).map(({ length }) => length)).toEqual([4_000, 5])
     const events = await engines.log.read(taskStream(taskId(1)), 0, 1_000)
     expect(events.filter(({ type }) => type === 'FeedbackSent')).toHaveLength(1)
+  })
+
+  test('makes one turn of a review, however many comments it has, and counts it once', async () => {
+    await graceIsHere()
+    await rule({ reviews: 'automatic' })
+    const { comments: most, automaticAnHour } = feedbackLimits
+    const lines = Array.from({ length: most * automaticAnHour + 1 }, (_, n) => ({
+      ...words(`${100 + n}`, `comment ${n}.`),
+      reviewId: '1',
+      threadId: `${100 + n}`,
+      path: 'a.ts',
+      line: n + 1,
+      startLine: null,
+      isOutdated: false,
+      hunk: '',
+    }))
+    const review = { ...words('1', 'Please.'), state: 'commented', commit: null } as const
+    host.set({ feedback: { reviews: [review], lines, comments: [] } })
+    await read()
+    await read('2026-01-30T12:01:00Z')
+    const events = await engines.log.read(taskStream(taskId(1)), 0, 1_000)
+    const of = (type: string) => events.filter((one) => one.type === type)
+    expect([of('FeedbackReceived').length, of('FeedbackSent').length]).toEqual([1, 1])
+    expect(JSON.stringify(events)).toContain(`The review has ${lines.length - most} more comments`)
+    expect(JSON.stringify(events)).toContain(`comment ${most - 1}.`)
+    expect(JSON.stringify(events)).not.toContain(`comment ${most}.`)
+    // There is room for others within the hour.
+    host.set({ feedback: { reviews: [review], lines, comments: comments('one').comments } })
+    await read('2026-01-30T12:02:00Z')
+    const sent = (await engines.log.read(taskStream(taskId(1)), 0, 1_000)).filter(
+      ({ type }) => type === 'FeedbackSent',
+    )
+    expect(sent).toHaveLength(2)
   })
 
   test('records ten checks, and the others in the next', async () => {

@@ -8,6 +8,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
+import { isInFull } from '#domain/task/feedbackRule.ts'
 import { task } from '#domain/task/task.ts'
 import { answers, markerOf, visibleText } from '#domain/task/visibleText.ts'
 import { chatView } from '#domain/views/chat.ts'
@@ -344,9 +345,9 @@ async function replies(
   return [...ids]
 }
 
-/** One answer for each thread; one on the pull request as a whole where there is none. */
+/** One answer for each thread that the agent was given; one on the pull request as a whole where there is none. */
 function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
-  const threads = new Set(comments.map(({ threadId }) => threadId))
+  const threads = new Set(comments.filter(isInFull).map(({ threadId }) => threadId))
   return threads.size === 0 ? [null] : [...threads]
 }
 

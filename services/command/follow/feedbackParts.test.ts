@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { keysOf } from '#domain/task/feedbackState.ts'
-import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { feedbackLimits, isInFull } from '#domain/task/feedbackRule.ts'
 import type { HostFeedback } from '#platform/ports/codeHostFeedback.ts'
 import { piecesOf } from './feedbackParts.ts'
 
@@ -35,11 +35,18 @@ const idsOf = (pieces: ReturnType<typeof piecesOf>) =>
   pieces.map(({ content }) => content.comments.map(({ id }) => id))
 const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `${200 + from + n}`)
 
-test('a review with more comments than a piece may have is several pieces, and none is left out', () => {
+test('a review of very many comments is one piece, which has the first in full and of the others where they stand', () => {
   const most = feedbackLimits.comments
   const pieces = piecesOf(reviewed(2 * most + 1), about, new Set())
-  expect(idsOf(pieces)).toEqual([upTo(0, most), upTo(most, 2 * most), upTo(2 * most, 2 * most + 1)])
-  expect(pieces.map(({ content }) => content.reviewId)).toEqual(['1', '1', '1'])
+  expect(idsOf(pieces)).toEqual([upTo(0, 2 * most + 1)])
+  const comments = pieces.flatMap(({ content }) => content.comments)
+  expect(comments.filter(isInFull)).toHaveLength(most)
+  expect(comments.findIndex((one) => !isInFull(one))).toBe(most)
+  expect(comments.at(-1)).toMatchObject({ path: 'a.ts', line: 3, body: '', hunk: '' })
+  // All of it is known from then on.
+  const known = new Set(pieces.flatMap(({ content }) => keysOf(content)))
+  const [again] = piecesOf(reviewed(2 * most + 1), about, known)
+  expect(again?.content.comments).toEqual([])
 })
 
 test('what is known of a review makes room for what is not', () => {

@@ -17,7 +17,7 @@ export interface Piece {
 
 /**
  * All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. Comments on lines whose
- * keys are `known` are left out; a review with more new ones than a piece may have is several pieces.
+ * keys are `known` are left out; of more new ones than a piece has in full, the others are there with their ids and places.
  */
 export function piecesOf(
   feedback: HostFeedback,
@@ -43,12 +43,7 @@ export function piecesOf(
       reviewId: id,
       body: cut(body, feedbackLimits.body),
     }
-    return inPieces(comments).map((some) => ({
-      kind: 'review',
-      author,
-      verdict: state,
-      content: { ...content, comments: some.map(lineOf) },
-    }))
+    return [{ kind: 'review', author, verdict: state, content: { ...content, comments: linesOf(comments) } }]
   })
   // A comment whose review the host does not list.
   const lone = lines
@@ -85,12 +80,11 @@ export function piecesOf(
   )
 }
 
-/** The comments in lists of as many as a piece may have; one list where there are none. */
-function inPieces(comments: readonly HostLineComment[]): readonly (readonly HostLineComment[])[] {
-  const most = feedbackLimits.comments
-  const pieces = Math.max(1, Math.ceil(comments.length / most))
-  return Array.from({ length: pieces }, (_, index) => comments.slice(index * most, (index + 1) * most))
-}
+/** The first in full; of the others where they stand, so that they are known and lead to no turn of their own. */
+const linesOf = (comments: readonly HostLineComment[]) =>
+  comments.map((one, index) =>
+    index < feedbackLimits.comments ? lineOf(one) : lineOf({ ...one, body: '', hunk: '' }),
+  )
 
 function named(author: HostAuthor | null): Content['author'] {
   return author && { id: author.id, login: author.login }

@@ -10,6 +10,7 @@ import {
   setPullRequestDraft,
 } from '#domain/api/feedback.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import { isInFull } from '#domain/task/feedbackRule.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
@@ -59,7 +60,7 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
   route(resolveFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
     const { taskId, feedbackId } = params
     const { comments, number } = await feedbackNow(services, params)
-    const threads = [...new Set(comments.map(({ threadId }) => threadId))]
+    const threads = [...new Set(comments.filter(isInFull).map(({ threadId }) => threadId))]
     if (threads.length === 0) throw new Fault('not_found', 'There is no thread to resolve here.')
     const nodeId = await nodeOf(services, taskId, number)
     const token = await services.access.tokenOf(asked.user.id)

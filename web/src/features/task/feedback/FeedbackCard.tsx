@@ -3,6 +3,7 @@ import { CircleX, MessageSquare } from 'lucide-react'
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
+import { isInFull } from '#domain/task/feedbackRule.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
 import { feedbackDrafts } from '../../../state/persisted.ts'
@@ -26,6 +27,7 @@ interface CardProps {
 
 export function FeedbackCard({ taskId, feedback }: CardProps) {
   const { status, body, comments, check } = feedback
+  const quoted = comments.filter(isInFull)
   if (status === 'dismissed') return <Dismissed taskId={taskId} feedback={feedback} />
   return (
     <article
@@ -35,7 +37,7 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
       <Head feedback={feedback} />
       {body === null && <p className="text-muted">{texts.erased}</p>}
       {body !== null && body !== '' && <p className="wrap-anywhere whitespace-pre-wrap">{body}</p>}
-      {comments.map((one) => (
+      {quoted.map((one) => (
         <div key={one.id} className="grid grid-cols-1 gap-1">
           <p className="text-meta text-muted">
             <span className="wrap-anywhere mono">{texts.line(one.path, one.line, one.startLine)}</span>
@@ -45,6 +47,9 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
           <p className="wrap-anywhere whitespace-pre-wrap">{one.body}</p>
         </div>
       ))}
+      {quoted.length < comments.length && (
+        <p className="text-muted">{texts.more(comments.length - quoted.length)}</p>
+      )}
       {check !== null && <Check check={check} />}
       {status === 'open' ? (
         <Actions taskId={taskId} feedback={feedback} />

@@ -29,6 +29,8 @@ export const texts = {
   erased: 'The words of this feedback were erased.',
   stale: 'Of an earlier commit',
   outdated: 'the code has changed since',
+  more: (count: number) =>
+    count === 1 ? '1 more comment is only on GitHub.' : `${count} more comments are only on GitHub.`,
   automatic: 'Sent by the rule of the project',
   sentByHand: 'Sent to the agent',
   answers: {
