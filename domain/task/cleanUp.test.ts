@@ -6,7 +6,14 @@ import * as past from '../../tests/domain/taskHistories.ts'
 import { tasksView, type TaskDocument } from '../views/tasks.ts'
 import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from './cleanUpEvents.ts'
 import { startsAnew } from './cleanUpState.ts'
-import { PullRequestObserved, PullRequestOpened, PullRequestRequested, type TaskEvent } from './events.ts'
+import {
+  PullRequestFailed,
+  PullRequestObserved,
+  PullRequestOpened,
+  PullRequestRequested,
+  PullRequestUpdated,
+  type TaskEvent,
+} from './events.ts'
 import { task } from './task.ts'
 
 const headCommit = 'c'.repeat(40)
@@ -171,14 +178,15 @@ describe('clean-up', () => {
       ])
   })
 
+  const fold = (events: readonly TaskEvent[]) =>
+    events
+      .map((event, revision) => recorded(event, { revision }))
+      .reduce<TaskDocument | undefined>(
+        (document, event) => tasksView.evolve(document, event, 'task-1'),
+        undefined,
+      )
+
   test('is shown on the task until the task goes on', () => {
-    const fold = (events: readonly TaskEvent[]) =>
-      events
-        .map((event, revision) => recorded(event, { revision }))
-        .reduce<TaskDocument | undefined>(
-          (document, event) => tasksView.evolve(document, event, 'task-1'),
-          undefined,
-        )
     expect(fold([...merged, requested, cleanedUp])?.cleanUp).toMatchObject({
       branch: 'deleted',
       workspace: 'removed',
@@ -187,5 +195,21 @@ describe('clean-up', () => {
     expect(fold([...merged, requested, cleanedUp, past.waits(2), past.requested(2)])).not.toHaveProperty(
       'cleanUp',
     )
+  })
+
+  test('is told of work after the last publication, until that is published or there is nothing of it', () => {
+    const on = [past.waits(2), past.requested(2), past.succeeded(2)]
+    expect(fold(merged)).not.toHaveProperty('laterWork')
+    expect(fold([...merged, ...on])).toMatchObject({ laterWork: true })
+    const updated = PullRequestUpdated.of({ requestId: 'request-1' }, { number: 7, url: '', headCommit })
+    expect(fold([...published, ...on, updated])).not.toHaveProperty('laterWork')
+    const failed = (code: string) =>
+      PullRequestFailed.of({ requestId: 'request-1', code }, { reason: 'It could not be.' })
+    expect(fold([...published, ...on, failed('no_changes')])).not.toHaveProperty('laterWork')
+    expect(fold([...published, ...on, failed('push_failed')])).toMatchObject({ laterWork: true })
+    // Cleaned up with the later work saved, and with all of it merged.
+    const saved = TaskCleanedUp.of({ ...outcome, startsAnew: false })
+    expect(fold([...merged, ...on, requested, saved])).toMatchObject({ laterWork: true })
+    expect(fold([...merged, ...on, requested, cleanedUp])).not.toHaveProperty('laterWork')
   })
 })

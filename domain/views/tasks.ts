@@ -136,7 +136,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'PullRequestUpdated':
       return published(task, event)
     case 'PullRequestFailed':
-      return { ...seen, pullRequestPending: false, publishingFault: event.data.code }
+      return publishingFailed(seen, event.data)
     case 'TaskCleanedUp':
       return cleanedUp(task, event)
     default:
@@ -271,6 +271,14 @@ function published(
     prNumber: number,
     prUrl: event.content?.url ?? task.prUrl,
   }
+}
+
+function publishingFailed(
+  { laterWork, ...task }: TaskDocument,
+  { code }: Event<'PullRequestFailed'>['data'],
+): TaskDocument {
+  const later = laterWork && code !== 'no_changes' ? { laterWork } : {}
+  return { ...task, ...later, pullRequestPending: false, publishingFault: code }
 }
 
 function cleanedUp(task: TaskDocument, event: Event<'TaskCleanedUp'>): TaskDocument {

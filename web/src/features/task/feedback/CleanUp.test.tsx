@@ -67,7 +67,7 @@ describe('clean-up', () => {
     expect(part().textContent).not.toContain('no longer needed')
     fireEvent.click(within(part()).getByRole('button', { name: 'Clean up' }))
     const { textContent } = screen.getByRole('dialog', { name: 'Clean up after the pull request?' })
-    expect(textContent).toContain('unless it holds work that is not saved')
+    expect(textContent).toContain('it stays if it holds work that is not saved')
     expect(textContent).toContain('Your next message brings the newer work back.')
     expect(textContent).not.toContain('starts from the base branch')
   })

@@ -37,13 +37,13 @@ export function CleanUp({ task }: { readonly task: Task }) {
         {outcome !== undefined && !isDone && (
           <>
             <span className="block">{words.branchOutcomes[outcome.branch]}</span>
-            <span className="block">{words.workspaceOutcomes[outcome.workspace]}</span>
+            <span className="mt-1 block">{words.workspaceOutcomes[outcome.workspace]}</span>
           </>
         )}
       </p>
       {!isDone && (
         <Button
-          size="small"
+          size="touch"
           busy={isLoading}
           busyLabel={words.busy}
           disabled={isBusy}

@@ -85,7 +85,7 @@ export const texts = {
     branchWhen: 'unless it is protected, used elsewhere, or was pushed to since',
     workspace: 'the workspace on the server',
     workspaceWhen: 'with files that git ignores',
-    workspaceUnlessUnsaved: 'with files that git ignores, unless it holds work that is not saved',
+    workspaceUnlessUnsaved: 'with files that git ignores; it stays if it holds work that is not saved',
     stays: {
       merged:
         'The chat and the history stay. Once both are gone, your next message starts from the base branch.',
