@@ -106,6 +106,8 @@ export const ShownSettings = z.object({
   issues: ShownIssueRule,
   /** What became of issues lately, the latest first. */
   issueDecisions: z.array(IssueDecision),
+  /** Why the issues cannot be read, and since when; `null` while they can. */
+  issuesUnread: z.object({ reason: z.string(), since: Moment }).nullable(),
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
 

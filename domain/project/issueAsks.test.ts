@@ -1,6 +1,7 @@
 /** What of an issue asks for a task, and what never does. */
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asksOf, isMentionedIn, type Asking } from './issueAsks.ts'
+import { asksOf, isMentionedIn, isUnsure, mentioning, type Asking } from './issueAsks.ts'
 import { defaultIssueRule } from './issueRule.ts'
 
 const time = (minute: number) => `2026-01-31T12:${String(minute).padStart(2, '0')}:00Z`
@@ -14,7 +15,7 @@ const asking = (change: Partial<Asking> = {}): Asking => ({
     author: ada,
     isByOurApp: false,
     createdAt: time(1),
-    editedAt: null,
+    edit: null,
     labels: ['Flightdeck'],
   },
   labelEvents: [{ label: 'Flightdeck', isSet: true, at: time(2), actor: grace, isByOurApp: false }],
@@ -27,11 +28,17 @@ const comment = (body: string, change: Partial<Asking['comments'][number]> = {})
   author: grace,
   isByOurApp: false,
   writtenAt: time(5),
+  edit: null,
   ...change,
 })
 const rule = { ...defaultIssueRule, on: true }
 const said = (of: Asking, change: Partial<Parameters<typeof asksOf>[1]> = {}) =>
-  asksOf(of, { rule, since: time(0), slug: 'deck', ...change }).map(
+  asksOf(of, {
+    rule,
+    since: { on: time(0), label: time(0), mentions: time(0) },
+    slug: 'deck',
+    ...change,
+  }).map(
     ({ trigger, author, commentId }) =>
       `${trigger} ${author.login}${commentId === null ? '' : ` ${commentId}`}`,
   )
@@ -75,7 +82,7 @@ describe('the label', () => {
       expect(said(asking({ labelEvents: [event] }))).toEqual([])
   })
   test('is nothing where it was set before the rule was on', () =>
-    expect(said(asking(), { since: time(9) })).toEqual([]))
+    expect(said(asking(), { since: { on: time(0), label: time(9), mentions: time(0) } })).toEqual([]))
 })
 
 describe('a mention', () => {
@@ -97,6 +104,25 @@ describe('a mention', () => {
     expect(said(mentioned('@deck', { isByOurApp: true }))).toEqual([])
     expect(said(mentioned('@deck <!-- flightdeck:x -->'))).toEqual([])
   })
+  test('is nothing in words that a bot, somebody else or an account that is gone changed last', () => {
+    for (const by of [bot, ada, null])
+      expect(said(mentioned('@deck', { edit: { at: time(6), by } }))).toEqual([])
+    const issue = { ...asking().issue, body: 'Hi @deck' }
+    expect(said(asking({ labelEvents: [], issue: { ...issue, edit: { at: time(6), by: grace } } }))).toEqual(
+      [],
+    )
+    expect(said(asking({ labelEvents: [], issue: { ...issue, edit: { at: time(6), by: ada } } }))).toEqual([
+      'mention ada',
+    ])
+  })
+  test('counts from when its author changed it last', () => {
+    const edit = { at: time(6), by: grace }
+    const since = { on: time(0), label: time(0), mentions: time(8) }
+    expect(said(mentioned('@deck', { edit }), { since })).toEqual([])
+    expect(said(mentioned('@deck', { edit: { ...edit, at: time(8) } }), { since })).toEqual([
+      'mention grace 7',
+    ])
+  })
   test('by others pushes nobody out, however often they write', () => {
     const comments = [
       comment('@deck', { id: '1', author: grace, writtenAt: time(3) }),
@@ -106,6 +132,30 @@ describe('a mention', () => {
     ]
     expect(said(asking({ labelEvents: [], comments }))).toEqual(['mention grace 1', 'mention ada 51'])
   })
+})
+
+test('of comments that name the App the latest of each person may ask', () => {
+  const comments = [
+    comment('@deck', { id: '1' }),
+    comment('@deck', { id: '2' }),
+    comment('no', { id: '3' }),
+    comment('@deck', { id: '4', author: bot }),
+    comment('@deck', { id: '5', author: ada }),
+  ]
+  expect(mentioning(comments, 'deck').map(({ id }) => id)).toEqual(['2', '5'])
+})
+
+describe('of lists that were cut', () => {
+  const none = { events: false, comments: false }
+  const without = asking({ labelEvents: [] })
+  test('it is not sure who set the label where they do not tell', () => {
+    expect(isUnsure(without, { ...none, events: true }, 'flightdeck')).toBe(true)
+    expect(isUnsure(asking(), { ...none, events: true }, 'flightdeck')).toBe(false)
+    expect(isUnsure(without, { ...none, events: true }, 'other')).toBe(false)
+    expect(isUnsure(without, none, 'flightdeck')).toBe(false)
+  })
+  test('it is not sure who mentioned the App', () =>
+    expect(isUnsure(asking(), { ...none, comments: true }, 'flightdeck')).toBe(true))
 })
 
 test.each([
@@ -131,4 +181,76 @@ test.each([
   ['> a\n> > @deck', false],
   ['<!-- @deck -->', false],
   ['deck', false],
+  ['- item\n- @deck', true],
+  ['1. @deck', true],
+  ['- a\n\n  @deck', true],
+  ['# @deck', true],
+  ['> # quoted\n@deck', true],
+  ['> a\n- @deck', true],
+  ['> a\n***\n@deck', true],
+  ['> ```\n> a\n> ```\n@deck', true],
+  ['a `b` @deck `c`', true],
+  ['\\` @deck `', true],
+  ['```js @deck```', false],
+  ['a ` tick\n\n@deck `', true],
+  ['a ` tick\n\nsee `please @deck now`', false],
+  ['> quoted\n@deck', false],
+  ['> quoted\n  @deck\nand so on', false],
+  ['> - quoted\n@deck', false],
+  ['- > quoted\n  @deck', false],
+  ['- > quoted\n@deck', false],
+  ['- a\n  > @deck', false],
+  ['- ```\n  @deck\n  ```', false],
+  ['- a\n\n  ```\n  @deck\n  ```', false],
+  ['1. a\n\n   ~~~\n   @deck\n   ~~~', false],
+  ['- ```\n  a\n  ```\n- @deck', true],
+  ['- - ```\n    @deck\n    ```', false],
+  ['- a\n\n      @deck', false],
+  ['    ```\n\n```\n@deck\n```', false],
+  ['\t@deck', false],
+  ['-\t```\n\t@deck\n\t```', false],
+  ['<blockquote>@deck</blockquote>', false],
+  ['<blockquote>\n\n@deck\n\n</blockquote>', false],
+  ['<BLOCKQUOTE cite="x">\n@deck', false],
+  ['<blockquote>a</blockquote>\n\n@deck', true],
+  ['<blockquote><blockquote>a</blockquote>@deck</blockquote>', false],
+  ['<code>@deck</code>', false],
+  ['<pre><code>\n@deck\n</code></pre>', false],
+  ['see `<code>`\n\n@deck', true],
+  ['<q>@deck</q>', false],
+  ['Map<codec> @deck', true],
 ])('%j names the App: %s', (body, isNamed) => expect(isMentionedIn(body, 'deck')).toBe(isNamed))
+
+test('what is made to be long to read is read in steps that grow with its length', () => {
+  const hostile = [
+    '>',
+    '> ',
+    '- ',
+    '`',
+    '``` `',
+    '<code ',
+    '<code',
+    '<q>',
+    '</q>',
+    '[',
+    '* * ',
+    '\n',
+    ' ',
+    '\t',
+    '- ```\n',
+    '>\n',
+    '\\`',
+    '~~~\n',
+    '1. ',
+  ]
+  const text = fc
+    .array(fc.constantFrom(...hostile), { minLength: 1, maxLength: 4 })
+    .map((parts) => `${parts.join('').repeat(Math.ceil(20_000 / parts.join('').length))}@deck`)
+  // So many are read within the time limit of a test only where none takes long.
+  fc.assert(
+    fc.property(text, (body) => {
+      expect(isMentionedIn(body, 'deck')).toBeTypeOf('boolean')
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -1,12 +1,19 @@
 /** What of an issue asks for a task: its label, or the App's name in its words. */
 import { isMarked, visibleText } from '../task/visibleText.ts'
-import { isSince, type IssueAsk } from './issues.ts'
+import { isSince, type IssueAsk, type RuleSince } from './issues.ts'
 import type { IssueRule } from './issueRule.ts'
+import { ownWords } from './ownWords.ts'
 
 interface Account {
   readonly id: string
   readonly login: string
   readonly isBot: boolean
+}
+
+/** The last change of a text; `by` is `null` where the account is gone. */
+interface Edit {
+  readonly at: string
+  readonly by: Account | null
 }
 
 /** Something that was written; `author` is `null` where the account is gone. Times are ISO 8601. */
@@ -17,10 +24,14 @@ interface Words {
   readonly isByOurApp: boolean
 }
 
+/** The same, with whether it was changed afterwards: `null` where it never was. */
+interface EditableWords extends Words {
+  readonly edit: Edit | null
+}
+
 /** An issue as the code host shows it, as far as this reads it. */
-export interface AskingIssue extends Words {
+export interface AskingIssue extends EditableWords {
   readonly createdAt: string
-  readonly editedAt: string | null
   readonly labels: readonly string[]
 }
 
@@ -33,10 +44,13 @@ export interface LabelEvent {
   readonly isByOurApp: boolean
 }
 
-export interface AskingComment extends Words {
+/** As it is in a list, which does not say who changed it. */
+export interface ListedComment extends Words {
   readonly id: string
   readonly writtenAt: string
 }
+
+export type AskingComment = ListedComment & EditableWords
 
 export interface Asking {
   readonly issue: AskingIssue
@@ -48,35 +62,54 @@ export interface Asking {
 const mostAsks = 10
 
 /**
- * Who asks for the issue since the rule holds: by the label, then by mentions, oldest first. Nothing of bots and of what we wrote ourselves. `slug` is the App's name; `null`
- * where there is none.
+ * Comments that may ask for the issue: of each person the latest that names the App, and of all the latest few. Whoever writes often pushes
+ * nobody out.
+ */
+export function mentioning<Comment extends ListedComment>(
+  comments: readonly Comment[],
+  slug: string,
+): readonly Comment[] {
+  const named = comments.filter((one) => mayCount(one) && isMentionedIn(one.body, slug))
+  const latest = new Map(named.map((one) => [one.author?.id, one]))
+  return named.filter((one) => latest.get(one.author?.id) === one).slice(-mostAsks)
+}
+
+/**
+ * Who asks for the issue since the rule holds: by the label, then by mentions, oldest first. Nothing of bots, of what we wrote ourselves, and
+ * of words that somebody else changed. `slug` is the App's name; `null` where there is none.
  */
 export function asksOf(
   { issue, labelEvents, comments }: Asking,
-  { rule, since, slug }: { rule: IssueRule; since: string | null; slug: string | null },
+  { rule, since, slug }: { rule: IssueRule; since: RuleSince; slug: string | null },
 ): readonly IssueAsk[] {
-  const mentions = rule.mentions && slug !== null
+  const named = rule.mentions ? slug : null
   const asks = [
     ...labelAsk(issue, labelEvents, rule.label),
-    ...(mentions && isMentionedIn(issue.body, slug)
-      ? ask('mention', issue, issue.editedAt ?? issue.createdAt, null)
-      : []),
-    ...(mentions
-      ? comments
-          .filter(({ body }) => isMentionedIn(body, slug))
-          .flatMap((one) => ask('mention', one, one.writtenAt, one.id))
-      : []),
+    ...mention(issue, issue.createdAt, null, named),
+    ...comments.flatMap((one) => mention(one, one.writtenAt, one.id, named)),
   ]
   const inOrder = asks
     .filter((one) => isSince(one, since))
     .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at))
-  // The latest of each: whoever writes often pushes nobody out.
   const byWhom = new Map(inOrder.map((one) => [`${one.trigger} ${one.author.id}`, one]))
   const latest = inOrder.filter((one) => byWhom.get(`${one.trigger} ${one.author.id}`) === one)
   const [labels, others] = [true, false].map((isLabel) =>
     latest.filter(({ trigger }) => (trigger === 'label') === isLabel),
   )
   return [...(labels ?? []), ...(others ?? []).slice(-mostAsks)]
+}
+
+/** What was changed last by anybody but its author is not the author's word. */
+function mention(
+  words: EditableWords,
+  writtenAt: string,
+  commentId: string | null,
+  slug: string | null,
+): readonly IssueAsk[] {
+  const { body, author, edit } = words
+  if (slug === null || !isMentionedIn(body, slug)) return []
+  if (edit !== null && (edit.by === null || edit.by.isBot || edit.by.id !== author?.id)) return []
+  return ask('mention', words, edit?.at ?? writtenAt, commentId)
 }
 
 /** Whoever set the label that the issue has: not whoever wrote the issue. */
@@ -86,21 +119,39 @@ function labelAsk(
   label: string,
 ): readonly IssueAsk[] {
   if (!labels.some((one) => isSameLabel(one, label))) return []
-  const last = events.findLast((one) => isSameLabel(one.label, label))
+  const last = lastOf(label, events)
   if (!last?.isSet) return []
   return ask('label', { body: '', author: last.actor, isByOurApp: last.isByOurApp }, last.at, null)
 }
+
+const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
+  events.findLast((one) => isSameLabel(one.label, label))
+
+/** Whether so much happened that who asked may not be among it: the lists have the latest, and `isCut` says which of them not all. */
+export function isUnsure(
+  { issue, labelEvents }: Pick<Asking, 'issue' | 'labelEvents'>,
+  isCut: { readonly events: boolean; readonly comments: boolean },
+  label: string,
+): boolean {
+  const isLabelled = issue.labels.some((one) => isSameLabel(one, label))
+  return isCut.comments || (isCut.events && isLabelled && lastOf(label, labelEvents) === undefined)
+}
+
+/** Whether a person wrote it, and not we. */
+const mayCount = ({ body, author, isByOurApp }: Words): boolean =>
+  author !== null && !author.isBot && !isByOurApp && !isMarked(body)
 
 /** Labels are the same in any letters. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 function ask(
   trigger: IssueAsk['trigger'],
-  { body, author, isByOurApp }: Words,
+  words: Words,
   at: string,
   commentId: string | null,
 ): readonly IssueAsk[] {
-  if (author === null || author.isBot || isByOurApp || isMarked(body)) return []
+  const { author } = words
+  if (author === null || !mayCount(words)) return []
   return [{ trigger, at, author: { id: author.id, login: author.login }, commentId }]
 }
 
@@ -111,20 +162,5 @@ export function isMentionedIn(body: string, slug: string): boolean {
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
   // What is hidden may end a block, or begin one.
-  return [body, visibleText(body)].every((text) => named.test(withoutQuotations(text)))
-}
-
-/** Without quotations, fenced and indented blocks, and code in lines. A fence that is never closed takes the rest. */
-function withoutQuotations(text: string): string {
-  const lines: string[] = []
-  let fence: string | null = null
-  for (const line of text.split('\n')) {
-    const [, mark = ''] = /^\s{0,3}(?:>\s?)*(`{3,}|~{3,})/.exec(line) ?? []
-    if (fence === null && mark !== '') fence = mark
-    else if (fence !== null) {
-      const isEnd = mark.startsWith(fence) && line.trim() === mark
-      if (isEnd) fence = null
-    } else if (!/^(?: {4}|\t|\s{0,3}>)/.test(line)) lines.push(line)
-  }
-  return lines.join('\n').replaceAll(/(?<!`)(`+)(?!`)[^]{0,2000}?(?<!`)\1(?!`)/g, ' ')
+  return [body, visibleText(body)].every((text) => named.test(ownWords(text)))
 }

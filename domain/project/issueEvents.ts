@@ -43,10 +43,24 @@ export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   content: NamedIssue,
 })
 
+/** The issues that changed up to this time of the code host were read: from then on they are read after a restart. */
+export const ProjectIssuesRead = event('ProjectIssuesRead', 1, {
+  data: z.object({}),
+  content: z.object({ upTo: z.string() }),
+})
+
+/** The issues cannot be read, and not for a moment only. */
+export const ProjectIssuesUnread = event('ProjectIssuesUnread', 1, {
+  data: z.object({ code: z.string() }),
+  content: z.object({ reason: z.string() }),
+})
+
 export const projectIssueEvents = [
   ProjectIssueRuleChanged,
   ProjectIssueTaken,
   ProjectIssueSettled,
   ProjectIssuePassed,
+  ProjectIssuesRead,
+  ProjectIssuesUnread,
 ] as const
 export type ProjectIssueEvent = EventOf<(typeof projectIssueEvents)[number]>

@@ -17,8 +17,10 @@ export const issueLimits = {
   aDay: 20,
   /** Decisions that the settings of a project show, the latest. */
   decisions: 10,
-  /** Issues that were passed over, as a project remembers them. */
+  /** Issues that were passed over, as a project remembers them, beside those that wait for the limits. */
   passed: 200,
+  /** Issues that wait for the limits: the next are read once there is room. */
+  waiting: 200,
 } as const
 
 /** How an issue asks for a task. */
@@ -26,12 +28,35 @@ export const issueTriggers = ['label', 'mention'] as const
 export type IssueTrigger = (typeof issueTriggers)[number]
 
 /**
- * Why an issue that somebody with the right asked for is no task: it waits for a limit (`hour`, `day`), who asked has no account
- * here, its text was changed afterwards by somebody without the right, or it is another project's of the same repository.
+ * Why an issue that was asked for is no task: it waits for a limit (`hour`, `day`), who asked has no account here or has to sign in again,
+ * its text was changed afterwards by somebody without the right, it is another project's of the same repository, the project's `owner` may
+ * not write to it, too much happened on it to be sure, or nobody asks for it any more after it had waited.
  */
-export const issuePasses = ['hour', 'day', 'not_known', 'edited', 'elsewhere'] as const
+export const issuePasses = [
+  'hour',
+  'day',
+  'not_known',
+  'edited',
+  'elsewhere',
+  'sign_in',
+  'owner',
+  'unsure',
+  'withdrawn',
+] as const
 export type IssuePass = (typeof issuePasses)[number]
 
-/** Why no task was made of an issue that was taken. */
-export const issueFailures = ['changed', 'closed', 'refused'] as const
+const limits: readonly IssuePass[] = ['hour', 'day']
+const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
+
+/** Whether the issue becomes a task once there is room. */
+export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
+
+/** Whether the answer may be another without anything that happens on the issue: it is asked for again now and then. */
+export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
+
+/**
+ * Why no task was made of an issue that was taken: its text was changed, it was closed, it is gone, the task was refused, who asked for it
+ * or the project's owner may no longer write, or the rule was switched off meanwhile.
+ */
+export const issueFailures = ['changed', 'closed', 'refused', 'gone', 'not_permitted', 'unwanted'] as const
 export type IssueFailure = (typeof issueFailures)[number]

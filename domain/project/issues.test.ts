@@ -3,17 +3,19 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { projectId, taskId, userId } from '../../tests/domain/ids.ts'
-import { moment } from '../../tests/domain/recorded.ts'
-import { isRefusal } from '../kernel/decider.ts'
+import { moment, recorded } from '../../tests/domain/recorded.ts'
+import { fold, isRefusal } from '../kernel/decider.ts'
 import { ProjectCreated, type ProjectEvent } from './events.ts'
 import {
   ProjectIssuePassed,
   ProjectIssueRuleChanged,
   ProjectIssueSettled,
+  ProjectIssuesRead,
+  ProjectIssuesUnread,
   ProjectIssueTaken,
 } from './issueEvents.ts'
 import { issueLimits } from './issueRule.ts'
-import type { IssueCommand, JudgedAsk } from './issues.ts'
+import { readFrom, type IssueCommand, type JudgedAsk } from './issues.ts'
 import { project } from './project.ts'
 
 const created = ProjectCreated.of(
@@ -39,7 +41,7 @@ const asked: JudgedAsk = {
   author: grace,
   commentId: null,
   right: 'write',
-  isKnown: true,
+  standing: 'known',
   textHash: 'h',
 }
 
@@ -54,8 +56,9 @@ const consider = (change: Partial<Consider> = {}, n = 1): Consider => ({
   type: 'ConsiderIssue',
   issue: { ...words(n), nodeId: `I_${n}` },
   asks: [asked],
+  isCut: false,
   editedAt: null,
-  authorMayWrite: false,
+  ownerMayWrite: true,
   isElsewhere: false,
   taskId: taskId(n),
   now: at(20),
@@ -115,8 +118,9 @@ test.each<[what: string, change: Partial<JudgedAsk>, outcome: string]>([
   ['somebody who may write here', { right: 'write' }, 'taken'],
   ['somebody who may only read', { right: 'read' }, 'nothing'],
   ['an outsider', { right: 'none' }, 'nothing'],
-  ['an outsider without an account', { right: 'none', isKnown: false }, 'nothing'],
-  ['an administrator without an account', { right: 'admin', isKnown: false }, 'not_known'],
+  ['an outsider without an account', { right: 'none', standing: 'unknown' }, 'nothing'],
+  ['an administrator without an account', { right: 'admin', standing: 'unknown' }, 'not_known'],
+  ['an administrator who has to sign in again', { right: 'admin', standing: 'signed_out' }, 'sign_in'],
 ])('%s: %j', (_what, change, outcome) => {
   const decision = project.decide(consider({ asks: [{ ...asked, ...change }] }), stateAfter(project, ruled))
   const [event] = isRefusal(decision) ? [] : decision
@@ -129,7 +133,6 @@ describe('a text that was changed', () => {
     ['before it was asked for', { editedAt: at(9) }, 'taken'],
     ['in the same second', { editedAt: at(10) }, 'edited'],
     ['afterwards', { editedAt: at(11) }, 'edited'],
-    ['afterwards, where its author may write', { editedAt: at(11), authorMayWrite: true }, 'taken'],
     ['before somebody asked again', { editedAt: at(11), asks: [asked, { ...asked, at: at(12) }] }, 'taken'],
   ])('%s', (_what, change, outcome) => {
     const [last = asked] = (change.asks ?? [asked]).toReversed()
@@ -149,6 +152,126 @@ test('an issue of a repository that another project takes is told to be there', 
   given(project, ruled)
     .when(consider({ isElsewhere: true }))
     .then([passed('elsewhere')]))
+
+test('an issue of a project whose owner may not write is told so, whatever else there is', () =>
+  given(project, ruled)
+    .when(consider({ ownerMayWrite: false, isElsewhere: true, editedAt: at(11) }))
+    .then([passed('owner')]))
+
+describe('where not all was read', () => {
+  const read: JudgedAsk = { ...asked, right: 'read', standing: 'unknown' }
+  test('it is told that it is not sure, once, where nobody who may was found', () => {
+    given(project, ruled)
+      .when(consider({ isCut: true, asks: [read] }))
+      .then([passed('unsure')])
+    given(project, ruled, passed('unsure'))
+      .when(consider({ isCut: true, asks: [] }))
+      .thenNothing()
+  })
+  test('whoever was found and may counts', () =>
+    given(project, ruled)
+      .when(consider({ isCut: true }))
+      .then([taken()]))
+})
+
+describe('an issue that waits', () => {
+  test.each(['hour', 'not_known', 'sign_in', 'elsewhere', 'owner'] as const)(
+    'for %s does so no longer once nobody asks for it',
+    (reason) => {
+      given(project, ruled, passed(reason))
+        .when(consider({ asks: [] }))
+        .then([passed('withdrawn')])
+      given(project, ruled, passed(reason))
+        .when({ type: 'WithdrawIssue', issueId: '1' })
+        .then([passed('withdrawn')])
+    },
+  )
+  test.each(['edited', 'unsure', 'withdrawn'] as const)('is none that is %s', (reason) =>
+    given(project, ruled, passed(reason)).when({ type: 'WithdrawIssue', issueId: '1' }).thenNothing(),
+  )
+  test('for a limit is not forgotten, however many there are', () => {
+    const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) =>
+      passed(n < 25 ? 'hour' : 'edited', n),
+    )
+    const state = stateAfter(project, [...ruled, ...many])
+    const kept = state.kind === 'project' ? [...state.issues.passed.values()] : []
+    expect(kept.filter(({ reason }) => reason === 'hour')).toHaveLength(25)
+    expect(kept.filter(({ reason }) => reason === 'edited')).toHaveLength(issueLimits.passed)
+  })
+})
+
+describe('since when it counts', () => {
+  /** After these events, 100 seconds apart. */
+  const issuesAfter = (...events: readonly ProjectEvent[]) => {
+    const history = [created, on, ...events].map((event, revision) =>
+      recorded(event, { revision, at: at((revision - 1) * 100) }),
+    )
+    const state = fold(project, history)
+    if (state.kind !== 'project') throw new Error('There is no project.')
+    return state.issues
+  }
+  const changed = (rule: { on?: boolean; mentions?: boolean; label?: string }) => {
+    const { on = true, mentions = true, label = 'flightdeck' } = rule
+    return ProjectIssueRuleChanged.of({ on, mentions }, { label })
+  }
+  test('a label counts from when it was chosen, mentions from when they were, and neither moves the other', () => {
+    expect(issuesAfter(changed({ mentions: false })).since).toEqual({
+      on: at(0),
+      label: at(0),
+      mentions: at(0),
+    })
+    expect(issuesAfter(changed({ label: 'robot' })).since).toEqual({
+      on: at(0),
+      label: at(100),
+      mentions: at(0),
+    })
+    expect(issuesAfter(changed({ label: 'FlightDeck' })).since.label).toBe(at(0))
+    expect(issuesAfter(changed({ mentions: false }), changed({})).since).toEqual({
+      on: at(0),
+      label: at(0),
+      mentions: at(200),
+    })
+    expect(issuesAfter(changed({ on: false }), changed({})).since).toEqual({
+      on: at(200),
+      label: at(200),
+      mentions: at(200),
+    })
+  })
+  test('what was read is read again only as far as the new rule goes', () => {
+    const read = ProjectIssuesRead.of({}, { upTo: at(150) })
+    expect(readFrom(issuesAfter())).toBe(at(-60))
+    expect(readFrom(issuesAfter(read))).toBe(at(150))
+    expect(readFrom(issuesAfter(read, changed({ label: 'robot' })))).toBe(at(140))
+    expect(readFrom(issuesAfter(read, changed({ on: false }), changed({})))).toBe(at(240))
+  })
+})
+
+describe('what was read', () => {
+  const day = 86_400
+  const read = (seconds: number) => ({ type: 'NoteIssuesRead', upTo: at(seconds) }) as const
+  const unread = { type: 'NoteIssuesUnread', code: 'forbidden', reason: 'No.' } as const
+  const failed = ProjectIssuesUnread.of({ code: 'forbidden' }, { reason: 'No.' })
+  test('is noted once a day, and at once where it could not be read before', () => {
+    given(project, ruled).when(read(1_000)).thenNothing()
+    given(project, ruled)
+      .when(read(day))
+      .then([ProjectIssuesRead.of({}, { upTo: at(day) })])
+    given(project, ruled, ProjectIssuesRead.of({}, { upTo: at(day) }))
+      .when(read(day + 1_000))
+      .thenNothing()
+    given(project, ruled, failed)
+      .when(read(10))
+      .then([ProjectIssuesRead.of({}, { upTo: at(10) })])
+  })
+  test('and why it could not be is noted once, while the rule is on', () => {
+    given(project, ruled).when(unread).then([failed])
+    given(project, ruled, failed).when(unread).thenNothing()
+    given(project, created).when(unread).thenNothing()
+    given(project, created)
+      .when(read(2 * day))
+      .thenNothing()
+  })
+})
 
 describe('limits', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => taken(index + 1))
@@ -191,14 +314,15 @@ test('whatever is read in whatever order, an issue is taken once, and never for 
     ...Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, fc.constant(value)])),
     at: fc.integer({ min: -200, max: 200 }).map(at),
     right: fc.constantFrom('admin', 'write', 'read', 'none'),
-    isKnown: fc.boolean(),
+    standing: fc.constantFrom('known', 'signed_out', 'unknown'),
   }) as fc.Arbitrary<JudgedAsk>
   const command = fc
     .record({
       n: fc.integer({ min: 1, max: 4 }),
       asks: fc.array(ask, { maxLength: 3 }),
       editedAt: fc.option(fc.integer({ min: 0, max: 200 }).map(at)),
-      authorMayWrite: fc.boolean(),
+      ownerMayWrite: fc.boolean(),
+      isCut: fc.boolean(),
       isElsewhere: fc.boolean(),
     })
     .map(({ n, ...change }) => consider(change, n))
@@ -211,9 +335,9 @@ test('whatever is read in whatever order, an issue is taken once, and never for 
         if (isRefusal(decision)) throw new Error(decision.refused)
         const isTaken = decision.some(({ type }) => type === 'ProjectIssueTaken')
         const isByOneWhoMay = one.asks.some(
-          ({ right, isKnown }) => isKnown && ['admin', 'write'].includes(right),
+          ({ right, standing }) => standing === 'known' && ['admin', 'write'].includes(right),
         )
-        if (isTaken && !isByOneWhoMay) wrong.push(one)
+        if (isTaken && !(isByOneWhoMay && one.ownerMayWrite)) wrong.push(one)
         past.push(...decision)
       }
       expect(wrong).toEqual([])

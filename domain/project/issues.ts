@@ -8,12 +8,16 @@ import {
   ProjectIssuePassed,
   ProjectIssueRuleChanged,
   ProjectIssueSettled,
+  ProjectIssuesRead,
+  ProjectIssuesUnread,
   ProjectIssueTaken,
   type ProjectIssueEvent,
 } from './issueEvents.ts'
 import {
   defaultIssueRule,
+  isLimit,
   issueLimits,
+  mayPassAway,
   type IssueFailure,
   type IssuePass,
   type IssueRule,
@@ -26,6 +30,8 @@ export interface TakenIssue {
   /** ISO 8601. */
   readonly at: string
   readonly isSettled: boolean
+  /** Why no task was made of it; `null` where one was, or is not known yet. */
+  readonly failure: IssueFailure | null
   /** `null` once it is erased. */
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
@@ -37,21 +43,41 @@ type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
   { type: Type }
 >['content']
 
+/** Since when parts of the rule hold; `null` where they never did. ISO 8601. */
+export interface RuleSince {
+  readonly on: string | null
+  /** The label as it is: another one starts nothing by what was labelled before. */
+  readonly label: string | null
+  readonly mentions: string | null
+}
+
+/** An issue that was passed over. */
+export interface PassedIssue {
+  readonly reason: IssuePass
+  readonly words: EventContent<'ProjectIssuePassed'>
+}
+
 export interface ProjectIssues {
   readonly rule: IssueRule
-  /** What was asked for before starts nothing; `null` where the rule was never on. ISO 8601. */
-  readonly since: string | null
+  /** What was asked for before starts nothing. */
+  readonly since: RuleSince
   /** By the code host's id of the issue. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** The same, with why they are no tasks; the latest of them. */
-  readonly passed: ReadonlyMap<string, IssuePass>
+  /** The same: those that wait for a limit, and the latest of the others. */
+  readonly passed: ReadonlyMap<string, PassedIssue>
+  /** Up to which change issues were read, by the code host's clock; `null` where that is not recorded yet. ISO 8601. */
+  readonly readUpTo: string | null
+  /** Why issues cannot be read: a code; `null` while they can. */
+  readonly unread: string | null
 }
 
 export const noIssues: ProjectIssues = {
   rule: defaultIssueRule,
-  since: null,
+  since: { on: null, label: null, mentions: null },
   taken: new Map(),
   passed: new Map(),
+  readUpTo: null,
+  unread: null,
 }
 
 /** Somebody asks for a task. Times are the code host's, in ISO 8601. */
@@ -62,11 +88,13 @@ export interface IssueAsk {
   readonly commentId: string | null
 }
 
+/** Whether somebody uses this server: `signed_out` where they have to sign in again before that can be told. */
+export type Standing = 'known' | 'signed_out' | 'unknown'
+
 /** The same, with what the one who asks may do. */
 export interface JudgedAsk extends IssueAsk {
   readonly right: RepositoryRight
-  /** Whether they use this server. */
-  readonly isKnown: boolean
+  readonly standing: Standing
   /** SHA-256 of what the agent is to read where this ask counts. */
   readonly textHash: string
 }
@@ -78,10 +106,12 @@ export type IssueCommand =
       readonly type: 'ConsiderIssue'
       readonly issue: EventContent<'ProjectIssuePassed'> & { readonly nodeId: string }
       readonly asks: readonly JudgedAsk[]
-      /** When the title or the text was changed last; `null` where they never were. */
+      /** Whether so much happened on the issue that who asks for it may not be among what was read. */
+      readonly isCut: boolean
+      /** When the title or the text was changed last in a way that those who asked need not agree with; `null` where it never was. */
       readonly editedAt: string | null
-      /** Whether the issue's author may write: nobody else who may not can have changed it. */
-      readonly authorMayWrite: boolean
+      /** Whether the project's owner may write to the repository. */
+      readonly ownerMayWrite: boolean
       /** Whether another project of this repository takes its issues. */
       readonly isElsewhere: boolean
       /** Of the task that it is to become. */
@@ -95,16 +125,30 @@ export type IssueCommand =
       readonly failure: IssueFailure | null
       readonly reason: string | null
     }
+  /** Nobody asks any more for an issue that waits, or it is gone. */
+  | { readonly type: 'WithdrawIssue'; readonly issueId: string }
+  /** `upTo` by the code host's clock, in ISO 8601. */
+  | { readonly type: 'NoteIssuesRead'; readonly upTo: string }
+  | { readonly type: 'NoteIssuesUnread'; readonly code: string; readonly reason: string }
 
 const hourMs = 3_600_000
 /** The code host's clock may be so far behind ours. */
 const graceMs = 60_000
 
+const onIssuesTypes: readonly string[] = [
+  'ChangeIssueRule',
+  'ConsiderIssue',
+  'SettleIssue',
+  'WithdrawIssue',
+  'NoteIssuesRead',
+  'NoteIssuesUnread',
+] satisfies readonly IssueCommand['type'][]
+
 /** Whether a command is about the issues of a project. */
 export function isOnIssues<Command extends { readonly type: string }>(
   command: Command,
 ): command is Extract<Command, IssueCommand> {
-  return ['ChangeIssueRule', 'ConsiderIssue', 'SettleIssue'].includes(command.type)
+  return onIssuesTypes.includes(command.type)
 }
 
 /** What a command on issues leads to. */
@@ -124,7 +168,35 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
       if (!taken) return refuse('not_found', 'No issue was taken for this task.')
       return taken.isSettled ? [] : [ProjectIssueSettled.of({ taskId, failure }, { reason })]
     }
+    case 'WithdrawIssue': {
+      const passed = issues.passed.get(command.issueId)
+      return passed && isWaiting(issues, command.issueId)
+        ? [ProjectIssuePassed.of({ reason: 'withdrawn' }, passed.words)]
+        : []
+    }
+    case 'NoteIssuesRead':
+      return noteRead(issues, command.upTo)
+    case 'NoteIssuesUnread': {
+      const { code, reason } = command
+      return !issues.rule.on || issues.unread === code ? [] : [ProjectIssuesUnread.of({ code }, { reason })]
+    }
   }
+}
+
+/** After a restart so much is read again, so that reading writes one event a day and not one a change. */
+const noteEveryMs = 24 * hourMs
+
+function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {
+  const from = readFrom(issues)
+  if (from === null || !isNews(issues, upTo)) return []
+  return [ProjectIssuesRead.of({}, { upTo: Date.parse(upTo) > Date.parse(from) ? upTo : from })]
+}
+
+/** Whether it is to be recorded that issues were read up to this change. */
+export function isNews(issues: ProjectIssues, upTo: string): boolean {
+  const from = readFrom(issues)
+  if (!issues.rule.on || from === null) return false
+  return issues.unread !== null || Date.parse(upTo) >= Date.parse(from) + noteEveryMs
 }
 
 function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> {
@@ -138,31 +210,43 @@ function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> 
 type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
- * Takes an issue, once, where somebody asks for it who may write to the repository and uses this server. Where only they are missing
- * something, it says what; of what others ask nothing is recorded, so that they fill no log.
+ * Takes an issue, once, where somebody asks for it who may write to the repository and uses this server, in a project whose owner may write,
+ * too. Where only they are missing something, it says what; of what others ask nothing is recorded, so that they fill no log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
   const { issueId } = issue
   if (!issues.rule.on || issues.taken.has(issueId)) return []
   const permitted = asks.filter((ask) => mayWrite(ask.right) && isSince(ask, issues.since))
-  if (permitted.length === 0) return []
-  const ask = latestOf(permitted.filter(({ isKnown }) => isKnown))
-  const reason = ask === undefined ? 'not_known' : whyNot(issues, command, ask)
+  const ask = latestOf(permitted.filter(({ standing }) => standing === 'known'))
+  const reason = ask === undefined ? whyNobody(issues, command, permitted) : whyNot(issues, command, ask)
   if (ask !== undefined && reason === null) {
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
-  if (reason === null || issues.passed.get(issueId) === reason) return []
+  if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
   const { nodeId: _nodeId, ...words } = issue
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
+/** Why nobody who counts asks for it; `null` where that is nobody's concern. */
+function whyNobody(
+  issues: ProjectIssues,
+  { issue, isCut }: Consider,
+  permitted: readonly JudgedAsk[],
+): IssuePass | null {
+  if (permitted.some(({ standing }) => standing === 'signed_out')) return 'sign_in'
+  if (permitted.length > 0) return 'not_known'
+  if (isCut) return 'unsure'
+  return isWaiting(issues, issue.issueId) ? 'withdrawn' : null
+}
+
 function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedAsk): IssuePass | null {
-  const { editedAt, authorMayWrite, isElsewhere, now } = command
+  const { editedAt, ownerMayWrite, isElsewhere, now } = command
+  if (!ownerMayWrite) return 'owner'
   if (isElsewhere) return 'elsewhere'
   // Within one second nobody can tell which came first.
-  if (editedAt !== null && !authorMayWrite && secondOf(editedAt) >= secondOf(ask.at)) return 'edited'
+  if (editedAt !== null && secondOf(editedAt) >= secondOf(ask.at)) return 'edited'
   return limitAt(issues, now)
 }
 
@@ -179,16 +263,35 @@ export const hasRoom = (issues: ProjectIssues, now: string): boolean => limitAt(
 
 const secondOf = (time: string): number => Math.floor(Date.parse(time) / 1_000)
 
-const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
+export const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
 
-/** Whether it was asked for since the rule holds. */
-export function isSince({ at }: Pick<IssueAsk, 'at'>, since: string | null): boolean {
-  return since !== null && Date.parse(at) >= Date.parse(since) - graceMs
+/** Whether it was asked for since the rule holds for what asks. */
+export function isSince({ at, trigger }: Pick<IssueAsk, 'at' | 'trigger'>, since: RuleSince): boolean {
+  const from = trigger === 'label' ? since.label : since.mentions
+  return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
 
-/** From when on issues are read: what was asked for earlier starts nothing. ISO 8601. */
-export function readSince(since: string): string {
-  return new Date(Date.parse(since) - graceMs).toISOString()
+const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
+
+/** From which change on issues are read: what was asked for earlier starts nothing, or was read. `null` where the rule was never on. */
+export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
+  return readUpTo ?? (since.on === null ? null : beforeGrace(since.on))
+}
+
+/** From when on a mention counts; `null` where none does. ISO 8601. */
+export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'since'>): string | null {
+  return rule.mentions && since.mentions !== null ? beforeGrace(since.mentions) : null
+}
+
+/** Whether an issue was passed over for a reason that may pass away. */
+export function isWaiting({ passed }: ProjectIssues, issueId: string): boolean {
+  const reason = passed.get(issueId)?.reason
+  return reason !== undefined && (isLimit(reason) || mayPassAway(reason))
+}
+
+/** Whether the rule was switched off since an issue was taken. */
+export function isUnwanted({ rule, since }: ProjectIssues, { at }: Pick<TakenIssue, 'at'>): boolean {
+  return !rule.on || since.on === null || Date.parse(at) < Date.parse(since.on)
 }
 
 /** Who asked last saw the latest text. */
@@ -202,11 +305,11 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
     case 'ProjectIssueRuleChanged': {
       const { on, mentions } = event.data
       const label = event.content?.label ?? before.rule.label
-      return { ...before, rule: { on, label, mentions }, since: on ? event.at : before.since }
+      return withRule(before, { on, label, mentions }, event.at)
     }
     case 'ProjectIssueTaken': {
       const issueId = event.content?.issueId ?? event.data.taskId
-      const taken = { ...event.data, at: event.at, isSettled: false, words: event.content }
+      const taken = { ...event.data, at: event.at, isSettled: false, failure: null, words: event.content }
       return {
         ...before,
         taken: new Map([...before.taken, [issueId, taken]]),
@@ -214,9 +317,9 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       }
     }
     case 'ProjectIssueSettled': {
-      const { taskId } = event.data
+      const { taskId, failure } = event.data
       const taken = [...before.taken].map(
-        ([id, one]) => [id, one.taskId === taskId ? { ...one, isSettled: true } : one] as const,
+        ([id, one]) => [id, one.taskId === taskId ? { ...one, isSettled: true, failure } : one] as const,
       )
       return { ...before, taken: new Map(taken) }
     }
@@ -224,10 +327,41 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       const { content } = event
       if (content === null) return before
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      const passed = [...others, [content.issueId, event.data.reason] as const]
-      return { ...before, passed: new Map(passed.slice(-issueLimits.passed)) }
+      const passed = { reason: event.data.reason, words: content }
+      return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
     }
+    case 'ProjectIssuesRead':
+      return { ...before, readUpTo: event.content?.upTo ?? before.readUpTo, unread: null }
+    case 'ProjectIssuesUnread':
+      return { ...before, unread: event.data.code }
   }
+}
+
+/** What was asked for before a part of the rule was set starts nothing; what the rule already was goes on. */
+function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
+  if (!rule.on) return { ...before, rule, unread: null }
+  const isNew = !before.rule.on
+  const isOtherLabel = before.rule.label.toLowerCase() !== rule.label.toLowerCase()
+  const isMoreMentions = rule.mentions && !before.rule.mentions
+  const { readUpTo, since } = before
+  const again = beforeGrace(at)
+  return {
+    ...before,
+    rule,
+    since: {
+      on: isNew ? at : since.on,
+      label: isNew || isOtherLabel ? at : since.label,
+      mentions: isNew || isMoreMentions ? at : since.mentions,
+    },
+    readUpTo: isNew ? null : readUpTo !== null && Date.parse(readUpTo) > Date.parse(again) ? again : readUpTo,
+  }
+}
+
+/** Of those that wait for a limit none is forgotten. */
+function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
+  const others = passed.filter(([, { reason }]) => !isLimit(reason)).slice(-issueLimits.passed)
+  const kept = new Set(others.map(([id]) => id))
+  return new Map(passed.filter(([id, { reason }]) => isLimit(reason) || kept.has(id)))
 }
 
 /** Issues that were taken and of which it is not known yet whether they became tasks. */

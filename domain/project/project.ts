@@ -181,6 +181,8 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
     case 'ProjectIssueTaken':
     case 'ProjectIssueSettled':
     case 'ProjectIssuePassed':
+    case 'ProjectIssuesRead':
+    case 'ProjectIssuesUnread':
       return state.kind === 'project' ? { ...state, issues: withIssues(state.issues, event) } : state
     case 'ProjectDeleted':
       return state.kind === 'project' ? { kind: 'deleted', ownerId: state.ownerId } : state

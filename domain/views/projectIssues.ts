@@ -1,30 +1,55 @@
-/** Projects whose issues become tasks, so that they are found among all. */
+/** Projects whose issues become tasks, or have issues that wait still since they did, so that they are found among all. */
 import { sortKey } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { View, ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
+  /** Tasks of issues that were taken and are not settled. */
+  readonly waiting: readonly string[]
+  /** Whether there is something to read or to settle. */
+  readonly isRead: boolean
   readonly order: string
 }
 
-const types = ['ProjectIssueRuleChanged', 'ProjectDeleted'] as const
+const types = [
+  'ProjectIssueRuleChanged',
+  'ProjectIssueTaken',
+  'ProjectIssueSettled',
+  'ProjectDeleted',
+] as const
 
 export const projectIssuesView: View<ProjectIssuesDocument> = {
   collection: 'projectIssues',
-  version: 1,
+  version: 2,
   streams: ['project'],
   types,
-  indexes: [['on', 'order']],
+  indexes: [['isRead', 'order']],
   touches: ({ type, stream: name }) => {
     const stream = parseStream(name)
     return stream.kind === 'project' && types.some((one) => one === type) ? [stream.id] : []
   },
   evolve: (document, event, id) => {
-    if (event.type === 'ProjectDeleted') return undefined
-    if (event.type !== 'ProjectIssueRuleChanged') return document
     const { position, revision: version } = event
-    const before = document ?? { id, position, order: sortKey(position) }
-    return { ...before, on: event.data.on, version }
+    const before = document ?? { id, position, order: sortKey(position), on: false, waiting: [] }
+    const after = ({ on, waiting }: Pick<ProjectIssuesDocument, 'on' | 'waiting'>) => ({
+      ...before,
+      on,
+      waiting,
+      isRead: on || waiting.length > 0,
+      version,
+    })
+    switch (event.type) {
+      case 'ProjectIssueRuleChanged':
+        return after({ ...before, on: event.data.on })
+      case 'ProjectIssueTaken':
+        return after({ ...before, waiting: [...before.waiting, event.data.taskId] })
+      case 'ProjectIssueSettled':
+        return after({ ...before, waiting: before.waiting.filter((one) => one !== event.data.taskId) })
+      case 'ProjectDeleted':
+        return undefined
+      default:
+        return document
+    }
   },
 }

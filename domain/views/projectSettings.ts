@@ -14,6 +14,7 @@ export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly feedback?: FeedbackRule
   readonly issues?: IssueRule
   readonly issueDecisions?: readonly KeptDecision[]
+  readonly issuesUnread?: ShownSettings['issuesUnread']
 }
 
 type Decision = ShownSettings['issueDecisions'][number]
@@ -30,6 +31,8 @@ const changing = [
   'ProjectIssueTaken',
   'ProjectIssueSettled',
   'ProjectIssuePassed',
+  'ProjectIssuesRead',
+  'ProjectIssuesUnread',
   'ProjectDeleted',
 ] as const
 
@@ -65,8 +68,13 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
         return { ...seen, feedback: event.data }
       case 'ProjectIssueRuleChanged': {
         const label = event.content?.label ?? seen.issues?.label ?? defaultIssueRule.label
-        return { ...seen, issues: { ...event.data, label } }
+        const unread = event.data.on ? (seen.issuesUnread ?? null) : null
+        return { ...seen, issues: { ...event.data, label }, issuesUnread: unread }
       }
+      case 'ProjectIssuesRead':
+        return { ...seen, issuesUnread: null }
+      case 'ProjectIssuesUnread':
+        return { ...seen, issuesUnread: { reason: event.content?.reason ?? '', since: event.at } }
       case 'ProjectIssueTaken':
       case 'ProjectIssueSettled':
       case 'ProjectIssuePassed':
@@ -79,7 +87,10 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
   },
 }
 
-type DecisionEvent = Exclude<RecordedOf<ProjectIssueEvent>, { type: 'ProjectIssueRuleChanged' }>
+type DecisionEvent = Extract<
+  RecordedOf<ProjectIssueEvent>,
+  { type: 'ProjectIssueTaken' | 'ProjectIssueSettled' | 'ProjectIssuePassed' }
+>
 
 /** The latest decisions, one for each issue, oldest first. */
 function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
@@ -118,6 +129,7 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
     issueDecisions: (document?.issueDecisions ?? [])
       .map(({ issueId: _issueId, ...shown }) => shown)
       .toReversed(),
+    issuesUnread: document?.issuesUnread ?? null,
   }
 }
 

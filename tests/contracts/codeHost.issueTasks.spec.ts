@@ -9,6 +9,7 @@ import { identity } from '#domain/identity.ts'
 import { webhookPath } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, projectStream, taskStream, userStream } from '#domain/kernel/streams.ts'
+import { issueLimits } from '#domain/project/issueRule.ts'
 import { project } from '#domain/project/project.ts'
 import { task } from '#domain/task/task.ts'
 import { user } from '#domain/user/user.ts'
@@ -88,6 +89,8 @@ afterEach(async () => {
   await folder.remove()
 })
 
+/** Whose accounts people here have at the code host. */
+const people = new Map(['ada', 'grace', 'mallory'].map((login, at) => [userId(at + 1), login]))
 const tokenOf = (login: string) => tokens.get(login) ?? ''
 /** Asks for something of the repository in the name of a person. */
 async function asks(login: string, method: string, path: string, body?: unknown): Promise<unknown> {
@@ -127,6 +130,8 @@ interface Start {
   readonly codeHost?: Partial<CodeHost>
   readonly commands?: Pick<Commands, 'execute' | 'load'>
   readonly admit?: () => Promise<void>
+  readonly clock?: IssueEngines['clock']
+  readonly accessControl?: IssueEngines['accessControl']
 }
 const never = 3_600_000
 /** For an App of another name than the one whose tokens people write with here. */
@@ -142,6 +147,8 @@ async function start({
   codeHost = {},
   commands = engines.commands,
   admit,
+  clock = engines.clock,
+  accessControl = openAccess,
 }: Start = {}): Promise<void> {
   const reads = projected(engines)
   const own = async () => tokenOf('ada')
@@ -151,7 +158,8 @@ async function start({
     commands,
     codeHost: host,
     projected: reads,
-    accessControl: openAccess,
+    accessControl,
+    clock,
     admission: {
       admit: async () => {
         await admit?.()
@@ -159,10 +167,13 @@ async function start({
       },
     },
     codeHostName: 'local',
-    tokenFor: async () => ({ kind: 'own', holder: 'ada', token: own, repositoryToken: own }),
+    tokenFor: async ({ ownerId }) => {
+      const token = async () => tokenOf(people.get(ownerId) ?? '')
+      return { kind: 'own', holder: ownerId, token, repositoryToken: token }
+    },
   }
   running.push({ stop: async () => reads.close() })
-  running.push(await startIssues(making, { allMs: never, restMs: 20, againMs: 50, ...times }))
+  running.push(await startIssues(making, { allMs: never, restMs: 20, againMs: 50, passingMs: 50, ...times }))
   const linking = {
     ...engines,
     codeHost: host,
@@ -392,3 +403,268 @@ test('a mention by somebody who may write makes a task with their words; only wh
   const [, mentioned] = await tasks()
   expect(mentioned?.description).toContain('Please fix the *first* part.')
 })
+
+test('a project whose owner may only read takes nothing, and keeps no issue from those who may', async () => {
+  await rule(1, { on: false })
+  await projectOf(3)
+  await rule(3, { on: true })
+  await projectOf(2)
+  await rule(2, { on: true })
+  const number = await issueBy('ada')
+  await label('ada', number)
+  await start(byPolling)
+  await eventually(async () => expect(await decisions(3)).toEqual([`${number} owner`]))
+  await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
+  expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(2)])
+  // Once they may, it is another's already.
+  await asks('ada', 'PUT', '/collaborators/mallory', { permission: 'push' })
+  await eventually(async () => expect(await decisions(3)).toEqual([`${number} elsewhere`]))
+})
+
+/** Starts with a project owner who has no room for a task, until the returned is called. */
+async function startFull(): Promise<() => void> {
+  let isFull = true
+  const admit = async () => {
+    if (isFull) throw new Fault('too_many_tasks')
+  }
+  await start({ ...byPolling, admit })
+  return () => {
+    isFull = false
+  }
+}
+
+test('an issue that waits becomes no task once who asked for it may not write any more', async () => {
+  const number = await issueBy('mallory')
+  await label('grace', number)
+  const makeRoom = await startFull()
+  await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
+  await asks('ada', 'PUT', '/collaborators/grace', { permission: 'pull' })
+  makeRoom()
+  await eventually(async () => expect(await decisions()).toEqual([`${number} not_permitted`]))
+  expect(await numbers()).toEqual([])
+})
+
+test('an issue that waits is not wanted once the rule is off, also where it is on again', async () => {
+  const number = await issueBy('mallory')
+  await label('grace', number)
+  const makeRoom = await startFull()
+  await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
+  await rule(1, { on: false })
+  await eventually(async () => expect(await decisions()).toEqual([`${number} unwanted`]))
+  const second = await issueBy('mallory')
+  await rule(1, { on: true })
+  await label('grace', second)
+  await eventually(async () => expect(await decisions()).toEqual([`${second} waiting`, `${number} unwanted`]))
+  await rule(1, { on: false })
+  await rule(1, { on: true })
+  makeRoom()
+  await eventually(async () =>
+    expect(await decisions()).toEqual([`${second} unwanted`, `${number} unwanted`]),
+  )
+  expect(await numbers()).toEqual([])
+})
+
+test('a change of what else counts drops nothing that waits, and starts nothing from before', async () => {
+  const number = await issueBy('mallory')
+  await label('grace', number)
+  const makeRoom = await startFull()
+  await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
+  await rule(1, { mentions: false })
+  makeRoom()
+  await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
+})
+
+const commentBy = async (login: string, number: number, body: string) =>
+  z.object({ id: z.number() }).parse(await say(login, number, body)).id
+const reword = (login: string, id: number, body: string) =>
+  asks(login, 'PATCH', `/issues/comments/${id}`, { body })
+
+test('a mention that somebody else wrote into a comment is not its author asking, and one that they wrote themselves is', async () => {
+  const others = await issueBy('mallory')
+  await reword('grace', await commentBy('ada', others, 'Look.'), '@deck please')
+  const own = await issueBy('mallory')
+  await reword('grace', await commentBy('grace', own, 'Look.'), '@deck please')
+  const bodys = await issueBy('ada', 'Look.')
+  await asks('grace', 'PATCH', `/issues/${bodys}`, { body: '@deck please' })
+  await start(byPolling)
+  await eventually(async () => expect(await decisions()).toEqual([`${own} made`]))
+  const control = await issueBy('ada', '@deck please')
+  await eventually(async () => expect(await numbers()).toEqual([own, control]))
+})
+
+test('a text that somebody who may write changed after the label is fine where its author may, and one that a bot changed is not', async () => {
+  const number = await issueBy('ada')
+  await label('ada', number)
+  await asks('grace', 'PATCH', `/issues/${number}`, { body: 'It is very broken.' })
+  const bots = await issueBy('ada')
+  await label('ada', bots)
+  await asks('ada', 'PATCH', `/issues/${bots}`, { body: 'Formatted.' })
+  const issueText: CodeHost['issueText'] = async (...asked) => {
+    const said = await local.codeHost.issueText(...asked)
+    const isBots = said.body === 'Formatted.' && said.edit !== null
+    return isBots ? { ...said, edit: { ...said.edit, by: { id: '9', login: 'fmt', isBot: true } } } : said
+  }
+  await start({ ...byPolling, codeHost: { issueText } })
+  await eventually(async () =>
+    expect((await decisions()).toSorted()).toEqual([`${number} made`, `${bots} edited`]),
+  )
+})
+
+test('where so much happened that nobody can tell who set the label, it says so', async () => {
+  const number = await issueBy('mallory')
+  await label('grace', number)
+  const issueEvents: CodeHost['issueEvents'] = async () => ({ events: [], isCut: true })
+  await start({ ...byPolling, codeHost: { issueEvents } })
+  await eventually(async () => expect(await decisions()).toEqual([`${number} unsure`]))
+  expect(await numbers()).toEqual([])
+})
+
+test('an issue that was asked for by somebody without an account here is looked at again once they have one', async () => {
+  await asks('ada', 'PUT', '/collaborators/mallory', { permission: 'push' })
+  const number = await issueBy('mallory')
+  await label('mallory', number)
+  await start(byPolling)
+  await eventually(async () => expect(await decisions()).toEqual([`${number} not_known`]))
+  await isHere('1003', 3, 'mallory')
+  await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
+})
+
+test('who has to sign in again is named so, and counts once they have; what is closed meanwhile waits no longer', async () => {
+  let isSignedOut = true
+  const check = async (id: string) => {
+    if (isSignedOut && id === userId(2)) throw new Fault('sign_in_required', 'Sign in again.')
+  }
+  const [number, closed] = [await issueBy('ada'), await issueBy('ada')]
+  await label('grace', number)
+  await label('grace', closed)
+  await start({ ...byPolling, accessControl: { check } })
+  await eventually(async () => expect(await decisions()).toEqual([`${closed} sign_in`, `${number} sign_in`]))
+  await asks('ada', 'PATCH', `/issues/${closed}`, { state: 'closed' })
+  await eventually(async () =>
+    expect(await decisions()).toEqual([`${closed} withdrawn`, `${number} sign_in`]),
+  )
+  isSignedOut = false
+  await eventually(async () => expect(await decisions()).toEqual([`${number} made`, `${closed} withdrawn`]))
+})
+
+test('an issue that is gone when it is read holds up no other', async () => {
+  const [gone, number] = [await issueBy('ada'), await issueBy('ada')]
+  await label('ada', gone)
+  await label('ada', number)
+  const asked: string[] = []
+  const issueText: CodeHost['issueText'] = async (token, nodeId, comments) => {
+    asked.push(nodeId)
+    if (nodeId === asked[0]) throw new CodeHostFault('not_found', 'Could not resolve to a node.')
+    return local.codeHost.issueText(token, nodeId, comments)
+  }
+  await start({ ...byPolling, codeHost: { issueText } })
+  await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
+  expect(await numbers()).toEqual([number])
+})
+
+const unread = async () =>
+  settingsOf(await engines.documents.get(projectSettingsView, projectId(1))).issuesUnread?.reason ?? null
+
+test.each([
+  ['at once where it lasts', 'forbidden', 1],
+  ['after some times where it may pass', 'unavailable', 5],
+] as const)(
+  'why issues cannot be read is told %s, and no longer once they can',
+  async (_when, kind, times) => {
+    let isAway = true
+    let count = 0
+    const issues: CodeHost['issues'] = async (...asked) => {
+      count += 1
+      if (isAway) throw new CodeHostFault(kind, 'GitHub does not allow this.')
+      return local.codeHost.issues(...asked)
+    }
+    await start({ ...byPolling, codeHost: { issues } })
+    await eventually(async () => expect(await unread()).toBe('GitHub does not allow this.'))
+    expect(count).toBeGreaterThanOrEqual(times)
+    isAway = false
+    await eventually(async () => expect(await unread()).toBeNull())
+  },
+)
+
+test('another process goes on about where the last one read', async () => {
+  const since: string[] = []
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+  const updatedAt = days(3)
+  const issues: CodeHost['issues'] = async (token, repository, query) => {
+    since.push(query.since)
+    const found = await local.codeHost.issues(token, repository, { ...query, since: days(-1) })
+    return found === 'unchanged'
+      ? found
+      : { ...found, etag: null, issues: found.issues.map((one) => ({ ...one, updatedAt })) }
+  }
+  await issueBy('ada')
+  await start({ ...byPolling, codeHost: { issues } })
+  await eventually(async () => expect(since.at(-1)).toBe(updatedAt))
+  await stopped()
+  running.push(await startProjector(engines))
+  since.length = 0
+  await start({ ...byPolling, codeHost: { issues } })
+  await eventually(async () => expect(since[0]).toBe(updatedAt))
+})
+
+test('where as many wait for a limit as may, the next is not lost', async () => {
+  const consider = (n: number) =>
+    engines.commands.execute(
+      project,
+      projectStream(projectId(1)),
+      {
+        type: 'ConsiderIssue',
+        issue: {
+          issueId: `x${n}`,
+          nodeId: `I_${n}`,
+          number: 10_000 + n,
+          title: 'Old',
+          url: 'https://a.example',
+        },
+        asks: [
+          {
+            trigger: 'label',
+            at: new Date().toISOString(),
+            author: { id: '1001', login: 'ada' },
+            commentId: null,
+            right: 'admin',
+            standing: 'known',
+            textHash: 'h',
+          },
+        ],
+        isCut: false,
+        editedAt: null,
+        ownerMayWrite: true,
+        isElsewhere: false,
+        taskId: randomUUID(),
+        now: new Date().toISOString(),
+      },
+      cause(),
+    )
+  for (let n = 0; n < issueLimits.anHour + issueLimits.waiting; n += 1) await consider(n)
+  const { state } = await engines.commands.load(project, projectStream(projectId(1)))
+  if (state.kind !== 'project') throw new Error('The project is gone.')
+  for (const { taskId } of state.issues.taken.values())
+    await engines.commands.execute(
+      project,
+      projectStream(projectId(1)),
+      { type: 'SettleIssue', taskId, failure: 'closed', reason: null },
+      cause(),
+    )
+  const number = await issueBy('ada')
+  await label('ada', number)
+  let lateBy = 0
+  const listed: string[] = []
+  const issueText = vi.fn<CodeHost['issueText']>(local.codeHost.issueText)
+  const issues: CodeHost['issues'] = async (...asked) => {
+    listed.push(asked[2].since)
+    return local.codeHost.issues(...asked)
+  }
+  const clock = { now: () => new Date(Date.now() + lateBy) }
+  await start({ ...byPolling, clock, codeHost: { issueText, issues } })
+  await eventually(async () => expect(listed.length).toBeGreaterThan(2))
+  expect(issueText).not.toHaveBeenCalled()
+  // An hour later there is room: those that waited are gone from the code host by now.
+  lateBy = 3_700_000
+  await eventually(async () => expect(await decisions()).toContain(`${number} made`))
+}, 60_000)

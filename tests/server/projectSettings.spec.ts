@@ -102,6 +102,7 @@ describe('the settings', () => {
       feedback: defaultRule,
       issues: defaultIssueRule,
       issueDecisions: [],
+      issuesUnread: null,
     })
     const { settings: first } = await change({ variables: [{ name: 'STAGE', value: 'test' }] })
     expect(first.variables).toEqual([{ name: 'STAGE', value: 'test' }])
@@ -115,6 +116,7 @@ describe('the settings', () => {
       feedback: defaultRule,
       issues: defaultIssueRule,
       issueDecisions: [],
+      issuesUnread: null,
     })
   })
 

@@ -121,6 +121,7 @@ function issue({ origin, host }: Asking, one: Issue): object {
     createdAt: time(one.createdAt),
     updatedAt: time(one.updatedAt),
     lastEditedAt: one.editedAt === null ? null : time(one.editedAt),
+    editor: one.editedBy === null ? null : accountNamed(one.editedBy),
     includesCreatedEdit: one.editedAt !== null,
     url: `${origin}/${of?.owner}/${of?.name}/issues/${one.number}`,
   }

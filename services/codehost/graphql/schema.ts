@@ -31,6 +31,7 @@ type Issue implements Node {
   body: String!
   createdAt: DateTime!
   databaseId: Int
+  editor: Actor
   id: ID!
   includesCreatedEdit: Boolean!
   lastEditedAt: DateTime
@@ -63,6 +64,7 @@ type IssueComment implements Node {
   body: String!
   createdAt: DateTime!
   databaseId: Int
+  editor: Actor
   id: ID!
   includesCreatedEdit: Boolean!
   lastEditedAt: DateTime

@@ -67,6 +67,7 @@ export const issueComment = (
   __typename: 'IssueComment',
   ...said(asking, of, one, `issuecomment-${one.id}`),
   id: nodeId('IssueComment', one.id),
+  editor: one.editedBy === null ? null : accountNamed(one.editedBy),
 })
 
 function review(asking: Asking, of: Of, one: Review): object {

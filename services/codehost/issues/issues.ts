@@ -128,6 +128,7 @@ async function open(parts: Parts, repository: Repository, by: Actor, request: Ne
       createdAt: now,
       updatedAt: now,
       editedAt: null,
+      editedBy: null,
       closed: null,
     }
     const next = { ...state, nextTextId: state.nextTextId + 1, issues: [...state.issues, made] }
@@ -231,6 +232,7 @@ async function change(
       labels,
       closed: closedAfter(was, edit, by.account.login, now),
       editedAt: isEdited ? now : was.editedAt,
+      editedBy: isEdited ? by.account.login : was.editedBy,
       updatedAt: now,
     }
     const events = happenedBetween(was, is)

@@ -18,6 +18,8 @@ export const Issue = z.object({
   updatedAt: Time,
   /** When somebody last changed the title or the text; `null` when nobody did. */
   editedAt: Time.nullable(),
+  /** Who did; `null` where it is not known. */
+  editedBy: z.string().nullable().default(null),
   closed: z.object({ at: Time, by: z.string(), reason: z.enum(['completed', 'not_planned']) }).nullable(),
 })
 

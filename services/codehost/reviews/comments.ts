@@ -80,6 +80,7 @@ async function add(
       createdAt: now,
       updatedAt: now,
       editedAt: null,
+      editedBy: null,
     }
     const next = {
       ...state,
@@ -110,7 +111,8 @@ async function edit(
   refuseStranger(repository, by, before.author)
   const comment = await store.update((state) => {
     const now = clock.now().toISOString()
-    const after = { ...commentOf(state, repository, id), body, updatedAt: now, editedAt: now }
+    const edit = { editedAt: now, editedBy: by.account.login }
+    const after = { ...commentOf(state, repository, id), ...edit, body, updatedAt: now }
     const issueComments = state.issueComments.map((one) => (one.id === id ? after : one))
     return [touched({ ...state, issueComments }, repository, after.number, now), after]
   })

@@ -20,7 +20,11 @@ const said = {
 }
 
 /** A comment below a pull request or an issue. */
-export const IssueComment = z.object(said)
+export const IssueComment = z.object({
+  ...said,
+  /** Who changed it last; `null` where nobody did, or it is not known. */
+  editedBy: z.string().nullable().default(null),
+})
 
 /** What somebody thinks of a pull request as a whole. */
 export const Review = z.object({

@@ -2,6 +2,7 @@
 import { identity } from '#domain/identity.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
+import type { Standing } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/feedbackEvents.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
@@ -37,25 +38,30 @@ export async function rightOf(
   }
 }
 
+type StandingDeps = Pick<Reader, 'commands' | 'vault' | 'codeHostName' | 'accessControl'>
+
 /** Whether it is the account of somebody who may use this server now. Throws `code_host_unavailable` where that is not known for now. */
-export async function isOurs(
-  {
-    commands,
-    vault,
-    codeHostName,
-    accessControl,
-  }: Pick<Reader, 'commands' | 'vault' | 'codeHostName' | 'accessControl'>,
+export async function isOurs(deps: StandingDeps, githubId: string): Promise<boolean> {
+  // Who has to sign in again is nobody until they have.
+  return (await standingOf(deps, githubId)) === 'known'
+}
+
+/** The same, and whether they have to sign in again before that can be told. */
+export async function standingOf(
+  { commands, vault, codeHostName, accessControl }: StandingDeps,
   githubId: string,
-): Promise<boolean> {
+): Promise<Standing> {
   const id = idOfAccount(vault, codeHostName, githubId)
   const { userId } = (await commands.load(identity, identityStream(id))).state
-  if (userId === null || (await commands.load(user, userStream(userId))).state.kind !== 'user') return false
+  if (userId === null || (await commands.load(user, userStream(userId))).state.kind !== 'user')
+    return 'unknown'
   try {
     await accessControl.check(userId)
-    return true
+    return 'known'
   } catch (fault) {
-    // Who has to sign in again is nobody until they have.
-    if (fault instanceof Fault && ['not_allowed', 'sign_in_required'].includes(fault.code)) return false
+    if (!(fault instanceof Fault)) throw fault
+    if (fault.code === 'sign_in_required') return 'signed_out'
+    if (fault.code === 'not_allowed') return 'unknown'
     throw fault
   }
 }

@@ -43,6 +43,8 @@ const foldedWithinMs = 5_000
 /** Owners who have to wait, and for how long where the code host does not say. */
 const mostResting = 2_000
 const restMs = 60_000
+/** The code host's clock may be so far behind ours. */
+const graceMs = 60_000
 
 /** Writes what is due, at once and then every `everyMs` what could not be written, until it is stopped. */
 export async function startLinking(engines: LinkingEngines, everyMs: number): Promise<Held> {
@@ -125,6 +127,8 @@ async function linkOne(engines: LinkingEngines, resting: Resting, link: IssueLin
 interface OfTask {
   readonly owner: string
   readonly projectId: string
+  /** ISO 8601. */
+  readonly createdAt: string
 }
 
 /** What was written or why not; `null` where it should be tried again later. Throws what is not the code host's. */
@@ -153,7 +157,7 @@ async function outcomeOf(
 async function write(
   { documents, codeHost, access, installations, publicAddress }: LinkingEngines,
   { id: taskId, repositoryId, number }: IssueLinkDocument,
-  { owner, projectId }: OfTask,
+  { owner, projectId, createdAt }: OfTask,
 ): Promise<Outcome> {
   const inProject = await documents.get(projectsView, projectId)
   if (!inProject || repositoryId === null || number === null)
@@ -166,9 +170,11 @@ async function write(
   if (read === 'unchanged') return failed('code_host_refused', 'GitHub does not show the repository.')
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
-  const before = await codeHost.issueComments(token, repository, number)
-  const written = before.find(({ body }) => answers(body, taskId))
+  const since = new Date(Date.parse(createdAt) - graceMs).toISOString()
+  const { comments, isCut } = await codeHost.issueComments(token, repository, number, since)
+  const written = comments.find(({ body }) => answers(body, taskId))
   if (written) return { kind: 'written', commentId: written.id }
+  if (isCut) return failed('unsure', 'The issue has so many new comments that this one may be among them.')
   const body = `Flightdeck works on this: ${publicAddress.replace(/\/+$/, '')}/tasks/${taskId}\n\n${markerOf(taskId)}`
   return {
     kind: 'written',

@@ -6,7 +6,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import type { IssueFailure } from '#domain/project/issueRule.ts'
-import type { TakenIssue } from '#domain/project/issues.ts'
+import { isUnwanted, type TakenIssue } from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { issueMessage } from '#domain/task/issue.ts'
@@ -43,21 +43,37 @@ export async function isMade({ commands }: Pick<MakingDeps, 'commands'>, taskId:
   return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
 }
 
+/** The rule of the project was switched off since the issue was taken. */
+class Unwanted extends Error {}
+
+async function isWanted(
+  { commands }: Pick<MakingDeps, 'commands'>,
+  projectId: string,
+  taken: TakenIssue,
+): Promise<boolean> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  return state.kind === 'project' && !isUnwanted(state.issues, taken)
+}
+
 /** Makes the task and settles the issue. `later` while the project's owner has too many tasks at once. */
 export async function makeTask(
   deps: MakingDeps,
   of: Pick<ProjectDocument, 'id' | 'owner' | 'githubRepoId' | 'defaultBranch'>,
-  { taskId, trigger, right, words }: TakenIssue,
+  taken: TakenIssue,
   text: IssueText,
 ): Promise<'done' | 'later'> {
+  const { taskId, trigger, right, words } = taken
   // Erased: its project is going.
   if (words === null) return 'done'
   const { issueId, number, url, author, commentId, textHash } = words
   if (hashOf(text) !== textHash) return settle(deps, of.id, taskId, 'changed')
-  const admit: Admit<TaskEvent> = async (events) =>
-    events.some(({ type }) => type === 'ExecutionRequested')
+  const admit: Admit<TaskEvent> = async (events) => {
+    // At the last moment: the reading may have begun before the rule was switched off.
+    if (!(await isWanted(deps, of.id, taken))) throw new Unwanted()
+    return events.some(({ type }) => type === 'ExecutionRequested')
       ? deps.admission.admit(of.owner)
       : () => undefined
+  }
   const title = titleOf(visibleText(text.title)) || `Issue #${number}`
   const command = {
     type: 'CreateTask',
@@ -89,6 +105,7 @@ export async function makeTask(
     const cause = { actor, commandId: randomUUID() }
     await deps.commands.execute(task, taskStream(taskId), command, cause, admit)
   } catch (fault) {
+    if (fault instanceof Unwanted) return settle(deps, of.id, taskId, 'unwanted')
     if (fault instanceof TooLarge) return settle(deps, of.id, taskId, 'refused', 'The issue is too long.')
     if (!(fault instanceof Fault) || fault.code === 'conflict') throw fault
     if (fault.code === 'too_many_tasks') return 'later'

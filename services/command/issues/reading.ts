@@ -1,8 +1,26 @@
 /** Reads one issue: who asks for it, with what right, and what it says; and has the project decide. */
 import { randomUUID } from 'node:crypto'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { asksOf, type LabelEvent } from '#domain/project/issueAsks.ts'
-import type { IssueAsk, JudgedAsk, ProjectIssues, TakenIssue } from '#domain/project/issues.ts'
+import {
+  asksOf,
+  isSameLabel,
+  isUnsure,
+  mentioning,
+  type AskingComment,
+  type LabelEvent,
+} from '#domain/project/issueAsks.ts'
+import { isLimit } from '#domain/project/issueRule.ts'
+import {
+  isUnwanted,
+  isWaiting,
+  mayWrite,
+  mentionsFrom,
+  unsettledOf,
+  type IssueAsk,
+  type JudgedAsk,
+  type ProjectIssues,
+  type TakenIssue,
+} from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
 import type { RepositoryRight } from '#domain/task/feedbackEvents.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
@@ -10,18 +28,18 @@ import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
-import type { HostAuthor, HostComment } from '#platform/ports/codeHostFeedback.ts'
+import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type { HostIssue, HostIssueEvent, HostIssueText } from '#platform/ports/codeHostIssues.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { isOurs } from '../follow/feedbackAuthors.ts'
+import { standingOf } from '../follow/feedbackAuthors.ts'
 import { redactionOf } from '../follow/feedbackRedaction.ts'
 import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
 
 export interface IssueReadingDeps extends MakingDeps {
   readonly codeHost: Pick<
     CodeHost,
-    'issueText' | 'issueEvents' | 'issueComments' | 'repositoryRight' | 'mentionName'
+    'issueText' | 'issueEvents' | 'issueComments' | 'issueComment' | 'repositoryRight' | 'mentionName'
   >
   readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
   readonly accessControl: Pick<AccessControl, 'check'>
@@ -41,6 +59,8 @@ export interface ReadingOf {
   readonly repository: RepositoryName
   /** The App's name; `null` where there is none, or mentions do not count. */
   readonly slug: string | null
+  /** Whether the project's owner may write to the repository. Throws where that is not known for now. */
+  readonly ownerMayWrite: () => Promise<boolean>
   /** Whether another project of this repository takes the issue. */
   readonly isElsewhere: (issueId: string) => Promise<boolean>
 }
@@ -53,67 +73,104 @@ export async function considerIssue(
   of: ReadingOf,
   issue: HostIssue,
 ): Promise<'done' | 'waits' | 'later'> {
-  const { codeHost, commands, clock } = deps
-  const { document, issues, token, repository, slug } = of
-  const hasLabel = issue.labels.some((name) => name.toLowerCase() === issues.rule.label.toLowerCase())
-  if (issue.isPullRequest || (!hasLabel && slug === null)) return 'done'
-  const said = await codeHost.issueText(token, issue.nodeId)
-  if (!said.isOpen) return 'done'
-  const comments =
-    slug === null || issue.comments === 0 ? [] : await codeHost.issueComments(token, repository, issue.number)
-  const events = hasLabel || slug !== null ? await eventsOf(deps, of, issue, said, comments) : []
-  const asks = asksOf(askingOf(issue, said, comments, events), { ...issues, slug })
-  if (asks.length === 0) return 'done'
-  const judged = await judge(deps, of, { issue, said, comments, asks })
+  const { commands, clock } = deps
+  const { document } = of
+  const read = await readIssue(deps, of, issue)
+  if (read === null) return withdraw(deps, of, issue.id)
+  const { asks, canStart, editedAt, title, textFor } = await judge(deps, of, read)
   const taskId = randomUUID()
+  const { id: issueId, nodeId, number, url } = issue
   const command = {
     type: 'ConsiderIssue',
-    issue: {
-      issueId: issue.id,
-      nodeId: issue.nodeId,
-      number: issue.number,
-      title: judged.text.title,
-      url: issue.url,
-    },
-    asks: judged.asks,
-    editedAt: editedAt(said, events),
-    authorMayWrite: judged.authorMayWrite,
-    isElsewhere: await of.isElsewhere(issue.id),
+    issue: { issueId, nodeId, number, title, url },
+    asks,
+    isCut: read.isUnsure,
+    editedAt,
+    // Owners are asked about only where somebody who counts asks for it.
+    ownerMayWrite: canStart && (await of.ownerMayWrite()),
+    isElsewhere: canStart && (await of.isElsewhere(issueId)),
     taskId,
     now: clock.now().toISOString(),
   } as const
   const cause = { actor, commandId: randomUUID() }
   const { state } = await commands.execute(project, projectStream(document.id), command, cause)
   if (state.kind !== 'project') return 'done'
-  const taken = state.issues.taken.get(issue.id)
+  const taken = state.issues.taken.get(issueId)
   if (taken?.taskId === taskId)
-    return makeTask(deps, document, taken, judged.textFor(taken.words?.commentId ?? null))
-  const passed = state.issues.passed.get(issue.id)
-  return passed === 'hour' || passed === 'day' ? 'waits' : 'done'
+    return makeTask(deps, document, taken, textFor(taken.words?.commentId ?? null))
+  const passed = state.issues.passed.get(issueId)
+  return passed !== undefined && isLimit(passed.reason) ? 'waits' : 'done'
 }
 
-/** What happened to its labels and its title, where that can matter. */
-async function eventsOf(
-  { codeHost }: IssueReadingDeps,
-  { issues, token, repository, slug }: ReadingOf,
-  issue: HostIssue,
-  said: HostIssueText,
-  comments: readonly HostComment[],
-): Promise<readonly HostIssueEvent[]> {
-  const hasLabel = issue.labels.some((name) => name.toLowerCase() === issues.rule.label.toLowerCase())
-  const mentioned = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
-  return hasLabel || mentioned.length > 0 ? codeHost.issueEvents(token, repository, issue.number) : []
+/** An issue that waited and is not asked for any more, or is gone, waits no longer. */
+export async function withdraw(
+  { commands }: Pick<IssueReadingDeps, 'commands'>,
+  { document, issues }: Pick<ReadingOf, 'document' | 'issues'>,
+  issueId: string,
+): Promise<'done'> {
+  if (!isWaiting(issues, issueId)) return 'done'
+  const command = { type: 'WithdrawIssue', issueId } as const
+  await commands.execute(project, projectStream(document.id), command, { actor, commandId: randomUUID() })
+  return 'done'
+}
+
+/** What was read of an issue that may be asked for. */
+interface ReadIssue {
+  readonly issue: HostIssue
+  readonly said: HostIssueText
+  /** Those that name the App, as they are now. */
+  readonly comments: readonly AskingComment[]
+  readonly events: readonly HostIssueEvent[]
+  readonly asks: readonly IssueAsk[]
+  /** Who asks may not be among what was read. */
+  readonly isUnsure: boolean
+}
+
+/** `null` where nobody asks for it. */
+async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
+  const { codeHost } = deps
+  const { issues, token, repository, slug } = of
+  const hasLabel = issue.labels.some((name) => isSameLabel(name, issues.rule.label))
+  if (issue.isPullRequest || (!hasLabel && slug === null)) return null
+  const since = slug === null ? null : mentionsFrom(issues)
+  const listed =
+    slug === null || since === null || issue.comments === 0
+      ? { comments: [], isCut: false }
+      : await codeHost.issueComments(token, repository, issue.number, since)
+  const named = slug === null ? [] : mentioning(listed.comments, slug)
+  const said = await codeHost.issueText(
+    token,
+    issue.nodeId,
+    named.map(({ nodeId }) => nodeId),
+  )
+  if (!said.isOpen) return null
+  const comments = named.flatMap((one) => {
+    const text = said.comments.get(one.nodeId)
+    return text === undefined ? [] : [{ ...one, ...text }]
+  })
+  const mentions = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
+  // After the text: a title that is changed in between is told to be changed.
+  const events =
+    hasLabel || mentions.length > 0
+      ? await codeHost.issueEvents(token, repository, issue.number)
+      : { events: [], isCut: false }
+  const asking = askingOf(issue, said, comments, events.events)
+  const asks = asksOf(asking, { ...issues, slug })
+  const isCut = { events: events.isCut, comments: listed.isCut }
+  const isUnclear = isUnsure(asking, isCut, issues.rule.label)
+  if (asks.length === 0 && !isUnclear) return null
+  return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
 function askingOf(
   issue: HostIssue,
   said: HostIssueText,
-  comments: readonly HostComment[],
+  comments: readonly AskingComment[],
   events: readonly HostIssueEvent[],
 ) {
   const { author, isByOurApp, createdAt, labels } = issue
   return {
-    issue: { author, isByOurApp, createdAt, labels, body: said.body, editedAt: said.editedAt },
+    issue: { author, isByOurApp, createdAt, labels, body: said.body, edit: said.edit },
     labelEvents: events.flatMap(({ kind, label, at, actor: by, isByOurApp: isOur }): readonly LabelEvent[] =>
       kind === 'renamed' || label === null
         ? []
@@ -123,54 +180,59 @@ function askingOf(
   }
 }
 
-/** When the text or the title was changed last. */
-function editedAt(said: HostIssueText, events: readonly HostIssueEvent[]): string | null {
-  const times = [
-    ...(said.editedAt === null ? [] : [said.editedAt]),
-    ...events.filter(({ kind }) => kind === 'renamed').map(({ at }) => at),
-  ]
-  return times.toSorted((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? null
-}
-
 interface Judged {
   readonly asks: readonly JudgedAsk[]
-  readonly authorMayWrite: boolean
-  readonly text: Pick<IssueText, 'title' | 'body'>
+  /** Whether anybody asks who may write and uses this server. */
+  readonly canStart: boolean
+  readonly editedAt: string | null
+  readonly title: string
   textFor(commentId: string | null): IssueText
 }
 
 /** Asks what those who ask may do, in this very reading, and takes secrets out of what they wrote. */
-async function judge(
-  deps: IssueReadingDeps,
-  of: ReadingOf,
-  read: {
-    readonly issue: HostIssue
-    readonly said: HostIssueText
-    readonly comments: readonly HostComment[]
-    readonly asks: readonly IssueAsk[]
-  },
-): Promise<Judged> {
-  const { issue, said, comments, asks } = read
+async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Promise<Judged> {
+  const { said, comments, asks } = read
   const rights = new Map<string, RepositoryRight>()
   const rightOf = async (account: Pick<HostAuthor, 'id' | 'login'>) => {
     const right = rights.get(account.id) ?? (await askRight(deps, of, account))
     rights.set(account.id, right)
     return right
   }
-  const { textFor, text } = await wordsOf(deps, of, said, comments)
+  const { textFor, title } = await wordsOf(deps, of, said, comments)
   const judged: JudgedAsk[] = []
   for (const ask of asks) {
     const right = await rightOf(ask.author)
     // Nobody else is asked about here.
-    const isKnown = mayWrite(right) && (await isOurs(deps, ask.author.id))
-    judged.push({ ...ask, right, isKnown, textHash: hashOf(textFor(ask.commentId)) })
+    const standing = mayWrite(right) ? await standingOf(deps, ask.author.id) : 'unknown'
+    judged.push({ ...ask, right, standing, textHash: hashOf(textFor(ask.commentId)) })
   }
-  const canStart = judged.some(({ isKnown }) => isKnown)
-  const authorMayWrite = canStart && issue.author !== null && mayWrite(await rightOf(issue.author))
-  return { asks: judged, authorMayWrite, text, textFor }
+  const canStart = judged.some(({ standing }) => standing === 'known')
+  const editedAt = canStart ? await lastStrangeEdit(read, rightOf) : null
+  return { asks: judged, canStart, editedAt, title, textFor }
 }
 
-const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
+/** Changes are looked at one by one only so far: each may cost a question. */
+const mostEdits = 20
+
+/**
+ * When the text or the title was changed last by somebody who may not write. Where the author may not write, that may be any change: a later
+ * one by somebody else does not show what the author changed before.
+ */
+async function lastStrangeEdit(
+  { issue, said, events }: ReadIssue,
+  rightOf: (account: HostAuthor) => Promise<RepositoryRight>,
+): Promise<string | null> {
+  const edits = [
+    ...(said.edit === null ? [] : [said.edit]),
+    ...events.filter(({ kind }) => kind === 'renamed').map(({ at, actor: by }) => ({ at, by })),
+  ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
+  const mayAgree = issue.author !== null && edits.length > 0 && mayWrite(await rightOf(issue.author))
+  for (const [count, { at, by }] of edits.entries()) {
+    const isOwn = mayAgree && count < mostEdits && by !== null && !by.isBot && mayWrite(await rightOf(by))
+    if (!isOwn) return at
+  }
+  return null
+}
 
 /** What passes: the same question has another answer later. */
 const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
@@ -190,22 +252,29 @@ async function askRight(
   }
 }
 
+/** A comment as the agent is to read it. */
+type Said = Pick<AskingComment, 'id' | 'body'>
+
 async function wordsOf(
   deps: IssueReadingDeps,
   { document }: Pick<ReadingOf, 'document'>,
-  said: HostIssueText,
-  comments: readonly HostComment[],
+  said: Pick<HostIssueText, 'title' | 'body' | 'author'>,
+  comments: readonly Said[],
 ) {
   const redaction = await redactionOf(deps, document.id)
-  const text = { title: redaction.text(said.title), body: redaction.text(said.body) }
+  const title = redaction.text(said.title)
+  const body = redaction.text(said.body)
   const textFor = (commentId: string | null): IssueText => {
     const comment = comments.find(({ id }) => id === commentId)
-    return { ...text, author: said.author, comment: comment ? redaction.text(comment.body) : null }
+    return { title, body, author: said.author, comment: comment ? redaction.text(comment.body) : null }
   }
-  return { text, textFor }
+  return { title, textFor }
 }
 
-/** Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. Throws CodeHostFault. */
+/**
+ * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. All rights are asked for again.
+ * Throws CodeHostFault.
+ */
 export async function resumeIssue(
   deps: IssueReadingDeps,
   of: ReadingOf,
@@ -217,14 +286,33 @@ export async function resumeIssue(
   if (await isMade(deps, taskId)) return settle(deps, document.id, taskId, null)
   if (words === null) return 'done'
   try {
-    const said = await codeHost.issueText(token, words.nodeId)
+    const said = await codeHost.issueText(token, words.nodeId, [])
     if (!said.isOpen) return await settle(deps, document.id, taskId, 'closed')
+    const right = await askRight(deps, of, words.author)
+    const standing = mayWrite(right) ? await standingOf(deps, words.author.id) : 'unknown'
+    // Until they have signed in again nobody can tell.
+    if (standing === 'signed_out') return 'later'
+    if (standing === 'unknown' || !(await of.ownerMayWrite()))
+      return await settle(deps, document.id, taskId, 'not_permitted')
     const comments =
-      words.commentId === null ? [] : await codeHost.issueComments(token, repository, words.number)
+      words.commentId === null ? [] : [await codeHost.issueComment(token, repository, words.commentId)]
     const { textFor } = await wordsOf(deps, of, said, comments)
     return await makeTask(deps, document, taken, textFor(words.commentId))
   } catch (fault) {
     if (!(fault instanceof CodeHostFault) || fault.kind !== 'not_found') throw fault
-    return settle(deps, document.id, taskId, 'closed')
+    return settle(deps, document.id, taskId, 'gone')
+  }
+}
+
+/** Settles issues that were taken and wait, of a project whose rule was switched off since. */
+export async function settleUnwanted(
+  deps: MakingDeps,
+  projectId: string,
+  issues: ProjectIssues,
+): Promise<void> {
+  for (const taken of unsettledOf(issues)) {
+    if (!isUnwanted(issues, taken)) continue
+    const isThere = await isMade(deps, taken.taskId)
+    await settle(deps, projectId, taken.taskId, isThere ? null : 'unwanted')
   }
 }

@@ -1,8 +1,17 @@
 /** One round of reading the issues of projects: what holds up one project, or one access, holds up no other. */
+import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { hasRoom, readSince, unsettledOf, type ProjectIssues } from '#domain/project/issues.ts'
+import { isLimit, issueLimits, mayPassAway } from '#domain/project/issueRule.ts'
+import {
+  hasRoom,
+  isNews,
+  isUnwanted,
+  readFrom,
+  unsettledOf,
+  type ProjectIssues,
+} from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
@@ -10,15 +19,25 @@ import type { HostIssue } from '#platform/ports/codeHostIssues.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { ReadAccess, TokenFor } from '../follow/access.ts'
-import { considerIssue, resumeIssue, type IssueReadingDeps, type ReadingOf } from './reading.ts'
+import type { Round } from '../readings.ts'
+import {
+  considerIssue,
+  resumeIssue,
+  settleUnwanted,
+  withdraw,
+  type IssueReadingDeps,
+  type ReadingOf,
+} from './reading.ts'
 
 export interface RoundDeps extends IssueReadingDeps {
-  readonly codeHost: IssueReadingDeps['codeHost'] & Pick<CodeHost, 'issues' | 'repositoryById'>
+  readonly codeHost: IssueReadingDeps['codeHost'] & Pick<CodeHost, 'issues' | 'issue' | 'repositoryById'>
   readonly documents: Pick<Documents, 'get' | 'find'>
   readonly tokenFor: TokenFor
 }
 
-/** What is remembered of a project between two rounds. It may be forgotten: everything is read again then. */
+const actor = { kind: 'system', service: 'issues' } as const
+
+/** What is remembered of a project between two rounds. It may be forgotten: more is read again then. */
 interface Memory {
   /** Under which rule: another begins anew. */
   readonly rule: string
@@ -26,43 +45,56 @@ interface Memory {
   since: string
   /** Of the answer to that question. */
   etag: string | undefined
-  /** Those that wait for a limit, by id. */
-  readonly waiting: Map<string, HostIssue>
   /** When those were read last that changed last, by id. */
   readonly seen: LRUCache<string, string>
+  /** When those were asked for again that wait for something else than a limit, by id, in ms of `performance.now`. */
+  readonly askedAt: LRUCache<string, number>
 }
 
-export type Memories = LRUCache<string, Memory>
-export const memories = (): Memories => new LRUCache({ max: 2_000 })
+export interface Memories {
+  readonly projects: LRUCache<string, Memory>
+  /** How often in a row a project could not be read for now. */
+  readonly failures: LRUCache<string, number>
+}
+export const memories = (): Memories => ({
+  projects: new LRUCache({ max: 2_000 }),
+  failures: new LRUCache({ max: 2_000 }),
+})
 
-export interface Round {
-  /** The host seems to be away: nothing more is read. */
-  isOver(): boolean
-  /** Reads the issues of one project. Answers whether it should be read again soon. Throws EngineUnavailable. */
-  read(projectId: string): Promise<'done' | 'soon' | 'later'>
+interface RoundOptions {
+  /** Ends the round. */
+  readonly isStopped: () => boolean
+  /** Between two questions whether an issue waits still, in ms. */
+  readonly passingMs: number
 }
 
 /** In a row: one may be the repository's own trouble. */
 const unavailableMost = 3
-/** Issues of one project in one round. */
+/** In a row, before what may pass by itself is told. */
+const failuresMost = 5
+/** Issues of one project in one round, and of those that wait for something else than a limit. */
 const issuesMost = 30
-const waitingMost = 200
+const passingMost = 3
 const seenMost = 500
 const sameRepositoryMost = 50
 /** The code host's times have seconds: what is written within this one would look as if nothing had changed. */
 const freshMs = 3_000
 
-/** Begins a round. `isStopped` ends it. */
-export function round(deps: RoundDeps, known: Memories, isStopped: () => boolean): Round {
+/** Begins a round. */
+export function round(
+  deps: RoundDeps,
+  known: Memories,
+  { isStopped, passingMs }: RoundOptions,
+): Round<{ readonly id: string }> {
   /** Holders whose limit is used up, or whose access does nothing. */
   const resting = new Set<string>()
   let unavailable = 0
   const isOver = () => isStopped() || unavailable >= unavailableMost
   return {
     isOver,
-    async read(projectId) {
+    async read({ id: projectId }) {
       try {
-        const read = await readProject(deps, known, projectId, resting)
+        const read = await readProject(deps, { known, resting, passingMs }, projectId)
         unavailable = 0
         return read
       } catch (fault) {
@@ -72,26 +104,63 @@ export function round(deps: RoundDeps, known: Memories, isStopped: () => boolean
         // One that was deleted meanwhile, or whose access is gone: its page says so.
         const level = isExpected(fault) ? 'info' : 'warn'
         deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
-        return fault instanceof CodeHostFault ? 'later' : 'done'
+        await noteUnread(deps, known, projectId, fault)
+        return isPassing(fault) || fault instanceof CodeHostFault ? 'later' : 'done'
       }
     },
   }
 }
 
+const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required']
+
 const isExpected = (fault: unknown): boolean =>
+  isPassing(fault) ||
   fault instanceof CodeHostFault ||
-  (fault instanceof Fault &&
-    ['not_found', 'github_not_connected', 'not_allowed', 'sign_in_required', 'conflict'].includes(fault.code))
+  (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
+
+const isPassing = (fault: unknown): boolean =>
+  isFault(fault, ['unavailable', 'rate_limited']) ||
+  (fault instanceof Fault && fault.code === 'code_host_unavailable')
+
+/** Has the project say why its issues cannot be read: at once, or where that may pass after some times. */
+async function noteUnread(
+  { commands, logger }: RoundDeps,
+  { failures }: Memories,
+  projectId: string,
+  fault: unknown,
+): Promise<void> {
+  const isHost = fault instanceof CodeHostFault
+  if (!isHost && !(fault instanceof Fault && [...refusals, 'code_host_unavailable'].includes(fault.code)))
+    return
+  const times = (failures.get(projectId) ?? 0) + 1
+  failures.set(projectId, times)
+  if (isPassing(fault) && times < failuresMost) return
+  const code = isHost ? fault.kind : fault.code
+  const command = { type: 'NoteIssuesUnread', code, reason: fault.message } as const
+  try {
+    await commands.execute(project, projectStream(projectId), command, { actor, commandId: randomUUID() })
+  } catch (refused) {
+    if (!(refused instanceof Fault)) throw refused
+    logger.debug({ err: refused, projectId }, 'a project whose issues cannot be read is gone')
+  }
+}
+
+interface Rounding {
+  readonly known: Memories
+  readonly resting: Set<string>
+  readonly passingMs: number
+}
 
 async function readProject(
   deps: RoundDeps,
-  known: Memories,
+  { known, resting, passingMs }: Rounding,
   projectId: string,
-  resting: Set<string>,
 ): Promise<'done' | 'soon' | 'later'> {
   const document = await deps.documents.get(projectsView, projectId)
   const issues = await issuesOf(deps, projectId)
-  if (!document || document.status === 'inactive' || !issues?.rule.on) return 'done'
+  if (!document || !issues) return 'done'
+  await settleUnwanted(deps, projectId, issues)
+  if (document.status === 'inactive' || !issues.rule.on) return 'done'
   const { owner, githubRepoId, githubOwner } = document
   await deps.accessControl.check(owner)
   const access = await deps.tokenFor({
@@ -103,7 +172,10 @@ async function readProject(
     if (resting.has(holder)) return 'later'
     try {
       const of = await readingOf(deps, document, issues, await repositoryToken())
-      return of === null ? 'done' : await readWith(deps, memoryOf(known, document.id, issues), of)
+      if (of === null) return 'done'
+      const again = await readWith(deps, memoryOf(known, document.id, issues), of, passingMs)
+      known.failures.delete(projectId)
+      return again
     } catch (fault) {
       if (isFault(fault, ['rate_limited'])) resting.add(holder)
       throw fault
@@ -121,11 +193,23 @@ async function readProject(
 const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
   fault instanceof CodeHostFault && kinds.includes(fault.kind)
 
-async function readWith(deps: RoundDeps, memory: Memory, of: ReadingOf): Promise<'done' | 'soon' | 'later'> {
+async function readWith(
+  deps: RoundDeps,
+  memory: Memory,
+  of: ReadingOf,
+  passingMs: number,
+): Promise<'done' | 'soon' | 'later'> {
+  const { issues, document } = of
   let isLater = false
-  for (const taken of unsettledOf(of.issues))
-    if ((await resumeIssue(deps, of, taken)) === 'later') isLater = true
+  for (const taken of unsettledOf(issues))
+    if (!isUnwanted(issues, taken) && (await resumeIssue(deps, of, taken)) === 'later') isLater = true
+  if (await readWaiting(deps, memory, of, passingMs)) isLater = true
   const again = await readIssues(deps, memory, of)
+  if (isNews(issues, memory.since)) {
+    const command = { type: 'NoteIssuesRead', upTo: memory.since } as const
+    const cause = { actor, commandId: randomUUID() }
+    await deps.commands.execute(project, projectStream(document.id), command, cause)
+  }
   return isLater ? 'later' : again
 }
 
@@ -134,18 +218,18 @@ async function issuesOf({ commands }: RoundDeps, projectId: string): Promise<Pro
   return state.kind === 'project' ? state.issues : null
 }
 
-function memoryOf(known: Memories, projectId: string, { rule, since }: ProjectIssues): Memory {
-  const now = JSON.stringify([rule, since])
-  const before = known.get(projectId)
+function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
+  const now = JSON.stringify([issues.rule, issues.since])
+  const before = projects.get(projectId)
   if (before?.rule === now) return before
   const memory: Memory = {
     rule: now,
-    since: readSince(since ?? new Date(0).toISOString()),
+    since: readFrom(issues) ?? new Date(0).toISOString(),
     etag: undefined,
-    waiting: new Map(),
     seen: new LRUCache({ max: seenMost }),
+    askedAt: new LRUCache({ max: issueLimits.passed }),
   }
-  known.set(projectId, memory)
+  projects.set(projectId, memory)
   return memory
 }
 
@@ -168,11 +252,38 @@ async function readingOf(
     token,
     repository,
     slug,
+    ownerMayWrite: once(() => mayPush(deps, document.owner, document.githubRepoId)),
     isElsewhere: (issueId) => isElsewhere(deps, document, issueId),
   }
 }
 
-/** Of several projects of a repository whose issues become tasks, the first takes them; what another took stays its own. */
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asked: Promise<Answer> | undefined
+  return () => (asked ??= ask())
+}
+
+/**
+ * Whether somebody may use this server and push to a repository: by their own access, as at a push of their task. Throws where that is not
+ * known for now.
+ */
+async function mayPush(deps: RoundDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
+  try {
+    await deps.accessControl.check(ownerId)
+    const access = await deps.tokenFor({ ownerId, repositoryId: null })
+    const own = access.kind === 'own' ? access : access.own
+    const found = await deps.codeHost.repositoryById(await own.token(), githubRepoId)
+    return found !== 'unchanged' && found.repository.mayPush === true
+  } catch (fault) {
+    if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return false
+    if (fault instanceof Fault && refusals.includes(fault.code)) return false
+    throw fault
+  }
+}
+
+/**
+ * Of several projects of a repository whose issues become tasks, the first takes them; what another took stays its own. Those whose owner may
+ * not push do not count: else whoever reads a repository could keep its issues from its team.
+ */
 async function isElsewhere(
   deps: RoundDeps,
   { id, githubRepoId }: ProjectDocument,
@@ -190,10 +301,38 @@ async function isElsewhere(
       continue
     }
     const issues = await issuesOf(deps, other.id)
-    if (issues?.taken.has(issueId)) return true
-    if (isFirst && issues?.rule.on && other.status !== 'inactive') return true
+    const taken = issues?.taken.get(issueId)
+    const isTaken = taken !== undefined && taken.failure === null
+    const isTaking = isFirst && issues?.rule.on === true && other.status !== 'inactive'
+    if ((isTaken || isTaking) && (await mayPush(deps, other.owner, githubRepoId))) return true
   }
   return false
+}
+
+/** Reads issues again that wait: for a limit once there is room, for something else now and then. Answers whether a task could not be made yet. */
+async function readWaiting(
+  deps: RoundDeps,
+  { askedAt }: Memory,
+  of: ReadingOf,
+  passingMs: number,
+): Promise<boolean> {
+  const { issues } = of
+  const now = performance.now()
+  const isDue = (id: string) => now - (askedAt.get(id) ?? Number.NEGATIVE_INFINITY) >= passingMs
+  const passed = [...issues.passed]
+  const limited = hasRoom(issues, deps.clock.now().toISOString())
+    ? passed.filter(([, { reason }]) => isLimit(reason)).slice(0, issuesMost)
+    : []
+  const others = passed.filter(([id, { reason }]) => mayPassAway(reason) && isDue(id)).slice(0, passingMost)
+  let isLater = false
+  for (const [id, { words }] of [...limited, ...others]) {
+    askedAt.set(id, now)
+    const outcome = await unlessGone(deps, of, id, async () =>
+      considerIssue(deps, of, await deps.codeHost.issue(of.token, of.repository, words.number)),
+    )
+    isLater ||= outcome === 'later'
+  }
+  return isLater
 }
 
 async function readIssues(
@@ -206,50 +345,49 @@ async function readIssues(
   const { since, etag } = memory
   const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
   const found = await codeHost.issues(token, repository, query)
-  const listed = found === 'unchanged' ? [] : found.issues
-  const waiting = hasRoom(issues, clock.now().toISOString()) ? [...memory.waiting.values()] : []
-  const fresh = listed.filter(
-    (issue) => !issues.taken.has(issue.id) && memory.seen.get(issue.id) !== keyOf(issue),
-  )
-  const now = new Map([...waiting, ...fresh].map((issue) => [issue.id, issue]))
-  let isLater = false
+  if (found === 'unchanged') return 'done'
+  // Only what was read to its end is not asked for again.
+  memory.etag = undefined
   let count = 0
-  let last = since
-  for (const issue of now.values()) {
-    if (count === issuesMost) return 'soon'
-    count += 1
-    const outcome = await considerUnlessGone(deps, of, issue)
-    isLater ||= outcome === 'later'
-    remember(memory, issue, outcome === 'waits')
-    // Marked as seen only once it was read: a fault reads it again.
-    if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
+  let waiting = [...issues.passed.values()].filter(({ reason }) => isLimit(reason)).length
+  let isLater = false
+  for (const issue of found.issues) {
+    if (!issues.taken.has(issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
+      if (count === issuesMost) return 'soon'
+      // The next are read once there is room for those that wait.
+      if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
+      count += 1
+      const outcome = await unlessGone(deps, of, issue.id, () => considerIssue(deps, of, issue))
+      isLater ||= outcome === 'later'
+      if (outcome === 'waits' && !issues.passed.has(issue.id)) waiting += 1
+      memory.askedAt.set(issue.id, performance.now())
+      // Marked as seen only once it was read: a fault reads it again.
+      if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
+    }
+    if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt
   }
-  for (const { updatedAt } of listed) if (Date.parse(updatedAt) > Date.parse(last)) last = updatedAt
-  const isFresh = listed.some((issue) => !isPast(issue, clock.now()))
+  const isFresh = found.issues.some((issue) => !isPast(issue, clock.now()))
   // Another question has another tag.
-  memory.etag =
-    found === 'unchanged' ? etag : last === since && !isFresh ? (found.etag ?? undefined) : undefined
-  memory.since = last
+  if (memory.since === since && !isFresh) memory.etag = found.etag ?? undefined
   if (isLater) return 'later'
-  const isCut = found !== 'unchanged' && found.isCut
-  return isFresh || isCut ? 'soon' : 'done'
+  return isFresh || found.isCut ? 'soon' : 'done'
 }
 
 /** One that was deleted or moved after it was listed holds up none of the others. */
-async function considerUnlessGone(deps: RoundDeps, of: ReadingOf, issue: HostIssue) {
-  return considerIssue(deps, of, issue).catch((fault: unknown) => {
-    if (isFault(fault, ['not_found'])) return 'done'
+async function unlessGone<Outcome>(
+  deps: RoundDeps,
+  of: ReadingOf,
+  issueId: string,
+  consider: () => Promise<Outcome>,
+): Promise<Outcome | 'done'> {
+  return consider().catch((fault: unknown) => {
+    if (isFault(fault, ['not_found'])) return withdraw(deps, of, issueId)
     throw fault
   })
 }
 
 const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>
   JSON.stringify([updatedAt, labels, comments])
-
-function remember({ waiting }: Memory, issue: HostIssue, waits: boolean): void {
-  if (!waits) waiting.delete(issue.id)
-  else if (waiting.size < waitingMost) waiting.set(issue.id, issue)
-}
 
 /** Whether it changed before this second, by clocks that may differ a little. */
 function isPast({ updatedAt }: HostIssue, now: Date): boolean {

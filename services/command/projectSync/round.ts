@@ -12,6 +12,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { ownAccess } from '../follow/access.ts'
+import type { Round } from '../readings.ts'
 import { isNews, readProject, type Reading } from './reading.ts'
 
 export interface RoundDeps {
@@ -20,13 +21,6 @@ export interface RoundDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly clock: Clock
   readonly logger: Logger
-}
-
-export interface Round {
-  /** The host seems to be away: nothing more is read. */
-  isOver(): boolean
-  /** Reads one and records what is new. `later` where it could not be read for now. Throws EngineUnavailable. */
-  sync(document: ProjectDocument): Promise<'done' | 'later'>
 }
 
 /** By project: what the last reading was tagged with. */
@@ -38,8 +32,8 @@ const mostTags = 5_000
 /** In a row: one may be the repository's own trouble. */
 const unavailableMost = 3
 
-/** Begins a round. `isStopped` ends it. */
-export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round {
+/** Begins a round that records what is new. `isStopped` ends it. */
+export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round<ProjectDocument> {
   const own = ownAccess(deps)
   /** Owners whose limit is used up. */
   const limited = new Set<string>()
@@ -71,7 +65,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
   }
   return {
     isOver,
-    async sync(document) {
+    async read(document) {
       try {
         return await sync(document)
       } catch (fault) {

@@ -289,11 +289,19 @@ function standingFrom(
   return { review, checks: { state, ...counted }, checksReadable }
 }
 
-/** What an issue says, and since when. */
-export const issueQuery = `query IssueText($id: ID!) {
+/** What an issue and comments on it say, and who changed them when. */
+export const issueQuery = `query IssueText($id: ID!, $comments: [ID!]!) {
   node(id: $id) {
-    ... on Issue { title body author { login } state lastEditedAt }
+    ... on Issue { title body author { login } state lastEditedAt editor { ...Editor } }
   }
+  nodes(ids: $comments) {
+    ... on IssueComment { id body lastEditedAt editor { ...Editor } }
+  }
+}
+fragment Editor on Actor {
+  __typename
+  login
+  ... on User { databaseId }
 }`
 
 /** The threads of a pull request, with their first comments. */
@@ -347,6 +355,13 @@ export async function askGraphql(
     const message = whole === 'invalid' || whole === 'forbidden' ? errors[0]?.message : undefined
     throw new CodeHostFault(whole, message ?? sentences[whole], error)
   }
+}
+
+/** Why an answer lacks what is at this path: the host's word, or else `not_found`. */
+export function faultAt(errors: readonly GraphqlError[], path: string): CodeHostFault {
+  const error = errors.find(({ path: at = [path] }) => at[0] === path)
+  const kind = error === undefined ? 'not_found' : kindOf(error)
+  return new CodeHostFault(kind, error?.message ?? sentences[kind])
 }
 
 function kindOf({ type = '' }: GraphqlError): Exclude<CodeHostFault['kind'], 'unavailable'> {

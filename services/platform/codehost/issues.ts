@@ -1,14 +1,20 @@
-/** Issues, by REST; the time at which the text of one was changed last, which REST does not tell, by GraphQL. */
+/** Issues, by REST; who changed a text last and when, which REST does not tell, by GraphQL. */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
-import type { CodeHostIssues, HostIssue, HostIssueEvent } from '#platform/ports/codeHostIssues.ts'
+import type {
+  CodeHostIssues,
+  HostEdit,
+  HostIssue,
+  HostIssueComment,
+  HostIssueEvent,
+  HostIssueText,
+} from '#platform/ports/codeHostIssues.ts'
 import { checkedName } from './address.ts'
 import { Author, authorFrom, Comment, commentFrom, utc } from './feedback.ts'
-import { askGraphql, issueQuery } from './graphql.ts'
-import { pages } from './pages.ts'
-import { ask, isUnchanged } from './request.ts'
+import { askGraphql, faultAt, issueQuery } from './graphql.ts'
+import { lastPages, pages } from './pages.ts'
+import { ask, isUnchanged, misunderstood } from './request.ts'
 
 const Id = z.number().transform(String)
 const Time = z.iso.datetime({ offset: true }).transform(utc)
@@ -34,17 +40,25 @@ const IssueEvent = z.object({
   label: z.object({ name: z.string().nullish() }).nullish(),
   performed_via_github_app: ViaApp,
 })
+const Editor = z
+  .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
+  .nullable()
+const edited = { lastEditedAt: Time.nullable(), editor: Editor }
 const Text = z.object({
-  node: z
-    .object({
-      title: z.string(),
-      body: z.string(),
-      author: z.object({ login: z.string() }).nullable(),
-      state: z.enum(['OPEN', 'CLOSED']),
-      lastEditedAt: Time.nullable(),
-    })
-    .nullable(),
+  title: z.string(),
+  body: z.string(),
+  author: z.object({ login: z.string() }).nullable(),
+  state: z.enum(['OPEN', 'CLOSED']),
+  ...edited,
 })
+const CommentText = z.object({ id: z.string(), body: z.string(), ...edited })
+/** What is there and is no issue or no comment has no fields. */
+const Nothing = z.strictObject({}).transform(() => null)
+const Texts = z.object({
+  node: z.union([Text, Nothing]).nullable(),
+  nodes: z.array(z.union([CommentText, Nothing]).nullable()),
+})
+const ListedComment = Comment.extend({ node_id: z.string() })
 
 const perPage = 100
 
@@ -83,29 +97,38 @@ export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
       // Of several pages the first may stay as it is while others change.
       return { issues, isCut: rest.cut, etag: isOne ? (tag ?? null) : null }
     },
-    issueText: async (accessToken, nodeId) => {
-      const { data, errors } = await askGraphql(octokit(accessToken), issueQuery, { id: nodeId })
-      const found = Text.safeParse(data)
-      if (!found.success || found.data.node === null)
-        throw new CodeHostFault('not_found', errors[0]?.message ?? 'GitHub does not show the issue.')
-      const { title, body, author, state, lastEditedAt } = found.data.node
-      return { title, body, author, isOpen: state === 'OPEN', editedAt: lastEditedAt }
+    issue: async (accessToken, repository, number) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { rest } = octokit(accessToken)
+      const found = await ask(Issue, () => rest.issues.get({ owner, repo, issue_number: number }))
+      return issueFrom(found, await slugOf())
     },
+    issueText: (accessToken, nodeId, commentNodeIds) =>
+      issueText(octokit(accessToken), nodeId, commentNodeIds),
     issueEvents: async (accessToken, repository, number) => {
       const { owner, name: repo } = checkedName(repository)
       const { rest } = octokit(accessToken)
       const of = { owner, repo, issue_number: number }
-      const { items } = await pages(IssueEvent, (page) => rest.issues.listEvents({ ...of, ...page }))
+      const { items, cut } = await lastPages(IssueEvent, (page) => rest.issues.listEvents({ ...of, ...page }))
       const slug = await slugOf()
-      return items.flatMap((one) => eventFrom(one, slug))
+      return { events: items.flatMap((one) => eventFrom(one, slug)), isCut: cut }
     },
-    issueComments: async (accessToken, repository, number) => {
+    issueComments: async (accessToken, repository, number, since) => {
       const { owner, name: repo } = checkedName(repository)
       const { rest } = octokit(accessToken)
-      const of = { owner, repo, issue_number: number }
-      const { items } = await pages(Comment, (page) => rest.issues.listComments({ ...of, ...page }))
+      const of = { owner, repo, issue_number: number, ...(since === null ? {} : { since }) }
+      const { items, cut } = await lastPages(ListedComment, (page) =>
+        rest.issues.listComments({ ...of, ...page }),
+      )
       const slug = await slugOf()
-      return items.map((one) => commentFrom(one, slug))
+      return { comments: items.map((one) => listedFrom(one, slug)), isCut: cut }
+    },
+    issueComment: async (accessToken, repository, id) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { rest } = octokit(accessToken)
+      const of = { owner, repo, comment_id: Number(id) }
+      const found = await ask(ListedComment, () => rest.issues.getComment(of))
+      return listedFrom(found, await slugOf())
     },
     mentionName: async () => {
       const registered = await app()
@@ -114,6 +137,50 @@ export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
     },
   }
 }
+
+async function issueText(
+  octokit: Octokit,
+  nodeId: string,
+  commentNodeIds: readonly string[],
+): Promise<HostIssueText> {
+  const asked = { id: nodeId, comments: commentNodeIds }
+  const { data, errors } = await askGraphql(octokit, issueQuery, asked)
+  const read = Texts.safeParse(data)
+  if (!read.success) throw misunderstood(read.error)
+  const { node, nodes } = read.data
+  // A token that may not read issues gets none, and an error that says so.
+  if (node === null) throw faultAt(errors, 'node')
+  // Of the same right as the issue: a comment that is missing was deleted.
+  const comments = nodes.flatMap((one) => (one === null ? [] : [one]))
+  const { title, body, author, state } = node
+  return {
+    title,
+    body,
+    author,
+    isOpen: state === 'OPEN',
+    edit: editFrom(node),
+    comments: new Map(comments.map((one) => [one.id, { body: one.body, edit: editFrom(one) }])),
+  }
+}
+
+function editFrom({
+  lastEditedAt,
+  editor,
+}: Pick<z.infer<typeof Text>, 'lastEditedAt' | 'editor'>): HostEdit | null {
+  if (lastEditedAt === null) return null
+  // Whoever has no number is nobody whom another answer names.
+  const id = editor?.databaseId
+  const by =
+    editor === null || id === null || id === undefined
+      ? null
+      : { id: String(id), login: editor.login, isBot: editor.__typename !== 'User' }
+  return { at: lastEditedAt, by }
+}
+
+const listedFrom = (one: z.infer<typeof ListedComment>, slug: string | undefined): HostIssueComment => ({
+  ...commentFrom(one, slug),
+  nodeId: one.node_id,
+})
 
 const isOurs = (via: z.infer<typeof ViaApp>, slug: string | undefined): boolean =>
   slug !== undefined && via?.slug === slug

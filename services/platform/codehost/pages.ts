@@ -6,6 +6,41 @@ const perPage = 100
 /** 1,000 of anything: more is not asked for. */
 const mostPages = 10
 
+const Headers = z.object({ headers: z.object({ link: z.string() }) })
+
+/**
+ * Reads the last ten pages of a list whose oldest comes first; `cut` where there were more before. A host that does not say which page is the
+ * last is read from the first.
+ */
+export async function lastPages<Item>(
+  schema: z.ZodType<Item>,
+  list: (page: { page: number; per_page: number }) => Promise<{ readonly data: unknown }>,
+): Promise<{ readonly items: readonly Item[]; readonly cut: boolean }> {
+  let last: number | undefined
+  const first = await ask(z.array(schema), async () => {
+    const answer = await list({ page: 1, per_page: perPage })
+    last = lastPageOf(answer)
+    return answer
+  })
+  if (first.length < perPage) return { items: first, cut: false }
+  if (last === undefined) {
+    const rest = await pages(schema, list, { from: 2 })
+    return { items: [...first, ...rest.items], cut: rest.cut }
+  }
+  const cut = last > mostPages
+  const items = cut ? [] : [...first]
+  for (let page = cut ? last - mostPages + 1 : 2; page <= last; page += 1)
+    items.push(...(await ask(z.array(schema), () => list({ page, per_page: perPage }))))
+  return { items, cut }
+}
+
+function lastPageOf(answer: unknown): number | undefined {
+  const read = Headers.safeParse(answer)
+  const [, page] =
+    /[?&]page=(\d{1,6})[^>]*>; rel="last"/.exec(read.success ? read.data.headers.link : '') ?? []
+  return page === undefined ? undefined : Number(page)
+}
+
 /** Reads page after page, from the first where no other is named, until one is not full, or `most`, ten as a rule, were read: `cut` then. */
 export async function pages<Item>(
   schema: z.ZodType<Item>,

@@ -17,15 +17,34 @@ export interface HostIssue {
   readonly updatedAt: string
 }
 
-/** What an issue says, with the time of the last change to that: both of one moment. */
+/** The last change of a text; `by` is `null` where the account is gone. */
+export interface HostEdit {
+  readonly at: string
+  readonly by: HostAuthor | null
+}
+
+/** A comment on an issue, as it is in a list. */
+export interface HostIssueComment extends HostComment {
+  readonly nodeId: string
+}
+
+/** What a comment says, with the last change to that; `null` where it never was changed. */
+export interface HostCommentText {
+  readonly body: string
+  readonly edit: HostEdit | null
+}
+
+/** What an issue and comments on it say, with the last change to that: all of one moment. */
 export interface HostIssueText {
   readonly title: string
   readonly body: string
   /** `null` where the account is gone. */
   readonly author: { readonly login: string } | null
   readonly isOpen: boolean
-  /** When the text was changed last; `null` where it never was. A new title may not count: `issueEvents` tells it. */
-  readonly editedAt: string | null
+  /** `null` where the text never was changed. A new title may not count: `issueEvents` tells it. */
+  readonly edit: HostEdit | null
+  /** Those that were asked for and are still there, by their node ids. */
+  readonly comments: ReadonlyMap<string, HostCommentText>
 }
 
 /** A label that was set or taken off, or a new title. */
@@ -58,19 +77,25 @@ export interface CodeHostIssues {
     | { readonly issues: readonly HostIssue[]; readonly isCut: boolean; readonly etag: string | null }
     | 'unchanged'
   >
-  issueText(accessToken: string, nodeId: string): Promise<HostIssueText>
-  /** Oldest first, up to 1,000 events. */
+  /** One of them; also a closed one. */
+  issue(accessToken: string, repository: RepositoryName, number: number): Promise<HostIssue>
+  /** Throws `not_found` where the issue is gone, and what the host says where it does not show it to this token. Up to 100 comments. */
+  issueText(accessToken: string, nodeId: string, commentNodeIds: readonly string[]): Promise<HostIssueText>
+  /** The latest, oldest first. `isCut`: there were earlier ones. */
   issueEvents(
     accessToken: string,
     repository: RepositoryName,
     number: number,
-  ): Promise<readonly HostIssueEvent[]>
-  /** Oldest first, up to 1,000. */
+  ): Promise<{ readonly events: readonly HostIssueEvent[]; readonly isCut: boolean }>
+  /** The same of comments that were written or changed since; of all where that is `null`. */
   issueComments(
     accessToken: string,
     repository: RepositoryName,
     number: number,
-  ): Promise<readonly HostComment[]>
+    since: string | null,
+  ): Promise<{ readonly comments: readonly HostIssueComment[]; readonly isCut: boolean }>
+  /** One comment. */
+  issueComment(accessToken: string, repository: RepositoryName, id: string): Promise<HostIssueComment>
   /** The name by which people mention our App; `null` where there is none. */
   mentionName(): Promise<string | null>
 }

@@ -5,6 +5,7 @@ import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
 import { safeLink } from '../../../ui/text/safeLink.ts'
 import { Part, type PartOfProject } from './Part.tsx'
 import { SaveButton } from './SaveButton.tsx'
@@ -13,7 +14,7 @@ import { useSave } from './useSave.ts'
 
 const modes = (['off', 'on'] as const).map((value) => ({ value, label: texts.issues.modes[value] }))
 
-export function IssuesPart({ projectId, settings: { issues, issueDecisions } }: PartOfProject) {
+export function IssuesPart({ projectId, settings: { issues, issueDecisions, issuesUnread } }: PartOfProject) {
   const [rule, setRule] = useState(issues)
   const { save, busy, refused } = useSave(projectId)
   const onSubmit = (event: FormEvent) => {
@@ -47,24 +48,42 @@ export function IssuesPart({ projectId, settings: { issues, issueDecisions } }: 
         )}
         <SaveButton busy={busy} changed={JSON.stringify(rule) !== JSON.stringify(issues)} />
       </form>
-      {issueDecisions.length > 0 && <Decisions decisions={issueDecisions} />}
+      {(issues.on || issueDecisions.length > 0) && (
+        <Latest decisions={issueDecisions} unread={issuesUnread} />
+      )}
     </Part>
   )
 }
 
 type Decision = ShownSettings['issueDecisions'][number]
 
-function Decisions({ decisions }: { readonly decisions: readonly Decision[] }) {
+interface LatestProps {
+  readonly decisions: readonly Decision[]
+  readonly unread: ShownSettings['issuesUnread']
+}
+
+function Latest({ decisions, unread }: LatestProps) {
   return (
     <section className="mt-5" aria-label={texts.issues.latest}>
       <h3 className="text-ui font-medium">{texts.issues.latest}</h3>
-      <ul className="mt-1.5 divide-y divide-line border-y border-line">
-        {decisions.map((decision) => (
-          <li key={decision.url} className="py-2 text-ui">
-            <DecisionLine decision={decision} />
-          </li>
-        ))}
-      </ul>
+      {unread !== null && (
+        <Note kind="error" className="mt-1.5">
+          {texts.issues.unread} <time dateTime={unread.since}>{new Date(unread.since).toLocaleString()}</time>
+          . {unread.reason}
+        </Note>
+      )}
+      {unread === null && decisions.length === 0 && (
+        <p className="mt-1.5 text-ui text-muted">{texts.issues.none}</p>
+      )}
+      {decisions.length > 0 && (
+        <ul className="mt-1.5 divide-y divide-line border-y border-line">
+          {decisions.map((decision) => (
+            <li key={decision.url} className="py-2 text-ui">
+              <DecisionLine decision={decision} />
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   )
 }

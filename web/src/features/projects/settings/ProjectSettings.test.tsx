@@ -16,6 +16,7 @@ const settings: ShownSettings = {
   modelFetches: false,
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
   issues: { on: false, label: 'flightdeck', mentions: true },
+  issuesUnread: null,
   issueDecisions: [],
 }
 const suggestions = [
@@ -145,4 +146,26 @@ test('the latest issues say what became of them, and lead to the issue and to it
   expect(latest.getByText('Open task').getAttribute('href')).toBe('/tasks/t')
   expect(latest.getByText(/A task was made\. grace set the label\./)).toBeTruthy()
   expect(latest.getByText(/has no account on this server/)).toBeTruthy()
+})
+
+test('issues that cannot be read say why, and since when', async () => {
+  const since = '2026-01-31T12:00:00.000Z'
+  const issuesUnread = { reason: 'The App lacks the right to read issues.', since }
+  const shown = { ...settings, issues: { ...settings.issues, on: true }, issuesUnread }
+  openPage(`${path}/settings`, {
+    answers: { ...answers, [`GET ${path}/settings`]: { settings: shown, suggestions: [] } },
+  })
+  const latest = within(await screen.findByRole('region', { name: 'Latest issues' }))
+  expect(latest.getByRole('alert').textContent).toContain('The App lacks the right to read issues.')
+  expect(latest.getByRole('alert').querySelector('time')?.dateTime).toBe(since)
+  expect(latest.queryByText('No issue has asked for a task yet.')).toBeNull()
+})
+
+test('before the first issue there is a sentence in its place, where issues become tasks', async () => {
+  const on = { ...settings, issues: { ...settings.issues, on: true } }
+  openPage(`${path}/settings`, {
+    answers: { ...answers, [`GET ${path}/settings`]: { settings: on, suggestions: [] } },
+  })
+  const latest = within(await screen.findByRole('region', { name: 'Latest issues' }))
+  expect(latest.getByText('No issue has asked for a task yet.')).toBeTruthy()
 })

@@ -60,6 +60,8 @@ export const texts = {
     labelHelp: 'An issue that had the label before: take it off and set it again.',
     mentions: 'Mentions of the GitHub App count too, where this server has one',
     latest: 'Latest issues',
+    none: 'No issue has asked for a task yet.',
+    unread: 'The issues cannot be read since',
     openTask: 'Open task',
     askedBy: (trigger: 'label' | 'mention', author: string) =>
       trigger === 'label' ? `${author} set the label.` : `${author} asked in words.`,
@@ -68,12 +70,21 @@ export const texts = {
       waiting: 'Its task is made as soon as there is room.',
       hour: 'It waits: as many issues as an hour may have are tasks already.',
       day: 'It waits: as many issues as a day may have are tasks already.',
-      not_known: 'No task: who asked for it has no account on this server.',
+      not_known: 'No task: who asked for it has no account on this server, or may not use it.',
+      sign_in: 'No task yet: who asked for it has to sign in here again.',
+      owner: "No task: the project's owner may not write to the repository.",
+      unsure:
+        'No task: so much happened on it that who asked for it cannot be told. Take the label off and set it again.',
+      withdrawn: 'No task: it waited, and is closed or no longer asked for.',
       edited:
         'No task: its text was changed afterwards by somebody who may not write. Read it, take the label off and set it again.',
       elsewhere: 'No task here: another project of this repository takes its issues.',
       changed: 'No task: its text was changed before the task was made.',
       closed: 'No task: it was closed before the task was made.',
+      gone: 'No task: it was deleted or moved, or the comment that asked for it was.',
+      not_permitted:
+        "No task: when its turn came, who asked for it or the project's owner could no longer write to the repository or use this server.",
+      unwanted: 'No task: this was switched off before the task was made.',
       refused: 'No task could be made.',
     },
   },

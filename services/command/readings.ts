@@ -1,0 +1,220 @@
+/**
+ * Readings of what projects have at the code host, in one process: of a repository after a delivery hinted at it, of all projects now and
+ * then. One reading at a time.
+ */
+import type { DeliveryReceived } from '#domain/delivery.ts'
+import type { Position, RecordedOf, StoredEvent } from '#domain/kernel/event.ts'
+import { serialize } from '#platform/async/queue.ts'
+import { rounds, type Rounds } from '#platform/async/rounds.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import { hints, type Hint, type Hints } from './hints.ts'
+
+export interface ReadingEngines {
+  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
+  readonly log: Pick<EventLog, 'open'>
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly logger: Pick<Logger, 'error' | 'warn'>
+}
+
+/** In milliseconds. */
+export interface ReadingTimes {
+  /** From the start to the first reading of all, and between readings of all. */
+  readonly firstMs: number
+  readonly allMs: number
+  /** From a hint to the reading, so that a burst of hints is one. */
+  readonly restMs: number
+  /** At most so often hints lead to a reading of all, and those that come often to a reading of their repository. */
+  readonly againMs: number
+}
+
+/** A project, and where it stands in the order of all. */
+export interface Placed {
+  readonly id: string
+  readonly order: string
+}
+
+/** Where a page of all projects begins: behind this one. */
+export interface Behind {
+  readonly value: string
+  readonly id: string
+}
+
+/** One round of readings. */
+export interface Round<Project> {
+  /** The host seems to be away: nothing more is read. */
+  isOver(): boolean
+  /** `soon` where more is known to be there, `later` where it could not be read for now. Throws EngineUnavailable. */
+  read(project: Project): Promise<'done' | 'soon' | 'later'>
+}
+
+/** What is read, and after what. */
+export interface Readings<Project extends Placed> {
+  readonly times: ReadingTimes
+  /** What the log says where a reading failed. */
+  readonly failed: string
+  /** What a delivery hints at: a repository by its number, or `all` projects. */
+  readonly hintOf: (
+    delivery: RecordedOf<DeliveryReceived>,
+  ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
+  /** The projects of a repository. */
+  readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
+  /** All, so many at a time. */
+  readonly page: (size: number, after: Behind | undefined) => Promise<readonly Project[]>
+  readonly begin: (isStopped: () => boolean) => Round<Project>
+}
+
+const wanted: EventFilter = { streams: ['delivery-'], types: ['DeliveryReceived'] }
+const batch = 500
+const pageSize = 100
+const foldedWithinMs = 2_000
+const mostHinted = 1_000
+const soonMs = 3_000
+
+interface Running<Project extends Placed> {
+  readonly engines: ReadingEngines
+  readonly of: Readings<Project>
+  readonly hinted: Hints
+  readonly ofHinted: Rounds
+  readonly ofAll: Rounds
+  /** When hints may next lead to a reading of all, by the clock of `performance.now`. */
+  allAgainAt: number
+  /** Where the last reading of all stopped, as the host was away: the next goes on there. */
+  stoppedAt: Behind | undefined
+  /** All hints up to here were heard. */
+  heard: Position | null
+  isStopped: boolean
+}
+
+/** Reads until it is stopped. */
+export async function startReadings<Project extends Placed>(
+  engines: ReadingEngines,
+  of: Readings<Project>,
+): Promise<Held> {
+  // What was hinted at before is found by the first reading of all.
+  const from = await engines.eventStore.head()
+  const inOrder = serialize()
+  const inRounds = (work: (running: Running<Project>) => Promise<void>) =>
+    rounds(() => inOrder(() => work(running)).catch((fault: unknown) => logFault(running, fault)))
+  const running: Running<Project> = {
+    engines,
+    of,
+    hinted: hints(of.times, mostHinted),
+    ofHinted: inRounds(readHinted),
+    ofAll: inRounds(readAll),
+    allAgainAt: 0,
+    stoppedAt: undefined,
+    heard: from,
+    isStopped: false,
+  }
+  const subscription = engines.eventStore.subscribe(
+    from,
+    batch,
+    (events, upTo) => hear(running, events, upTo),
+    wanted,
+  )
+  running.ofAll.within(of.times.firstMs)
+  return {
+    async stop() {
+      running.isStopped = true
+      await subscription.stop()
+      await Promise.all([running.ofHinted.stop(), running.ofAll.stop()])
+    },
+  }
+}
+
+function logFault<Project extends Placed>(
+  { engines, of, isStopped }: Running<Project>,
+  fault: unknown,
+): void {
+  // Read models that are being built, and engines that are away, are asked again the next time.
+  if (isStopped || fault instanceof EngineUnavailable || fault instanceof NotFolded) return
+  engines.logger.error({ err: fault }, of.failed)
+}
+
+async function hear<Project extends Placed>(
+  running: Running<Project>,
+  events: readonly StoredEvent[],
+  upTo: Position,
+): Promise<void> {
+  for (const stored of events) await note(running, stored)
+  running.heard = upTo
+  awaitHinted(running)
+}
+
+function awaitHinted<Project extends Placed>({ hinted, ofHinted }: Running<Project>): void {
+  const dueAt = hinted.dueAt()
+  if (dueAt !== undefined) ofHinted.within(dueAt - performance.now())
+}
+
+async function note<Project extends Placed>(running: Running<Project>, stored: StoredEvent): Promise<void> {
+  const { engines, of, hinted, ofAll } = running
+  try {
+    const event = await engines.log.open(stored)
+    if (event.type !== 'DeliveryReceived') return
+    const hint = of.hintOf(event)
+    const now = performance.now()
+    if (hint === undefined) return
+    if (hint !== 'all') hinted.add(hint.repositoryId, hint.hint, now)
+    else {
+      running.stoppedAt = undefined
+      // Once the burst is over.
+      ofAll.within(Math.max(of.times.restMs, running.allAgainAt - now))
+    }
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    engines.logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
+  }
+}
+
+const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
+  running.of.begin(() => running.isStopped)
+
+async function readHinted<Project extends Placed>(running: Running<Project>): Promise<void> {
+  const { engines, of, hinted, heard } = running
+  const left = new Set(hinted.take(performance.now()))
+  const round = begun(running)
+  try {
+    if (heard !== null) await engines.projected.waitFor(heard, foldedWithinMs)
+    for (const githubRepoId of left) {
+      if (round.isOver()) return
+      let isRead = true
+      for (const one of await of.ofRepository(githubRepoId))
+        if ((await round.read(one)) !== 'done') isRead = false
+      if (isRead) left.delete(githubRepoId)
+    }
+  } finally {
+    for (const id of left) hinted.keep(id, performance.now())
+    awaitHinted(running)
+  }
+}
+
+async function readAll<Project extends Placed>(running: Running<Project>): Promise<void> {
+  const { of, ofAll } = running
+  const { allMs, againMs } = of.times
+  running.allAgainAt = performance.now() + againMs
+  const round = begun(running)
+  let isSoon = false
+  try {
+    let after = running.stoppedAt
+    running.stoppedAt = undefined
+    for (;;) {
+      const found = await of.page(pageSize, after)
+      for (const one of found) {
+        if (round.isOver()) {
+          running.stoppedAt = after
+          return
+        }
+        if ((await round.read(one)) === 'soon') isSoon = true
+        after = { value: one.order, id: one.id }
+      }
+      if (found.length < pageSize) return
+    }
+  } finally {
+    ofAll.within(isSoon ? Math.min(soonMs, allMs) : allMs)
+  }
+}
