@@ -439,8 +439,8 @@ test('an issue that waits becomes no task once who asked for it may not write an
   const makeRoom = await startFull()
   await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
   await asks('ada', 'PUT', '/collaborators/grace', { permission: 'pull' })
-  makeRoom()
   await eventually(async () => expect(await decisions()).toEqual([`${number} not_permitted`]))
+  makeRoom()
   expect(await numbers()).toEqual([])
 })
 
