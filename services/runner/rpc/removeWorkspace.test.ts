@@ -131,6 +131,9 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     expect(await recordedWork()).toBe('merged')
     expect(await isThere()).toBe(true)
     expect(await hasWorkspace(scene.root, id)).toBe(false)
+    // The next try finds only what is left, and knows no better.
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('merged')
   })
 
   test('stays with work that is nowhere else, and goes once that is saved', async () => {

@@ -71,10 +71,12 @@ async function mayBegin(
  */
 async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
   const { git, root } = deps
-  const { taskId, saved, pullRequest } = state
+  const { taskId, saved, pullRequest, cleanUp } = state
   const merged = pullRequest?.observed?.state === 'merged' ? pullRequest.observed.headCommit : null
   const workspace = await workspaceAt(deps, taskId)
   if (!workspace) {
+    // Of one whose removal was cut off, that is known which was found before it began.
+    if (cleanUp.work !== null) return cleanUp.work
     // All work was pushed when it was evicted.
     const isMerged = merged !== null && merged === pullRequest?.headCommit
     return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
