@@ -250,6 +250,8 @@ export type TaskCommand =
     }
   /** An answer that the code host did not take is to be given once more, with the commit that it was to name. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
+  /** The owner's access is back: an update that failed for want of it is tried once more. */
+  | { readonly type: 'RetryUpdate'; readonly requestId: string }
   /** The pull request is to become a draft, or ready for review. */
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   /** The branch and the workspace are to be removed, as the pull request is over. */

@@ -92,6 +92,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
   },
   MissPullRequest: { type: 'MissPullRequest', number: 7, code: 'not_found' },
   RequestDraft: { type: 'RequestDraft', draft: true },
+  RetryUpdate: { type: 'RetryUpdate', requestId: 'request-3' },
   RequestCleanUp: { type: 'RequestCleanUp', requestId: 'clean-up-1' },
   SettleCleanUp: {
     type: 'SettleCleanUp',
@@ -343,6 +344,16 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: 'pull_request_open',
     failed: 'pull_request_open',
     cancelled: 'pull_request_open',
+  },
+  // Nothing failed.
+  RetryUpdate: {
+    ...gone,
+    queued: [],
+    running: [],
+    cancelling: [],
+    completed: [],
+    failed: [],
+    cancelled: [],
   },
   RequestDraft: {
     ...gone,

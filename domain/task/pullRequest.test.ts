@@ -1,6 +1,7 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
 import { assert, property, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { TaskEvent } from './events.ts'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
@@ -445,5 +446,30 @@ describe('what the code host says of it', () => {
       'PullRequestAutoUpdateChanged',
       'MessagePosted',
     ])
+  })
+
+  describe('that failed as its owner was no longer connected', () => {
+    const retry = { type: 'RetryUpdate', requestId: 'request-2' } as const
+    const on = PullRequestAutoUpdateChanged.of({ on: true })
+    const failedFor = (code: string) =>
+      PullRequestFailed.of({ requestId: 'request-1', code }, { reason: 'It was refused.' })
+    const lost = [opened, on, asked, failedFor('github_not_connected')]
+    const typesAfter = (...events: readonly TaskEvent[]) => {
+      const decision = task.decide(retry, stateAfter(task, changed, events))
+      return isRefusal(decision) ? decision : decision.map(({ type }) => type)
+    }
+
+    test('is tried once more, and not again before it has failed again', () => {
+      expect(typesAfter(...lost)).toEqual(['PullRequestRequested'])
+      expect(typesAfter(...lost, asked)).toEqual([])
+      const updated = PullRequestUpdated.of({ requestId: 'request-1' }, { number: 7, url, headCommit })
+      expect(typesAfter(...lost, asked, updated)).toEqual([])
+    })
+
+    test('is not tried where it failed for another reason, where nobody wants updates, or while a turn runs', () => {
+      expect(typesAfter(opened, on, asked, failedFor('no_push_access'))).toEqual([])
+      expect(typesAfter(opened, asked, failedFor('github_not_connected'))).toEqual([])
+      expect(typesAfter(...lost, past.waits(2), past.requested(2))).toEqual([])
+    })
   })
 })

@@ -203,6 +203,15 @@ export function automaticUpdate(
   return [PullRequestRequested.of(asked, { title, body: description, tree })]
 }
 
+/** Once for each failure: what a turn that runs has, its own update brings. */
+export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
+  const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
+  const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)
+  const mayNow = workspace === 'ready' && pendingRestore === null && !('execution' in phase)
+  if (!lostAccess || pullRequestRequest !== null || isOver || !mayNow) return []
+  return automaticUpdate(state, requestId)
+}
+
 /** The task once its pull request has this outcome. */
 function after(task: LiveTask, outcome: PullRequestOutcome): LiveTask {
   if (!('number' in outcome)) return task

@@ -95,6 +95,8 @@ export interface LiveTask {
   readonly pullRequest: TaskPullRequest | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
+  /** Whether the last request failed as the owner was no longer connected to the code host. */
+  readonly lostAccess: boolean
   /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean
   /** Whether a turn has ended whose work is still to be published in the pull request. */
@@ -144,6 +146,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       treeBefore: null,
       pullRequest: null,
       pullRequestRequest: null,
+      lostAccess: false,
       autoUpdate: false,
       updateOwed: false,
       feedback: noFeedback,
@@ -237,7 +240,12 @@ function withPullRequest(
 ): LiveTask {
   switch (event.type) {
     case 'PullRequestRequested':
-      return { ...task, pullRequestRequest: event.data.requestId, updateOwed: false }
+      return {
+        ...task,
+        pullRequestRequest: event.data.requestId,
+        lostAccess: false,
+        updateOwed: false,
+      }
     case 'PullRequestAutoUpdateChanged':
       return { ...task, autoUpdate: event.data.on, updateOwed: task.updateOwed && event.data.on }
     case 'PullRequestOpened':
@@ -407,7 +415,8 @@ function pullRequestDone(
 function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {
   const isOwed = task.autoUpdate && code === 'task_running'
   const feedback = code === 'no_changes' ? publishedWith(task.feedback) : task.feedback
-  return { ...task, pullRequestRequest: null, updateOwed: task.updateOwed || isOwed, feedback }
+  const lostAccess = code === 'github_not_connected'
+  return { ...task, pullRequestRequest: null, lostAccess, updateOwed: task.updateOwed || isOwed, feedback }
 }
 
 /** A turn ends the task in its outcome; a command gives the task back the status it had. */

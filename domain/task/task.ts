@@ -40,6 +40,7 @@ import {
   recordChanges,
   requestDraft,
   requestPullRequest,
+  retryUpdate,
   settlePullRequest,
 } from './pullRequest.ts'
 import type { Execution, QueuedMessage } from './phase.ts'
@@ -92,6 +93,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return observePullRequest(state, command)
     case 'MissPullRequest':
       return missPullRequest(state, command)
+    case 'RetryUpdate':
+      return retryUpdate(state, command)
     case 'RequestDraft':
       return requestDraft(state, command)
     case 'RequestCleanUp':

@@ -12,6 +12,7 @@ import { publicAddress } from '#platform/config/addresses.ts'
 import { startTasksOfIssues } from './issues/startIssues.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 import { startProjectSync } from './projectSync/projectSync.ts'
+import { startRetriedUpdates } from './retriedUpdates.ts'
 import { startRevocations } from './revocations.ts'
 import { startRelatedTasks } from './relatedTasks.ts'
 
@@ -27,6 +28,7 @@ export function startCommandWork(config: Config, engines: Engines): readonly Hel
     leases.hold('blobs', () => startBlobSweep(engines)),
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
     leases.hold('project sync', () => startProjectSync(engines)),
+    leases.hold('retried updates', () => startRetriedUpdates(engines)),
     leases.hold('revocations', () => startRevocations({ ...engines, codeHostName: codeHostName(config) })),
     startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
     startTasksOfIssues(

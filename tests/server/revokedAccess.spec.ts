@@ -60,6 +60,12 @@ const reconnects = async () => {
   scene = { ...scene, ada: await scene.product.signIn('ada') }
 }
 const isConnected = async () => (await scene.ada.ask(getMe)).user.githubConnected
+const byItself = async () => undefined
+const asksForUpdate = (taskId: string) =>
+  scene.ada.ask(createPullRequest, { params: { taskId } }).then(
+    () => true,
+    () => false,
+  )
 const installation = '/settings/installations/1001'
 const cases = [
   {
@@ -71,6 +77,7 @@ const cases = [
       await eventually('the connection has ended', async () => !(await isConnected()), 10_000)
     },
     giveBack: reconnects,
+    goesOn: byItself,
     code: 'github_not_connected',
     says: 'The work is kept. Connect GitHub again in Settings, then try again.',
   },
@@ -79,6 +86,7 @@ const cases = [
     words: 'And in French',
     takeBack: async () => void (await scene.ada.ask(disconnectGitHub)),
     giveBack: reconnects,
+    goesOn: byItself,
     code: 'github_not_connected',
     says: 'The work is kept. Connect GitHub again in Settings, then try again.',
   },
@@ -87,6 +95,8 @@ const cases = [
     words: 'And in Danish',
     takeBack: async () => sends(`${installation}/suspend`),
     giveBack: async () => sends(`${installation}/unsuspend`),
+    // It comes back by a delivery.
+    goesOn: (taskId: string) => eventually('the work is published', () => asksForUpdate(taskId), 20_000),
     code: 'no_push_access',
     says: "Flightdeck's App is suspended for ada, so nothing reaches ada/engine. The work is kept. Its owner can end that at ",
   },
@@ -94,7 +104,7 @@ const cases = [
 
 test.each(cases)(
   '$what, taken back while the agent works',
-  async ({ words, takeBack, giveBack, code, says }) => {
+  async ({ words, takeBack, giveBack, goesOn, code, says }) => {
     const { product, api, projectId } = scene
     const { id } = await scene.ada.task(projectId, `Say goodbye. ${words} later.`)
     const asked = { params: { taskId: id } }
@@ -123,11 +133,11 @@ test.each(cases)(
 
     const asksOfModel = api.requests.length
     await giveBack()
-    // An installation comes back by a delivery.
-    await expect
-      .poll(() => scene.ada.ask(createPullRequest, asked).catch(() => undefined), { timeout: 20_000 })
-      .toMatchObject({ pr: { number: ended.prNumber } })
-    expect(await pushed()).toBe('2')
+    await goesOn(id)
+    await expect.poll(pushed, { timeout: 20_000 }).toBe('2')
+    expect(await scene.ada.taskOnce(id, (task) => !task.pullRequestPending)).toMatchObject({
+      prNumber: ended.prNumber,
+    })
     expect(await gitDone(bare, ['show', `${workingBranch}:README.md`])).toMatch(/Goodbye\.\nMore\.$/)
     await scene.ada.ask(createPullRequest, asked)
     expect(await pushed()).toBe('2')

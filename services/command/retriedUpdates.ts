@@ -1,0 +1,109 @@
+/**
+ * Once a person has connected to the code host again, the updates of pull requests that failed meanwhile are tried once more: their chats say
+ * that the work is kept, and nobody needs to go through them.
+ */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import { parseStream, taskStream } from '#domain/kernel/streams.ts'
+import { task } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { rounds } from '#platform/async/rounds.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import { hints, type HintTimes } from './hints.ts'
+
+export interface RetryEngines {
+  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly documents: Pick<Documents, 'find'>
+  readonly commands: Pick<Commands, 'execute'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'account'>
+  readonly logger: Logger
+}
+
+/** The tokens of a new connection are kept beside the event that tells of it: a moment is left to both. */
+const usualTimes: HintTimes = { restMs: 1_000, againMs: 60_000 }
+const mostHinted = 1_000
+const batch = 500
+const foldedWithinMs = 5_000
+/** The newest tasks of a person are looked through: as many as lists show, and more. */
+const newestTasks = 200
+/** A sign-in at the code host brings new tokens also where the connection had not been known to be lost. */
+const wanted: EventFilter = { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] }
+const actor = { kind: 'system', service: 'retries' } as const
+
+/** Goes on until it is stopped. What somebody connected for while nobody listened, they can still ask for in the task. */
+export async function startRetriedUpdates(
+  engines: RetryEngines,
+  times: HintTimes = usualTimes,
+): Promise<Held> {
+  const back = hints(times, mostHinted)
+  let isStopped = false
+  let heard: Position | null = null
+  const look = rounds(async () => {
+    for (const userId of back.take(performance.now())) {
+      if (isStopped) return
+      if (!(await retryFor(engines, userId, heard))) back.keep(userId, performance.now())
+    }
+    awaitNext()
+  })
+  function awaitNext(): void {
+    const dueAt = back.dueAt()
+    if (dueAt !== undefined) look.within(dueAt - performance.now())
+  }
+  const hear = async (events: readonly StoredEvent[], upTo: Position): Promise<void> => {
+    for (const { stream } of events) {
+      const named = parseStream(stream)
+      if (named.kind === 'user') back.add(named.id, 'soon', performance.now())
+    }
+    heard = upTo
+    awaitNext()
+  }
+  const subscription = engines.eventStore.subscribe(await engines.eventStore.head(), batch, hear, wanted)
+  return {
+    async stop() {
+      isStopped = true
+      await subscription.stop()
+      await look.stop()
+    },
+  }
+}
+
+/** `false` where it is not known now whether the person is connected again. */
+async function retryFor(engines: RetryEngines, userId: string, upTo: Position | null): Promise<boolean> {
+  const { projected, documents, commands, access, codeHost, logger } = engines
+  try {
+    if (upTo !== null) await projected.waitFor(upTo, foldedWithinMs)
+    const newest = await documents.find(tasksView, {
+      where: { owner: userId },
+      sort: { field: 'order', direction: 'descending' },
+      limit: newestTasks,
+    })
+    const failed = newest.filter(({ publishingFault }) => publishingFault === 'github_not_connected')
+    if (failed.length === 0) return true
+    await codeHost.account(await access.tokenOf(userId))
+    for (const { id } of failed) {
+      const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
+      await commands.execute(task, taskStream(id), command, { actor, commandId: randomUUID() })
+    }
+    return true
+  } catch (fault) {
+    const isPassing =
+      fault instanceof EngineUnavailable ||
+      fault instanceof NotFolded ||
+      (fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind))
+    if (isPassing) return false
+    const isExpected = fault instanceof CodeHostFault || fault instanceof Fault
+    logger[isExpected ? 'debug' : 'warn']({ err: fault, userId }, 'failed to retry updates of pull requests')
+    return true
+  }
+}
