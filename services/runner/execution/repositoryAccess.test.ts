@@ -1,6 +1,8 @@
 /** What is fetched for somebody, and pushed by them, when the code host says no, says nothing, or is another's by now. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { NoToken } from '#platform/credentials/installations.ts'
+import type { Installation } from '#platform/ports/codeHostApp.ts'
 import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
 import { startGitServer, type TestGitServer } from '../../../tests/runner/gitServer.ts'
 import { makeScene, testGit, type Scene } from '../../../tests/runner/workspaceScene.ts'
@@ -46,7 +48,14 @@ function reached(gitToken = 'ghs_secret', id = '7'): RepositoryAccess {
   }
 }
 
-const answering = (repository: () => Promise<HostRepository>) => ({ mirrors, codeHost: { repository } })
+/** `byId`: what the App's own token is told of it. */
+const answering = (
+  repository: () => Promise<HostRepository>,
+  byId: () => Promise<{ repository: HostRepository; etag: null }> = async () => ({
+    repository: shown,
+    etag: null,
+  }),
+) => ({ mirrors, codeHost: { repository, repositoryById: byId } })
 const refuses = (kind: CodeHostFault['kind']) =>
   answering(() => Promise.reject(new CodeHostFault(kind, `It says ${kind}.`)))
 
@@ -124,6 +133,53 @@ describe('with a token of their own', { timeout: 20_000 }, () => {
     await server.stop()
     const unreachable = await refreshReached(refuses('unavailable'), reached('ghu_own'), {})
     expect(unreachable).toMatchObject({ kind: 'failed', code: 'clone_failed' })
+  })
+})
+
+describe('a repository that the host does not show to a person', { timeout: 20_000 }, () => {
+  const hidden = () => Promise.reject(new CodeHostFault('not_found', 'Not Found'))
+  const installation = (repositories: 'all' | 'selected'): Installation => ({
+    id: '5',
+    account: { id: '1001', login: 'ada', isOrganization: false, avatarUrl: '' },
+    permissions: {},
+    repositories,
+    suspendedAt: null,
+    htmlUrl: 'https://github.com/settings/installations/5',
+  })
+  const reasonFor = async (of: RepositoryAccess, byId?: Parameters<typeof answering>[1]) => {
+    const refused = await refreshReached(answering(hidden, byId), of, {})
+    return refused.kind === 'failed' ? refused.reason : ''
+  }
+  const withApp = (): RepositoryAccess => {
+    const of = reached()
+    return { ...of, installed: { ...of.installed, installation: installation('all') } }
+  }
+  const without = (noToken: NoToken, repositories: 'all' | 'selected'): RepositoryAccess => {
+    const of = reached('ghu_own')
+    return { ...of, installed: { ...of.installed, installation: installation(repositories), noToken } }
+  }
+
+  test('and that the App sees is there: it is their access that was taken back', async () => {
+    expect(await reasonFor(withApp())).toMatch(/^ada\/sample still exists, but .* not .* your account/)
+  })
+
+  test('nor to the App is gone', async () => {
+    expect(await reasonFor(withApp(), hidden)).toMatch(/^ada\/sample was deleted or moved/)
+    expect(await reasonFor(without('not_selected', 'all'))).toMatch(/^ada\/sample was deleted or moved/)
+  })
+
+  test('may be gone or left out where the App has only some', async () => {
+    expect(await reasonFor(without('not_selected', 'selected'))).toMatch(
+      /^Flightdeck's App does not reach ada\/sample: it was taken out of the App's repositories, or deleted or moved\..* if it is still there/,
+    )
+  })
+
+  test('may be either where the App can say nothing', async () => {
+    const either = /either it was deleted or moved, or your access was taken back/
+    expect(await reasonFor(reached('ghu_own'))).toMatch(either)
+    expect(await reasonFor(without('no_key', 'all'))).toMatch(either)
+    const away = () => Promise.reject(new CodeHostFault('unavailable', 'Away.'))
+    expect(await reasonFor(withApp(), away)).toMatch(either)
   })
 })
 

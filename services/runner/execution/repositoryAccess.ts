@@ -105,6 +105,44 @@ function installationLost({ repository, installed }: RepositoryAccess): string |
   }
 }
 
+/** Why the host does not show the person a repository, as far as it lets that be told: a 404 alone says neither. */
+async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAccess): Promise<string> {
+  const { repository, installed } = reached
+  const full = `${repository.owner}/${repository.name}`
+  const gone = `${full} was deleted or moved: GitHub shows it neither to your account nor to Flightdeck's App. The work is kept.`
+  if (installed.noToken === 'not_selected') {
+    // Given all repositories of the account, the App would have it.
+    if (installed.installation?.repositories === 'all') return gone
+    const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
+    return `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
+  }
+  const lost = installationLost(reached)
+  if (lost !== undefined) return lost
+  switch (await seenByApp(codeHost, reached)) {
+    case true:
+      return `${full} still exists, but GitHub does not show it to your account any more. The work is kept. Ask its owner for access, then continue.`
+    case false:
+      return gone
+    case undefined:
+      return `GitHub no longer shows ${full} to your account: either it was deleted or moved, or your access was taken back. The work is kept. Ask for access if it is still there, then continue.`
+  }
+}
+
+/** Whether the App's own token sees the repository; `undefined` where there is none, or where the host does not say. */
+async function seenByApp(
+  codeHost: Checking['codeHost'],
+  { access, installed }: RepositoryAccess,
+): Promise<boolean | undefined> {
+  if (access.gitToken === access.accessToken || installed.id === '') return undefined
+  try {
+    await codeHost.repositoryById(access.gitToken, installed.id)
+    return true
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    return fault.kind === 'not_found' ? false : undefined
+  }
+}
+
 /** Whether the person may push, or why they may not even read; `null` where the host does not say. Throws where it cannot be asked. */
 async function rightsOf(
   { codeHost }: Checking,
@@ -127,11 +165,7 @@ async function rightsOf(
       case 'forbidden':
         return failed('no_repository_access', fault.message)
       case 'not_found':
-        return failed(
-          'no_repository_access',
-          installationLost(reached) ??
-            `GitHub no longer shows ${full} to your account. Ask for access to the repository, or check that it still exists, then continue.`,
-        )
+        return failed('no_repository_access', await whyHidden(codeHost, reached))
       case 'invalid':
       case 'rate_limited':
       case 'unavailable':
@@ -146,7 +180,7 @@ export type RefreshedRepository =
 
 type RefreshOptions = Pick<RefreshRequest, 'signal' | 'onProgress'>
 interface Checking {
-  readonly codeHost: Pick<CodeHost, 'repository'>
+  readonly codeHost: Pick<CodeHost, 'repository' | 'repositoryById'>
 }
 
 const cloneWithinMs = 600_000
