@@ -91,9 +91,9 @@ function compileAhead(chunks: RegExp): Plugin {
 }
 
 const domain = join(import.meta.dirname, 'domain/')
-/** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads, the palette and the App at GitHub are no part of most. */
+/** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads, tiles and boxes to tick, the palette, the App at GitHub and what is for administrators are no part of most. */
 const own =
-  /web\/src\/(?!main\.tsx|api\/useDownload|features\/(?:palette|github)\/|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
+  /web\/src\/(?!main\.tsx|api\/useDownload|ui\/form\/Choice|features\/(?:palette|github|admin)\/|features\/projects\/(?!projectsApi))|node_modules\/lucide-react\/(?!.*\/download\.)/
 /** Loaded when it is first opened, from two pages. */
 const alone = /features\/task\/PullRequestDialog/
 /** What of a task's page its own parts share: the panels, the changes and the history. Nothing else has a search bar. */

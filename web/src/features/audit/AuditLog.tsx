@@ -4,31 +4,24 @@ import { useDispatch } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
 import { reasonOf } from '../../api/fault.ts'
 import { useDownload } from '../../api/useDownload.ts'
-import { Button, ButtonLink } from '../../ui/form/Button.tsx'
+import { Button } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../ui/status/Loading.tsx'
-import { useMeQuery } from '../auth/authApi.ts'
+import { ForAdmins } from '../admin/ForAdmins.tsx'
 import { notifiedFailure } from '../notifications/notifications.ts'
-import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { exportOf, useAuditLogInfiniteQuery, type AuditFilter } from './auditApi.ts'
 import { AuditEntries } from './AuditEntries.tsx'
 import { AuditFilters, idIn } from './AuditFilters.tsx'
 import { texts } from './texts.ts'
 
 export function AuditLog() {
-  usePageTitle(texts.title)
-  const { data } = useMeQuery()
-  if (data?.isAdmin === true) return <Log />
   return (
-    <Page title={texts.title} width="narrow">
-      <p className="mb-4 text-muted">{texts.notAdmin}</p>
-      <ButtonLink to="/dashboard" size="touch">
-        {texts.back}
-      </ButtonLink>
-    </Page>
+    <ForAdmins title={texts.title} refusal={texts.notAdmin}>
+      <Log />
+    </ForAdmins>
   )
 }
 

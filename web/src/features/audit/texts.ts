@@ -7,7 +7,6 @@ export const texts = {
   title: 'Audit log',
   lead: 'Who did what on this server, and who read or exported what. Nothing is ever taken out of it.',
   notAdmin: 'Only the administrators of this server see its audit log.',
-  back: 'Go to Dashboard',
   fetchFailed: 'Failed to fetch the audit log',
   exportFailed: 'Failed to export the audit log',
   tryAgain: 'Try Again',

@@ -36,7 +36,7 @@ export function Reconnect({ task }: { readonly task: Task }) {
       kind="warning"
       className="mx-4 mt-4"
       action={
-        <Button size="small" busy={leaving} busyLabel={texts.leaving} onClick={connect}>
+        <Button size="touch" busy={leaving} busyLabel={texts.leaving} onClick={connect}>
           {texts.reconnect}
         </Button>
       }

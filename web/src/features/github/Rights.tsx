@@ -8,23 +8,16 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../ui/status/Loading.tsx'
-import { useMeQuery } from '../auth/authApi.ts'
-import { usePageTitle } from '../tasks/usePageTitle.ts'
+import { ForAdmins } from '../admin/ForAdmins.tsx'
 import { useGitHubRightsQuery, useRefreshGitHubRightsMutation, type GitHubRights } from './gitHubApi.ts'
 import { Deliveries, Installations, Limits, Permissions } from './RightsParts.tsx'
 import { texts } from './rightsTexts.ts'
 
 export function Rights() {
-  usePageTitle(texts.title)
-  const { data } = useMeQuery()
-  if (data?.isAdmin === true) return <Shown />
   return (
-    <Page title={texts.title} width="narrow">
-      <p className="mb-4 text-muted">{texts.notAdmin}</p>
-      <ButtonLink to="/dashboard" size="touch">
-        {texts.back}
-      </ButtonLink>
-    </Page>
+    <ForAdmins title={texts.title} refusal={texts.notAdmin}>
+      <Shown />
+    </ForAdmins>
   )
 }
 

@@ -18,7 +18,6 @@ export const texts = {
   leadOf: (name: string) =>
     `What the App ${name} may do at GitHub, where it is installed, and what came of what GitHub told it.`,
   notAdmin: 'Only the administrators of this server see the rights of its App.',
-  back: 'Go to Dashboard',
   refresh: 'Refresh',
   refreshing: 'Refreshing...',
   tryAgain: 'Try Again',

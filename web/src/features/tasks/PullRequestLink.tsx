@@ -1,5 +1,5 @@
 /** A task's pull request: a link with its number, and how it stands at the code host as an icon and a word. */
-import { CircleCheck, CircleDashed, CircleX, GitPullRequest } from 'lucide-react'
+import { Check, CircleCheck, CircleDashed, CircleX, Clock, GitPullRequest, Pencil } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
@@ -17,10 +17,11 @@ const looks = {
   merged: [CircleCheck, 'text-accent'],
   closed: bad,
 } as const
+/** Those of checks are round, those of reviews are not: a review that fails beside a check that does is no second cross. */
 const verdicts = {
-  Approved: good,
-  'Changes requested': bad,
-  'Review required': waiting,
+  Approved: [Check, 'text-ok'],
+  'Changes requested': [Pencil, 'text-bad'],
+  'Review required': [Clock, 'text-warn'],
   'Checks passing': good,
   'Checks failing': bad,
   'Checks pending': waiting,

@@ -1,5 +1,6 @@
 /** One of a few, each in sight: radio buttons as tiles, so that the arrow keys and forms work as everywhere. */
 import { type ReactNode, useId } from 'react'
+import { classes } from '../classes.ts'
 
 interface ChoiceProps<Value extends string> {
   readonly label: string
@@ -13,7 +14,9 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
   return (
     <fieldset>
       <legend className="mb-1.5 text-ui font-medium">{label}</legend>
-      <div className="grid grid-cols-2 gap-2 md:grid-cols-3">
+      <div
+        className={classes('grid gap-2 md:grid-cols-3', options.length === 3 ? 'grid-cols-3' : 'grid-cols-2')}
+      >
         {options.map((option) => (
           <label
             key={option.value}

@@ -225,32 +225,31 @@ function Sent({ taskId, feedback }: CardProps) {
       {kind !== 'check' && (
         <span className={answer === 'failed' ? 'wrap-anywhere text-bad' : ''}>{told}</span>
       )}
-      {answer === 'failed' && (
-        <Button
-          size="small"
-          busy={answering.isLoading}
-          busyLabel={texts.answering}
-          onClick={() => void onAnswer()}
-        >
-          {texts.answerAgain}
-        </Button>
-      )}
-      {comments.length > 0 && (
-        <span className="ml-auto">
-          {isResolved ? (
-            texts.resolved
-          ) : (
-            <Button
-              size="small"
-              busy={isLoading}
-              busyLabel={texts.resolving}
-              onClick={() => void onResolve()}
-            >
-              {texts.resolve}
-            </Button>
-          )}
-        </span>
-      )}
+      <span className="ml-auto flex flex-wrap items-center justify-end gap-2">
+        {answer === 'failed' && (
+          <Button
+            size="touch"
+            className="text-text"
+            busy={answering.isLoading}
+            busyLabel={texts.answering}
+            onClick={() => void onAnswer()}
+          >
+            {texts.answerAgain}
+          </Button>
+        )}
+        {comments.length > 0 && isResolved && texts.resolved}
+        {comments.length > 0 && !isResolved && (
+          <Button
+            size="touch"
+            className="text-text"
+            busy={isLoading}
+            busyLabel={texts.resolving}
+            onClick={() => void onResolve()}
+          >
+            {texts.resolve}
+          </Button>
+        )}
+      </span>
     </div>
   )
 }
@@ -267,7 +266,7 @@ function Dismissed({ taskId, feedback }: CardProps) {
       <span className="min-w-0 flex-1 truncate">
         {texts.dismissed}: {titleOf(feedback)}
       </span>
-      <Button size="small" busy={isLoading} onClick={() => void onUndo()}>
+      <Button size="touch" className="text-text" busy={isLoading} onClick={() => void onUndo()}>
         {texts.undo}
       </Button>
     </p>

@@ -42,7 +42,7 @@ export function Standing({ task }: { readonly task: Task }) {
               {texts.onGitHub}
             </a>
           )}
-          <Button size="small" busy={isLoading} onClick={() => void change()}>
+          <Button size="touch" busy={isLoading} onClick={() => void change()}>
             {state === 'open' ? texts.makeDraft : texts.makeReady}
           </Button>
         </span>

@@ -1,0 +1,29 @@
+/** A page for administrators; whoever is none reads that, and finds the way back. */
+import type { ReactNode } from 'react'
+import { ButtonLink } from '../../ui/form/Button.tsx'
+import { Page } from '../../ui/layout/Page.tsx'
+import { useMeQuery } from '../auth/authApi.ts'
+import { usePageTitle } from '../tasks/usePageTitle.ts'
+
+const texts = { back: 'Go to Dashboard' }
+
+interface ForAdminsProps {
+  readonly title: string
+  /** What others read. */
+  readonly refusal: string
+  readonly children: ReactNode
+}
+
+export function ForAdmins({ title, refusal, children }: ForAdminsProps) {
+  usePageTitle(title)
+  const { data } = useMeQuery()
+  if (data?.isAdmin === true) return children
+  return (
+    <Page title={title} width="narrow">
+      <p className="mb-4 text-muted">{refusal}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {texts.back}
+      </ButtonLink>
+    </Page>
+  )
+}
