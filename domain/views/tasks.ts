@@ -10,9 +10,8 @@ import type { TaskEvent } from '../task/events.ts'
 import type { NamedImage } from '../task/commands.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
+import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
 import type { AnyRecorded, View } from './view.ts'
-
-type ShownExecution = NonNullable<Task['execution']>
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
   /** The images of the first message. */
@@ -350,34 +349,6 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
   }
 }
 
-function step(
-  execution: ShownExecution | null,
-  change: Partial<ShownExecution>,
-  reached?: ShownExecution['steps'][number],
-): ShownExecution | null {
-  if (execution === null) return null
-  return { ...execution, ...change, steps: reached ? [...execution.steps, reached] : execution.steps }
-}
-
-/** Adds usage to the execution that it belongs to. */
-function used(
-  execution: ShownExecution | null,
-  more: NonNullable<ShownExecution['usage']> & { readonly executionId: string },
-): ShownExecution | null {
-  if (execution === null || execution.id !== more.executionId) return execution
-  const { inputTokens, outputTokens, costUsd } = execution.usage ?? nothingUsed
-  return {
-    ...execution,
-    usage: {
-      inputTokens: inputTokens + more.inputTokens,
-      outputTokens: outputTokens + more.outputTokens,
-      costUsd: costUsd + more.costUsd,
-    },
-  }
-}
-
-const nothingUsed = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
-
 function ended(task: TaskDocument, event: RecordedOf<EndEvent>): TaskDocument {
   const isCommand = task.execution?.kind === 'command'
   const outcome = outcomeOf(event, isCommand)
@@ -389,11 +360,6 @@ function ended(task: TaskDocument, event: RecordedOf<EndEvent>): TaskDocument {
     workspace: task.workspace === 'preparing' ? 'none' : task.workspace,
     execution: step(task.execution, { endedAt: event.at, outcome }),
   }
-}
-
-/** Percent after this many tool calls. Nobody knows how many there will be, so each takes a tenth of what is left below 95. */
-function progressAfter(toolCalls: number): number {
-  return Math.round(95 - 80 * 0.9 ** toolCalls)
 }
 
 /** After this many calls the shown percentage no longer changes. */

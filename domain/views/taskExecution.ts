@@ -1,0 +1,38 @@
+/** What a task's document tells of the execution that runs, or ran last: its steps, its use, how far it is. */
+import type { Task } from '../api/tasks.schema.ts'
+
+export type ShownExecution = NonNullable<Task['execution']>
+
+export const nothingUsed = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
+
+/** The execution with a change, and with the step that it reached. */
+export function step(
+  execution: ShownExecution | null,
+  change: Partial<ShownExecution>,
+  reached?: ShownExecution['steps'][number],
+): ShownExecution | null {
+  if (execution === null) return null
+  return { ...execution, ...change, steps: reached ? [...execution.steps, reached] : execution.steps }
+}
+
+/** Adds usage to the execution that it belongs to. */
+export function used(
+  execution: ShownExecution | null,
+  more: NonNullable<ShownExecution['usage']> & { readonly executionId: string },
+): ShownExecution | null {
+  if (execution === null || execution.id !== more.executionId) return execution
+  const { inputTokens, outputTokens, costUsd } = execution.usage ?? nothingUsed
+  return {
+    ...execution,
+    usage: {
+      inputTokens: inputTokens + more.inputTokens,
+      outputTokens: outputTokens + more.outputTokens,
+      costUsd: costUsd + more.costUsd,
+    },
+  }
+}
+
+/** Percent after this many tool calls. Nobody knows how many there will be, so each takes a tenth of what is left below 95. */
+export function progressAfter(toolCalls: number): number {
+  return Math.round(95 - 80 * 0.9 ** toolCalls)
+}
