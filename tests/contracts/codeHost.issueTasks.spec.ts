@@ -132,6 +132,8 @@ interface Start {
   readonly admit?: () => Promise<void>
   readonly clock?: IssueEngines['clock']
   readonly accessControl?: IssueEngines['accessControl']
+  /** People whose limit at the code host is used up. */
+  readonly limited?: readonly string[]
 }
 const never = 3_600_000
 /** For an App of another name than the one whose tokens people write with here. */
@@ -149,6 +151,7 @@ async function start({
   admit,
   clock = engines.clock,
   accessControl = openAccess,
+  limited = [],
 }: Start = {}): Promise<void> {
   const reads = projected(engines)
   const own = async () => tokenOf('ada')
@@ -168,7 +171,10 @@ async function start({
     },
     codeHostName: 'local',
     tokenFor: async ({ ownerId }) => {
-      const token = async () => tokenOf(people.get(ownerId) ?? '')
+      const token = async () => {
+        if (limited.includes(ownerId)) throw new CodeHostFault('rate_limited', 'Wait.')
+        return tokenOf(people.get(ownerId) ?? '')
+      }
       return { kind: 'own', holder: ownerId, token, repositoryToken: token }
     },
   }
@@ -419,6 +425,18 @@ test('a project whose owner may only read takes nothing, and keeps no issue from
   // Once they may, it is another's already.
   await asks('ada', 'PUT', '/collaborators/mallory', { permission: 'push' })
   await eventually(async () => expect(await decisions(3)).toEqual([`${number} elsewhere`]))
+})
+
+test('a project whose owner has used up their limit keeps no issue from others', async () => {
+  await rule(1, { on: false })
+  await projectOf(3)
+  await rule(3, { on: true })
+  await projectOf(2)
+  await rule(2, { on: true })
+  const number = await issueBy('ada')
+  await label('ada', number)
+  await start({ ...byPolling, limited: [userId(3)] })
+  await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
 })
 
 /** Starts with a project owner who has no room for a task, until the returned is called. */

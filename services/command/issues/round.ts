@@ -304,7 +304,13 @@ async function isElsewhere(
     const taken = issues?.taken.get(issueId)
     const isTaken = taken !== undefined && taken.failure === null
     const isTaking = isFirst && issues?.rule.on === true && other.status !== 'inactive'
-    if ((isTaken || isTaking) && (await mayPush(deps, other.owner, githubRepoId))) return true
+    if (!isTaken && !isTaking) continue
+    const counts = await mayPush(deps, other.owner, githubRepoId).catch((fault: unknown) => {
+      // Nobody's used up limit holds up others: what was taken counts meanwhile, and what may be taken does not.
+      if (isPassing(fault)) return isTaken
+      throw fault
+    })
+    if (counts) return true
   }
   return false
 }
@@ -325,12 +331,15 @@ async function readWaiting(
     : []
   const others = passed.filter(([id, { reason }]) => mayPassAway(reason) && isDue(id)).slice(0, passingMost)
   let isLater = false
-  for (const [id, { words }] of [...limited, ...others]) {
+  let isFull = false
+  for (const [id, { reason, words }] of [...others, ...limited]) {
+    if (isFull && isLimit(reason)) break
     askedAt.set(id, now)
     const outcome = await unlessGone(deps, of, id, async () =>
       considerIssue(deps, of, await deps.codeHost.issue(of.token, of.repository, words.number)),
     )
     isLater ||= outcome === 'later'
+    isFull ||= outcome === 'waits'
   }
   return isLater
 }
