@@ -106,7 +106,8 @@ export default defineConfig({
           globalSetup: ['tests/product/build.js'],
           testTimeout: 1_800_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          // They start several processes each: with more at a time, some would not be ready in time.
+          maxWorkers: 2,
         },
       },
     ],

@@ -34,6 +34,24 @@ const longest = [
   'e2e/fork.spec.ts',
   'server/queue.spec.ts',
   'server/audit.spec.ts',
+  // Of the long ones.
+  'manyRuns.spec.ts',
+  'killPoints.spec.ts',
+  'rebuild.spec.ts',
+  'tamperings.spec.ts',
+  'lostQueue.spec.ts',
+  'rebuildKills.spec.ts',
+  'startFaults.spec.ts',
+  'e2e/chain.spec.ts',
+  'killPointsTask.spec.ts',
+  'backup.spec.ts',
+  'sharedFaults.spec.ts',
+  'apart.spec.ts',
+  'apartRunners.spec.ts',
+  'reconnects.spec.ts',
+  'hostileSize.spec.ts',
+  'deliveryStorm.spec.ts',
+  'erasureApart.spec.ts',
 ]
 
 /**
