@@ -6,9 +6,15 @@ import { chmod, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { commitOf, GitFault, gitOrThrow, gitText, type Git } from './git.ts'
 import { alternatesOf, writeAlternates } from './repositoryLayout.ts'
-import type { Workspace } from '../workspace.ts'
 
-type Moved = Pick<Workspace, 'privateGitDir' | 'mirrorDir' | 'mirrorObjects' | 'startCommit'>
+/** What of a workspace says where its objects are. */
+interface Moved {
+  readonly privateGitDir: string
+  readonly mirrorDir: string
+  readonly mirrorObjects: string
+  /** The commit it started from; `null` in an empty repository. */
+  readonly startCommit: string | null
+}
 
 /**
  * Lets the workspace read from its mirror alone. Until all is there, it names the former ones as well, which keeps them: a move that was
