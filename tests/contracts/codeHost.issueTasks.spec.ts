@@ -10,7 +10,7 @@ import { webhookPath } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, projectStream, taskStream, userStream } from '#domain/kernel/streams.ts'
 import { issueLimits } from '#domain/project/issueRule.ts'
-import { project } from '#domain/project/project.ts'
+import { project, type ProjectCommand } from '#domain/project/project.ts'
 import { task } from '#domain/task/task.ts'
 import { user } from '#domain/user/user.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
@@ -626,49 +626,22 @@ test('another process goes on about where the last one read', async () => {
 })
 
 test('where as many wait for a limit as may, the next is not lost', async () => {
-  const consider = (n: number) =>
-    engines.commands.execute(
-      project,
-      projectStream(projectId(1)),
-      {
-        type: 'ConsiderIssue',
-        issue: {
-          issueId: `x${n}`,
-          nodeId: `I_${n}`,
-          number: 10_000 + n,
-          title: 'Old',
-          url: 'https://a.example',
-        },
-        asks: [
-          {
-            trigger: 'label',
-            at: new Date().toISOString(),
-            author: { id: '1001', login: 'ada' },
-            commentId: null,
-            right: 'admin',
-            standing: 'known',
-            textHash: 'h',
-          },
-        ],
-        isCut: false,
-        editedAt: null,
-        ownerMayWrite: true,
-        isElsewhere: false,
-        taskId: randomUUID(),
-        now: new Date().toISOString(),
-      },
-      cause(),
-    )
+  const at = new Date().toISOString()
+  const who = { author: { id: '1001', login: 'ada' }, right: 'admin', standing: 'known' } as const
+  const ask = { trigger: 'label', at, commentId: null, textHash: 'h', ...who } as const
+  const judged = { asks: [ask], isCut: false, editedAt: null, ownerMayWrite: true, isElsewhere: false }
+  const onProject = (command: ProjectCommand) =>
+    engines.commands.execute(project, projectStream(projectId(1)), command, cause())
+  const consider = (n: number) => {
+    const named = { number: 10_000 + n, title: 'Old', url: 'https://a.example' }
+    const issue = { issueId: `x${n}`, nodeId: `I_${n}`, ...named }
+    return onProject({ type: 'ConsiderIssue', issue, ...judged, taskId: randomUUID(), now: at })
+  }
   for (let n = 0; n < issueLimits.anHour + issueLimits.waiting; n += 1) await consider(n)
   const { state } = await engines.commands.load(project, projectStream(projectId(1)))
   if (state.kind !== 'project') throw new Error('The project is gone.')
   for (const { taskId } of state.issues.taken.values())
-    await engines.commands.execute(
-      project,
-      projectStream(projectId(1)),
-      { type: 'SettleIssue', taskId, failure: 'closed', reason: null },
-      cause(),
-    )
+    await onProject({ type: 'SettleIssue', taskId, failure: 'closed', reason: null })
   const number = await issueBy('ada')
   await label('ada', number)
   let lateBy = 0
