@@ -91,6 +91,16 @@ describe('an issue that was asked for', () => {
     )
       .when(consider({ taskId: taskId(2) }))
       .thenNothing())
+  test('of which no task could be made is taken again where it is asked for anew', () => {
+    const failed = ProjectIssueSettled.of({ taskId: taskId(1), failure: 'closed' }, { reason: null })
+    const before = { ...asked, at: at(-1) }
+    given(project, ruled, taken(1, before), failed)
+      .when(consider({ asks: [before], taskId: taskId(2) }))
+      .thenNothing()
+    given(project, ruled, taken(1, before), failed)
+      .when(consider({ asks: [before, asked], taskId: taskId(2) }))
+      .then([{ ...taken(), data: { ...taken().data, taskId: taskId(2) } }])
+  })
   test('is nothing while the rule is off', () => {
     given(project, created).when(consider()).thenNothing()
     given(project, ruled, ProjectIssueRuleChanged.of({ on: false, mentions: true }, { label: 'flightdeck' }))

@@ -29,7 +29,8 @@ export interface TakenIssue {
   readonly taskId: string
   /** ISO 8601. */
   readonly at: string
-  readonly isSettled: boolean
+  /** When it became known whether a task was made of it; `null` until then. ISO 8601. */
+  readonly settledAt: string | null
   /** Why no task was made of it; `null` where one was, or is not known yet. */
   readonly failure: IssueFailure | null
   /** `null` once it is erased. */
@@ -166,7 +167,7 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
       const { taskId, failure, reason } = command
       const taken = [...issues.taken.values()].find((one) => one.taskId === taskId)
       if (!taken) return refuse('not_found', 'No issue was taken for this task.')
-      return taken.isSettled ? [] : [ProjectIssueSettled.of({ taskId, failure }, { reason })]
+      return taken.settledAt !== null ? [] : [ProjectIssueSettled.of({ taskId, failure }, { reason })]
     }
     case 'WithdrawIssue': {
       const passed = issues.passed.get(command.issueId)
@@ -216,8 +217,10 @@ type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
   const { issueId } = issue
-  if (!issues.rule.on || issues.taken.has(issueId)) return []
-  const permitted = asks.filter((ask) => mayWrite(ask.right) && isSince(ask, issues.since))
+  if (!issues.rule.on || isTaken(issues, issueId)) return []
+  const failedAt = issues.taken.get(issueId)?.settledAt
+  const isNew = ({ at }: JudgedAsk) => failedAt == null || Date.parse(at) > Date.parse(failedAt)
+  const permitted = asks.filter((ask) => mayWrite(ask.right) && isSince(ask, issues.since) && isNew(ask))
   const ask = latestOf(permitted.filter(({ standing }) => standing === 'known'))
   const reason = ask === undefined ? whyNobody(issues, command, permitted) : whyNot(issues, command, ask)
   if (ask !== undefined && reason === null) {
@@ -248,6 +251,12 @@ function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedAsk): Issue
   // Within one second nobody can tell which came first.
   if (editedAt !== null && secondOf(editedAt) >= secondOf(ask.at)) return 'edited'
   return limitAt(issues, now)
+}
+
+/** Whether an issue is a task or becomes one. One of which none could be made may be asked for again. */
+export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string): boolean {
+  const before = taken.get(issueId)
+  return before !== undefined && before.failure === null
 }
 
 /** The limit that is reached; `null` where there is room for one more. */
@@ -309,7 +318,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
     }
     case 'ProjectIssueTaken': {
       const issueId = event.content?.issueId ?? event.data.taskId
-      const taken = { ...event.data, at: event.at, isSettled: false, failure: null, words: event.content }
+      const taken = { ...event.data, at: event.at, settledAt: null, failure: null, words: event.content }
       return {
         ...before,
         taken: new Map([...before.taken, [issueId, taken]]),
@@ -319,7 +328,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
     case 'ProjectIssueSettled': {
       const { taskId, failure } = event.data
       const taken = [...before.taken].map(
-        ([id, one]) => [id, one.taskId === taskId ? { ...one, isSettled: true, failure } : one] as const,
+        ([id, one]) => [id, one.taskId === taskId ? { ...one, settledAt: event.at, failure } : one] as const,
       )
       return { ...before, taken: new Map(taken) }
     }
@@ -366,5 +375,5 @@ function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyM
 
 /** Issues that were taken and of which it is not known yet whether they became tasks. */
 export function unsettledOf({ taken }: ProjectIssues): readonly TakenIssue[] {
-  return [...taken.values()].filter(({ isSettled }) => !isSettled)
+  return [...taken.values()].filter(({ settledAt }) => settledAt === null)
 }

@@ -1,12 +1,8 @@
 /** Issues of the local code host become tasks, and lead to them: by deliveries through the real address, and by looking now and then. */
 import { randomUUID } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import { join } from 'node:path'
-import Koa from 'koa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { identity } from '#domain/identity.ts'
-import { webhookPath } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, projectStream, taskStream, userStream } from '#domain/kernel/streams.ts'
 import { issueLimits } from '#domain/project/issueRule.ts'
@@ -19,7 +15,6 @@ import { idOfAccount } from '#platform/access/accountId.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
-import { answers } from '#platform/http/answers.ts'
 import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
@@ -27,43 +22,23 @@ import { projected } from '#platform/reads/projected.ts'
 import { startIssues, type IssueEngines, type IssueTimes } from '../../services/command/issues/issues.ts'
 import { startLinking } from '../../services/command/issues/linking.ts'
 import { factsOf } from '../../services/command/projectSync/reading.ts'
-import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
-import { startProjector } from '../../services/query/projection/projector.ts'
 import { projectId, sessionId, userId } from '../domain/ids.ts'
-import { cause, openAccess, openTestEngines, type TestEngines } from '../server/engines.ts'
+import { cause, openAccess, type TestEngines } from '../server/engines.ts'
 import { askRest } from './codeHost.apps.fixture.ts'
-import {
-  registered,
-  signIn,
-  startLocal,
-  temporaryFolder,
-  type Folder,
-  type LocalCodeHost,
-} from './codeHost.fixture.ts'
+import { hostWithDeliveries, type HostWithDeliveries } from './codeHost.deliveries.fixture.ts'
+import { registered, signIn, type LocalCodeHost } from './codeHost.fixture.ts'
 
-const secret = 'the secret of the hook'
 const repo = '/repos/ada/engine'
 const running: Held[] = []
 const tokens = new Map<string, string>()
-let folder: Folder
+let host: HostWithDeliveries
 let engines: TestEngines
-let http: Server
 let local: LocalCodeHost
 let made: HostRepository
 
 beforeEach(async () => {
-  folder = await temporaryFolder()
-  engines = await openTestEngines()
-  running.push(await startProjector(engines))
-  const app = new Koa()
-  app.silent = true
-  app.use(answers(engines.logger, randomUUID))
-  app.use(githubWebhooks(async () => [secret], engines))
-  http = createServer(app.callback())
-  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
-  const at = http.address()
-  const url = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}${webhookPath}`
-  local = await startLocal(join(folder.path, 'data'), { hook: { url, secret } })
+  host = await hostWithDeliveries()
+  ;({ local, engines } = host)
   for (const login of ['ada', 'grace', 'mallory', 'alan'])
     tokens.set(login, (await signIn(local.codeHost, login)).accessToken)
   made = await local.codeHost.createRepository(tokenOf('ada'), {
@@ -80,13 +55,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await stopped()
-  await local.stop()
-  await new Promise((closed) => {
-    http.close(closed)
-    http.closeAllConnections()
-  })
-  await engines.close()
-  await folder.remove()
+  await host.close()
 })
 
 /** Whose accounts people here have at the code host. */
@@ -377,7 +346,6 @@ test('a comment that was written before its answer was lost is not written again
   await start({ ...byPolling, codeHost: { writeComment: lost } })
   await eventually(async () => expect(lost.mock.calls).toHaveLength(1))
   await stopped()
-  running.push(await startProjector(engines))
   await start(byPolling)
   const [only] = await tasks()
   await eventually(async () => {
@@ -403,7 +371,6 @@ test('a mention by somebody who may write makes a task with their words; only wh
   await label('ada', control)
   await eventually(async () => expect(await numbers()).toEqual([control]))
   await stopped()
-  running.push(await startProjector(engines))
   await start(byPolling)
   await eventually(async () => expect(await numbers()).toEqual([control, number]))
   const [, mentioned] = await tasks()
@@ -619,7 +586,6 @@ test('another process goes on about where the last one read', async () => {
   await start({ ...byPolling, codeHost: { issues } })
   await eventually(async () => expect(since.at(-1)).toBe(updatedAt))
   await stopped()
-  running.push(await startProjector(engines))
   since.length = 0
   await start({ ...byPolling, codeHost: { issues } })
   await eventually(async () => expect(since[0]).toBe(updatedAt))

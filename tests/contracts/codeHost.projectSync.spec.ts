@@ -1,62 +1,37 @@
 /** Projects follow their repositories on the local code host: by deliveries through the real address, and by looking now and then. */
-import { randomUUID } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import { join } from 'node:path'
-import Koa from 'koa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import { projectsView } from '#domain/views/projects.ts'
-import { webhookPath } from '#domain/api/server.ts'
-import { answers } from '#platform/http/answers.ts'
 import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
 import { archivedReason, factsOf } from '../../services/command/projectSync/reading.ts'
 import { startProjectSync } from '../../services/command/projectSync/projectSync.ts'
 import type { ReadingTimes } from '../../services/command/readings.ts'
-import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
-import { startProjector } from '../../services/query/projection/projector.ts'
 import { projectId, userId } from '../domain/ids.ts'
-import { cause, openTestEngines, type TestEngines } from '../server/engines.ts'
+import { cause, type TestEngines } from '../server/engines.ts'
 import { appToken, askRest } from './codeHost.apps.fixture.ts'
-import { signIn, startLocal, temporaryFolder, type Folder, type LocalCodeHost } from './codeHost.fixture.ts'
+import { hostWithDeliveries, type HostWithDeliveries } from './codeHost.deliveries.fixture.ts'
+import { signIn, type LocalCodeHost } from './codeHost.fixture.ts'
 
-const secret = 'the secret of the hook'
 const running: Held[] = []
-let folder: Folder
+let host: HostWithDeliveries
 let engines: TestEngines
-let http: Server
 let local: LocalCodeHost
 let ada: string
 let made: HostRepository
 
 beforeEach(async () => {
-  folder = await temporaryFolder()
-  engines = await openTestEngines()
-  running.push(await startProjector(engines))
-  const app = new Koa()
-  app.silent = true
-  app.use(answers(engines.logger, randomUUID))
-  app.use(githubWebhooks(async () => [secret], engines))
-  http = createServer(app.callback())
-  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
-  const at = http.address()
-  const url = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}${webhookPath}`
-  local = await startLocal(join(folder.path, 'data'), { hook: { url, secret } })
+  host = await hostWithDeliveries()
+  ;({ local, engines } = host)
   ada = (await signIn(local.codeHost, 'ada')).accessToken
   made = await local.codeHost.createRepository(ada, { name: 'engine', description: '', isPrivate: true })
   await projectOf(1, made)
 })
 afterEach(async () => {
   for (const part of running.splice(0).toReversed()) await part.stop()
-  await local.stop()
-  await new Promise((closed) => {
-    http.close(closed)
-    http.closeAllConnections()
-  })
-  await engines.close()
-  await folder.remove()
+  await host.close()
 })
 
 /** A project of the n-th person. */

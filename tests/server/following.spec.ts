@@ -1,31 +1,27 @@
 /** Pull requests are followed: deliveries are taken in by their address, become hints in the log, and hints become readings. In one process. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import Koa from 'koa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { webhookPath } from '#domain/api/server.ts'
 import { deliveryStream, taskStream } from '#domain/kernel/streams.ts'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
-import { answers } from '#platform/http/answers.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
 import type { InstallationAccess, OwnAccess, ReadAccess } from '../../services/command/follow/access.ts'
 import type { FeedbackReader } from '../../services/command/follow/feedback.ts'
 import { startFollower, timesFor } from '../../services/command/follow/follower.ts'
-import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
 import { taskId, userId } from '../domain/ids.ts'
 import { eventually, openTestEngines, type TestEngines } from './engines.ts'
 import * as scene from './pullRequestScene.ts'
 import { openedWith } from './pullRequestScene.ts'
+import { openWebhookAddress, type WebhookAddress } from './webhookAddress.ts'
 
 let engines: TestEngines
-let http: Server
+let hook: WebhookAddress
 let address = ''
 const running: Held[] = []
 const [secret, before] = ['a secret of the hook', 'the secret before']
@@ -33,21 +29,12 @@ const [secret, before] = ['a secret of the hook', 'the secret before']
 beforeEach(async () => {
   engines = await openTestEngines()
   running.push(await startProjector(engines))
-  const app = new Koa()
-  app.silent = true
-  app.use(answers(engines.logger, randomUUID))
-  app.use(githubWebhooks(async () => [secret, before], engines))
-  http = createServer(app.callback())
-  await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
-  const at = http.address()
-  address = `http://127.0.0.1:${typeof at === 'object' && at ? at.port : 0}${webhookPath}`
+  hook = await openWebhookAddress(engines, [secret, before])
+  address = hook.url
 })
 afterEach(async () => {
   for (const part of running.splice(0).toReversed()) await part.stop()
-  await new Promise((closed) => {
-    http.close(closed)
-    http.closeAllConnections()
-  })
+  await hook.close()
   await engines.close()
 })
 

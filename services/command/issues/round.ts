@@ -7,6 +7,7 @@ import { isLimit, issueLimits, mayPassAway } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
   isNews,
+  isTaken,
   isUnwanted,
   readFrom,
   unsettledOf,
@@ -301,13 +302,12 @@ async function isElsewhere(
       continue
     }
     const issues = await issuesOf(deps, other.id)
-    const taken = issues?.taken.get(issueId)
-    const isTaken = taken !== undefined && taken.failure === null
+    const isItsOwn = issues !== null && isTaken(issues, issueId)
     const isTaking = isFirst && issues?.rule.on === true && other.status !== 'inactive'
-    if (!isTaken && !isTaking) continue
+    if (!isItsOwn && !isTaking) continue
     const counts = await mayPush(deps, other.owner, githubRepoId).catch((fault: unknown) => {
       // Nobody's used up limit holds up others: what was taken counts meanwhile, and what may be taken does not.
-      if (isPassing(fault)) return isTaken
+      if (isPassing(fault)) return isItsOwn
       throw fault
     })
     if (counts) return true
@@ -361,7 +361,7 @@ async function readIssues(
   let waiting = [...issues.passed.values()].filter(({ reason }) => isLimit(reason)).length
   let isLater = false
   for (const issue of found.issues) {
-    if (!issues.taken.has(issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
+    if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
       if (count === issuesMost) return 'soon'
       // The next are read once there is room for those that wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
