@@ -28,7 +28,7 @@ export const PasswordSet = event('PasswordSet', 1, {
   data: z.object({ credentialId: z.uuid() }),
   content: none,
 })
-/** The account on the code host was connected, or its profile there has changed. */
+/** The account on the code host was connected, also once more, or its profile there has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,

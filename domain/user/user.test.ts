@@ -213,11 +213,21 @@ describe('signing out', () => {
 })
 
 describe('the code host', () => {
-  const connect = { type: 'ConnectGitHub', profile, sessionId: sessionId(1) } as const
+  const connect = {
+    type: 'ConnectGitHub',
+    profile,
+    sessionId: sessionId(1),
+    hasNewTokens: false,
+  } as const
   const disconnect = { type: 'DisconnectGitHub' } as const
 
   test('is connected to who has a password', () => given(user, adaByPassword).when(connect).then([connected]))
   test('is connected once', () => given(user, ada).when(connect).thenNothing())
+  test('is connected again by new tokens, also where it was not known to be lost', () => {
+    const renew = { ...connect, hasNewTokens: true }
+    given(user, ada).when(renew).then([connected])
+    given(user, ada, ended(1)).when(renew).thenRefused('sign_in_required')
+  })
   test('is connected in a session that goes on', () => {
     given(user, adaByPassword, ended(1)).when(connect).thenRefused('sign_in_required')
     given(user, registered, passwordSet(1), session(2)).when(connect).thenRefused('sign_in_required')
@@ -274,7 +284,7 @@ test('a profile is what the person says', () =>
     .then([ProfileUpdated.of({}, { name: 'Ada', fullName: 'Ada King', email: null })]))
 
 test.each<UserCommand>([
-  { type: 'ConnectGitHub', profile, sessionId: sessionId(1) },
+  { type: 'ConnectGitHub', profile, sessionId: sessionId(1), hasNewTokens: false },
   {
     type: 'SignInWithPassword',
     credentialId: credentialId(1),

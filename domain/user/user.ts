@@ -79,8 +79,14 @@ export type UserCommand =
       readonly userId: string
       readonly profile: HostProfile
     } & NewSession)
-  /** The session that asks; it must still be open. */
-  | { readonly type: 'ConnectGitHub'; readonly profile: HostProfile; readonly sessionId: string }
+  | {
+      readonly type: 'ConnectGitHub'
+      readonly profile: HostProfile
+      /** The session that asks; it must still be open. */
+      readonly sessionId: string
+      /** New tokens are kept for a connection that went on: whatever failed with the old ones may be tried again. */
+      readonly hasNewTokens: boolean
+    }
   | { readonly type: 'DisconnectGitHub' }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
@@ -141,7 +147,9 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
           'conflict',
           'Your account is linked to a different GitHub account. Connect that one again.',
         )
-      return sameProfile(state.profile, command.profile) ? [] : [GitHubConnected.of({}, command.profile)]
+      return sameProfile(state.profile, command.profile) && !command.hasNewTokens
+        ? []
+        : [GitHubConnected.of({}, command.profile)]
     case 'DisconnectGitHub':
       return state.githubConnected ? [GitHubDisconnected.of({})] : []
     case 'DeleteAccount':

@@ -31,7 +31,7 @@ test('what could not be read is due again, and there are never more than were al
   const hinted = hints(times, 2)
   for (const id of ['1', '2', '3']) hinted.add(id, 'soon', 0)
   expect(hinted.take(2)).toEqual(['1', '2'])
-  for (const id of ['1', '2', '3']) hinted.keep(id, 3)
+  expect(['1', '2', '3'].map((id) => hinted.keep(id, 3))).toEqual([true, true, false])
   expect(hinted.dueAt()).toBe(63)
   expect(hinted.take(63)).toEqual(['1', '2'])
 })

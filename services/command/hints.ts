@@ -8,8 +8,10 @@ export interface Hints {
   add(id: string, hint: Hint, now: number): void
   /** Those that are due, which count as read now. */
   take(now: number): readonly string[]
-  /** Could not be read: it is due again after the same time as after a reading. */
-  keep(id: string, now: number): void
+  /** Could not be read: it is due again after the same time as after a reading. `false` where it finds no place. */
+  keep(id: string, now: number): boolean
+  /** How many wait. */
+  size(): number
   /** When the next is due; `undefined` where none waits. */
   dueAt(): number | undefined
 }
@@ -28,8 +30,9 @@ export function hints({ restMs, againMs }: HintTimes, most: number): Hints {
   const readAt = new Map<string, number>()
   const put = (id: string, at: number) => {
     const before = due.get(id)
-    if (before === undefined && due.size >= most) return
+    if (before === undefined && due.size >= most) return false
     due.set(id, Math.min(before ?? at, at))
+    return true
   }
   return {
     add(id, hint, now) {
@@ -50,6 +53,7 @@ export function hints({ restMs, againMs }: HintTimes, most: number): Hints {
       return taken
     },
     keep: (id, now) => put(id, now + againMs),
+    size: () => due.size,
     dueAt: () => (due.size === 0 ? undefined : Math.min(...due.values())),
   }
 }

@@ -14,7 +14,7 @@ import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
@@ -41,18 +41,27 @@ const newestTasks = 200
 const wanted: EventFilter = { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] }
 const actor = { kind: 'system', service: 'retries' } as const
 
+/** What came of looking at a person; `refused`: the host does not let them in. */
+type Outcome = 'done' | 'later' | 'refused'
+
 /** Goes on until it is stopped. What somebody connected for while nobody listened, they can still ask for in the task. */
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
 ): Promise<Held> {
   const back = hints(times, mostHinted)
+  /** Who was refused when they were looked at last, and is looked at once more: their new tokens may have come later than the event. */
+  const refused = new Set<string>()
   let isStopped = false
   let heard: Position | null = null
   const look = rounds(async () => {
     for (const userId of back.take(performance.now())) {
       if (isStopped) return
-      if (!(await retryFor(engines, userId, heard))) back.keep(userId, performance.now())
+      const outcome = await retryFor(engines, userId, heard)
+      const isFirstRefusal = outcome === 'refused' && !refused.has(userId)
+      if (outcome !== 'later') refused.delete(userId)
+      const isDueAgain = outcome === 'later' || isFirstRefusal
+      if (isDueAgain && back.keep(userId, performance.now()) && isFirstRefusal) refused.add(userId)
     }
     awaitNext()
   })
@@ -63,7 +72,9 @@ export async function startRetriedUpdates(
   const hear = async (events: readonly StoredEvent[], upTo: Position): Promise<void> => {
     for (const { stream } of events) {
       const named = parseStream(stream)
-      if (named.kind === 'user') back.add(named.id, 'soon', performance.now())
+      if (named.kind !== 'user') continue
+      refused.delete(named.id)
+      back.add(named.id, 'soon', performance.now())
     }
     heard = upTo
     awaitNext()
@@ -78,9 +89,8 @@ export async function startRetriedUpdates(
   }
 }
 
-/** `false` where it is not known now whether the person is connected again. */
-async function retryFor(engines: RetryEngines, userId: string, upTo: Position | null): Promise<boolean> {
-  const { projected, documents, commands, access, codeHost, logger } = engines
+async function retryFor(engines: RetryEngines, userId: string, upTo: Position | null): Promise<Outcome> {
+  const { projected, documents, access, codeHost } = engines
   try {
     if (upTo !== null) await projected.waitFor(upTo, foldedWithinMs)
     const newest = await documents.find(tasksView, {
@@ -89,21 +99,43 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
       limit: newestTasks,
     })
     const failed = newest.filter(({ publishingFault }) => publishingFault === 'github_not_connected')
-    if (failed.length === 0) return true
+    if (failed.length === 0) return 'done'
     await codeHost.account(await access.tokenOf(userId))
-    for (const { id } of failed) {
-      const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
-      await commands.execute(task, taskStream(id), command, { actor, commandId: randomUUID() })
-    }
+    let outcome: Outcome = 'done'
+    for (const { id } of failed) if (!(await isRetried(engines, id))) outcome = 'later'
+    return outcome
+  } catch (fault) {
+    if (isPassing(fault)) return 'later'
+    const isRefused =
+      fault instanceof CodeHostFault
+        ? fault.kind === 'unauthorized'
+        : codeOf(fault) === 'github_not_connected'
+    tell(engines, fault, { userId })
+    return isRefused ? 'refused' : 'done'
+  }
+}
+
+/** `false` where it may be tried again. What goes wrong with one task is nothing to the others. */
+async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
+  const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
+  try {
+    await engines.commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
     return true
   } catch (fault) {
-    const isPassing =
-      fault instanceof EngineUnavailable ||
-      fault instanceof NotFolded ||
-      (fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind))
-    if (isPassing) return false
-    const isExpected = fault instanceof CodeHostFault || fault instanceof Fault
-    logger[isExpected ? 'debug' : 'warn']({ err: fault, userId }, 'failed to retry updates of pull requests')
+    if (isPassing(fault)) return false
+    tell(engines, fault, { taskId })
     return true
   }
+}
+
+const codeOf = (fault: unknown) => (fault instanceof Fault ? fault.code : undefined)
+
+const isPassing = (fault: unknown): boolean =>
+  fault instanceof EngineUnavailable ||
+  codeOf(fault) === 'conflict' ||
+  (fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind))
+
+function tell({ logger }: RetryEngines, fault: unknown, about: object): void {
+  const isExpected = fault instanceof CodeHostFault || fault instanceof Fault
+  logger[isExpected ? 'debug' : 'warn']({ err: fault, ...about }, 'failed to retry updates of pull requests')
 }

@@ -51,7 +51,12 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     expiresAt,
     client: maybe,
   }),
-  fc.record({ type: fc.constant('ConnectGitHub' as const), profile, sessionId: sessionIds }),
+  fc.record({
+    type: fc.constant('ConnectGitHub' as const),
+    profile,
+    sessionId: sessionIds,
+    hasNewTokens: fc.boolean(),
+  }),
   fc.record({ type: fc.constant('DisconnectGitHub' as const) }),
   fc.record({ type: fc.constant('SignOut' as const), sessionId: sessionIds }),
   fc.record({ type: fc.constant('SignOutEverywhere' as const) }),

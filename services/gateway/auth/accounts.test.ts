@@ -133,6 +133,43 @@ describe('connecting', () => {
     expect(kept).toEqual(new Map([[pat.userId, 'of ada']]))
   })
 
+  test('again is told of once the new tokens are kept, also where nobody knew that the old ones were no good', async () => {
+    const pat = await person()
+    await accountsWith().link(ada, pat)
+    const tokensAtEvents: (string | undefined)[] = []
+    const watching: Commands = {
+      ...engines.commands,
+      async execute(decider, stream, ...rest) {
+        const executed = await engines.commands.execute(decider, stream, ...rest)
+        const isTold = executed.events.some(({ type }) => type === 'GitHubConnected')
+        if (isTold) tokensAtEvents.push(kept.get(pat.userId))
+        return executed
+      },
+    }
+    const again = { ...ada, tokens: { ...ada.tokens, accessToken: 'new of ada' } }
+    await accountsWith(watching).link(again, pat)
+    expect(tokensAtEvents).toEqual(['new of ada'])
+  })
+
+  test('is connected where the old connection was ended before the new tokens were kept', async () => {
+    const pat = await person()
+    const stream = userStream(pat.userId)
+    let ended = false
+    const racing: Commands = {
+      ...engines.commands,
+      async execute(decider, on, ...rest) {
+        const executed = await engines.commands.execute(decider, on, ...rest)
+        if (on === stream && !ended) {
+          ended = true
+          await engines.commands.execute(user, stream, { type: 'DisconnectGitHub' }, cause())
+        }
+        return executed
+      },
+    }
+    await accountsWith(racing).link(ada, pat)
+    expect([await connected(pat.userId), kept.get(pat.userId)]).toEqual(['ada', 'of ada'])
+  })
+
   test('while the person connects another leaves this one to nobody, and no tokens of it', async () => {
     const pat = await person()
     const racing = accountsWith(beforeUser(() => accountsWith().link(grace, pat)))

@@ -106,7 +106,8 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
 
     async link({ account, tokens }, { userId, sessionId }) {
       const stream = userStream(userId)
-      const command = { type: 'ConnectGitHub', profile: profileOf(account), sessionId } as const
+      const profile = profileOf(account)
+      const command = { type: 'ConnectGitHub', profile, sessionId, hasNewTokens: false } as const
       try {
         // What is refused anyway claims nothing.
         const decision = user.decide(command, (await commands.load(user, stream)).state)
@@ -121,7 +122,10 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
           })
         // Not before: tokens of an account that was refused must not take the place of others.
         await access.keep(userId, tokens)
-        if (executed.position !== null) await projected.waitFor(executed.position, projectedWithinMs)
+        // Once more: a connection that went on has new tokens, and one that was ended before they were kept begins again.
+        const kept = { ...command, hasNewTokens: executed.events.length === 0 }
+        const { position } = await commands.execute(user, stream, kept, causedBy(userId))
+        if (position !== null) await projected.waitFor(position, projectedWithinMs)
       } catch (fault) {
         throw fault instanceof Fault ? new SignInFailed(whyNotLinked(fault), fault) : fault
       }
