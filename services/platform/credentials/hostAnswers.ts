@@ -3,40 +3,65 @@ import { LRUCache } from 'lru-cache'
 import type { GitHubAccess, InstallationsOfApp } from '#domain/api/github.schema.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
+import type { InstallationRequest } from '#platform/ports/codeHostApp.ts'
 
 export interface HostAnswers<Answer extends object> {
   /**
    * What is kept under this name, or else what `read` answers: those who ask at once share one reading, and a fault is not kept. With
-   * `again` it is read in any case.
+   * `again` only what is younger than some seconds is not read anew, and what is being read.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
+  /** The next who asks has it read anew. */
+  forget(name: string): void
 }
 
 const keptMs = 300_000
+/** A reading takes up to a hundred requests of a limit of 5,000 an hour. */
+const againMs = 10_000
+/** Of what is read with the App's own limit, which everybody shares. */
+const againOfAppMs = 30_000
 const mostKept = 500
 
-/** Answers of one kind, in memory, for as long as the bus is there. */
+interface Kept<Answer> {
+  readonly answer: Promise<Answer>
+  readonly at: number
+  isRead: boolean
+  countsMs: number
+}
+
+/** Answers of one kind, in memory, for as long as the bus is there; none is read more often than every `soonestMs` because somebody wants it anew. */
 export function hostAnswers<Answer extends object>({
   bus,
   clock,
+  soonestMs = againMs,
 }: {
   readonly bus: Pick<Bus, 'subscribe'>
   readonly clock: Clock
+  readonly soonestMs?: number
 }): HostAnswers<Answer> {
-  const kept = new LRUCache<string, { readonly answer: Promise<Answer>; readonly at: number }>({
-    max: mostKept,
-  })
+  const kept = new LRUCache<string, Kept<Answer>>({ max: mostKept })
   bus.subscribe('installations', () => kept.clear())
+  const counts = ({ isRead, countsMs, at }: Kept<Answer>, again: boolean): boolean => {
+    const atMostMs = !isRead ? keptMs : again ? soonestMs : countsMs
+    return clock.now().getTime() - at < atMostMs
+  }
   return {
     of(name, read, { again }) {
-      const now = clock.now().getTime()
       const known = kept.get(name)
-      if (known && !again && now - known.at < keptMs) return known.answer
-      const asked = { answer: read(), at: now }
+      if (known && counts(known, again)) {
+        // It may be from before what they want to see.
+        if (again) known.countsMs = soonestMs
+        return known.answer
+      }
+      const asked = { answer: read(), at: clock.now().getTime(), isRead: false, countsMs: keptMs }
       kept.set(name, asked)
-      asked.answer.catch(() => kept.get(name) === asked && kept.delete(name))
+      asked.answer.then(
+        () => void (asked.isRead = true),
+        () => kept.get(name) === asked && kept.delete(name),
+      )
       return asked.answer
     },
+    forget: (name) => void kept.delete(name),
   }
 }
 
@@ -46,9 +71,14 @@ export interface GitHubAnswers {
   readonly access: HostAnswers<GitHubAccess>
   /** Its installations, for administrators. */
   readonly installations: HostAnswers<InstallationsOfApp>
+  /** Who asked an owner to install it, for everybody; `null` where the host does not say. */
+  readonly requests: HostAnswers<{ readonly found: readonly InstallationRequest[] | null }>
 }
 
-export const gitHubAnswers = (engines: Parameters<typeof hostAnswers>[0]): GitHubAnswers => ({
+export const gitHubAnswers = (
+  engines: Pick<Parameters<typeof hostAnswers>[0], 'bus' | 'clock'>,
+): GitHubAnswers => ({
   access: hostAnswers(engines),
   installations: hostAnswers(engines),
+  requests: hostAnswers({ ...engines, soonestMs: againOfAppMs }),
 })

@@ -36,6 +36,9 @@ const installation = (index: number): Installation => ({
 let asked: string[]
 let has: Installation[]
 let fault: CodeHostFault | undefined
+/** Whoever asked an owner, and when the host answers with the installations. */
+let requests: { account: string; requester: string; requesterId: string }[]
+let answering: Promise<void>
 let now: number
 let bus: ReturnType<typeof openInProcessBus>
 let sources: AccessSources
@@ -43,6 +46,8 @@ beforeEach(() => {
   asked = []
   has = [installation(1)]
   fault = undefined
+  requests = []
+  answering = Promise.resolve()
   now = 0
   bus = openInProcessBus({ onFault: () => undefined })
   sources = {
@@ -55,6 +60,7 @@ beforeEach(() => {
       installationsOf: async (token) => {
         asked.push(`installations with the ${token}`)
         if (fault) throw fault
+        await answering
         return { installations: has.slice(0, 200), count: has.length }
       },
       repositoriesOf: async (_token, { installationId, ids }) => {
@@ -62,10 +68,16 @@ beforeEach(() => {
         if (!has.some(({ id }) => id === installationId)) throw new CodeHostFault('not_found', 'No.')
         return { count: 900, ids: ids ? ['7'] : [], isCut: ids }
       },
-      installationRequests: async () => [],
+      installationRequests: async () => {
+        asked.push('requests with the key')
+        return requests
+      },
     },
   }
 })
+/** What was asked with people's tokens, and with the App's key. */
+const ofPeople = () => asked.filter((one) => !one.endsWith('key'))
+const ofApp = () => asked.filter((one) => one.endsWith('key'))
 const ofAda = (query: Parameters<typeof accessOf>[2] = {}) => accessOf(sources, ada, query)
 
 describe('a visit', () => {
@@ -74,7 +86,7 @@ describe('a visit', () => {
     const { installations, more } = await ofAda()
     expect(installations).toHaveLength(100)
     expect(more).toBe(900)
-    expect(asked).toHaveLength(1 + 30)
+    expect(ofPeople()).toHaveLength(1 + 30)
     expect(installations?.[0]).toMatchObject({ count: 900, selected: ['7'], isCut: true })
     expect(installations?.[99]).toMatchObject({ count: null, selected: null, isCut: false })
   })
@@ -91,32 +103,79 @@ describe('what the code host said', () => {
     await Promise.all([ofAda(), ofAda(), ofAda()])
     now = 299_000
     await ofAda()
-    expect(asked).toHaveLength(2)
+    expect(ofPeople()).toHaveLength(2)
     await accessOf(sources, grace, {})
     expect(asked).toContain('installations with the token of u-grace')
-    expect(asked).toHaveLength(4)
+    expect(ofPeople()).toHaveLength(4)
     now = 301_000
     await ofAda()
-    expect(asked).toHaveLength(6)
+    expect(ofPeople()).toHaveLength(6)
   })
 
   test('is asked for anew by a refresh, and after a return from the code host', async () => {
     await ofAda()
     has = [installation(1), installation(2)]
+    now = 11_000
     expect((await ofAda()).installations).toHaveLength(1)
     expect((await ofAda({ refresh: 'true' })).installations).toHaveLength(2)
     has = [...has, installation(3)]
     expect((await ofAda({ installation_id: '3' })).installations).toHaveLength(3)
     // And that is what counts from then on.
-    const before = asked.length
+    const before = ofPeople().length
     expect((await ofAda()).installations).toHaveLength(3)
-    expect(asked).toHaveLength(before)
+    expect(ofPeople()).toHaveLength(before)
+  })
+
+  test('is not asked for anew by refreshes within ten seconds, nor while it is being asked for', async () => {
+    let answers = () => {}
+    answering = new Promise((resolve) => void (answers = resolve))
+    const first = ofAda()
+    await expect.poll(ofPeople).toHaveLength(1)
+    now = 60_000
+    const others = [ofAda({ refresh: 'true' }), ofAda({ refresh: 'true' }), ofAda({ installation_id: '1' })]
+    answers()
+    await Promise.all([first, ...others])
+    expect(ofPeople()).toHaveLength(2)
+
+    now = 70_000
+    await ofAda({ refresh: 'true' })
+    now = 79_000
+    for (let n = 0; n < 5; n += 1) await ofAda({ refresh: 'true' })
+    expect(ofPeople()).toHaveLength(4)
+    // Whoever asked for what is new does not see the old for long.
+    now = 81_000
+    await ofAda()
+    expect(ofPeople()).toHaveLength(6)
+  })
+
+  test('has the installation that was made since, and stays as it is for a number that is not theirs', async () => {
+    await ofAda()
+    has = [installation(1), installation(2)]
+    for (let n = 0; n < 3; n += 1)
+      await expect(ofAda({ installation_id: '4711' })).rejects.toMatchObject({ code: 'install_callback' })
+    expect(asked.filter((one) => one.startsWith('installations'))).toHaveLength(1)
+    expect((await ofAda({ installation_id: '2' })).installations).toHaveLength(2)
+    expect((await ofAda()).installations).toHaveLength(2)
+    expect(asked.filter((one) => one.startsWith('installations'))).toHaveLength(2)
+  })
+
+  test('of requests is one list for all people, which is read at most twice in a minute', async () => {
+    requests = [ada, grace].map(({ id, githubId }) => ({
+      account: `org of ${id}`,
+      requester: id,
+      requesterId: githubId,
+    }))
+    expect((await ofAda()).requests).toEqual([{ account: 'org of u-ada' }])
+    expect((await accessOf(sources, grace, {})).requests).toEqual([{ account: 'org of u-grace' }])
+    for (now = 0; now < 60_000; now += 1_000)
+      await Promise.all([ofAda({ refresh: 'true' }), accessOf(sources, grace, { refresh: 'true' })])
+    expect(ofApp()).toHaveLength(2)
   })
 
   test('is asked for anew once the code host tells of a change, also while it was being read', async () => {
     await ofAda()
     bus.publish('installations', { changed: true })
-    await expect.poll(async () => (await ofAda(), asked.length)).toBe(4)
+    await expect.poll(async () => (await ofAda(), ofPeople().length)).toBe(4)
   })
 
   test('does not count where it was no answer, nor for somebody whose connection has ended', async () => {

@@ -13,6 +13,7 @@ import type {
   InstallationsOfPerson,
   InstalledRepositories,
 } from '#platform/ports/codeHostApp.ts'
+import { installationRequestsOf, unlessOfHost } from '../installationRequests.ts'
 import { route, type QueryServices } from '../services.ts'
 
 /** A count that is not there by then is not waited for. */
@@ -52,23 +53,21 @@ export async function accessOf(
   const token = await sources.access.tokenOf(user.id)
   const again = refresh === 'true' || returned !== undefined
   const name = `${app.clientId} ${user.id}`
-  const answer = await sources.gitHubAnswers.access.of(name, () => readAccess(sources, token, user), {
-    again,
-  })
+  const { access } = sources.gitHubAnswers
+  const answerTo = (how: { readonly again: boolean }) =>
+    access.of(name, () => readAccess(sources, token, user), how)
+  const answer = await answerTo({ again })
+  if (returned === undefined || answer.installations?.some(({ id }) => id === returned)) return answer
   // Anybody can make an address with a number in it; whose the installation is only the code host says.
-  if (returned !== undefined && !(await isAmong(sources, token, answer, returned)))
+  if (answer.installations === null || !(await isTheirs(sources, token, returned)))
     throw new Fault('install_callback')
-  return answer
+  if (answer.more > 0) return answer
+  // It was made after what is kept was read.
+  access.forget(name)
+  return answerTo({ again: false })
 }
 
-async function isAmong(
-  { codeHostApps }: AccessSources,
-  token: string,
-  { installations, more }: GitHubAccess,
-  returned: string,
-): Promise<boolean> {
-  if (installations === null || installations.some(({ id }) => id === returned)) return installations !== null
-  if (more === 0) return false
+async function isTheirs({ codeHostApps }: AccessSources, token: string, returned: string): Promise<boolean> {
   const asked = { installationId: returned, ids: false }
   return codeHostApps.repositoriesOf(token, asked).then(
     () => true,
@@ -154,18 +153,9 @@ async function repositoriesOf(
 }
 
 /** What the person asked for, by their id. What the App cannot be asked for is not shown. */
-async function requestsOf(
-  { codeHostApps }: AccessSources,
-  githubId: string | null,
-): Promise<{ account: string }[]> {
-  if (githubId === null || !(await codeHostApps.hasKey())) return []
-  const asked = codeHostApps.installationRequests().catch(unlessOfHost)
-  const all = (await withinOr(countedWithinMs, asked, null)) ?? []
+async function requestsOf(sources: AccessSources, githubId: string | null): Promise<{ account: string }[]> {
+  if (githubId === null || !(await sources.codeHostApps.hasKey())) return []
+  const all = (await withinOr(countedWithinMs, installationRequestsOf(sources), null)) ?? []
   const theirs = all.filter(({ requesterId }) => requesterId === githubId)
   return theirs.slice(0, mostShown.requests).map(({ account }) => ({ account }))
-}
-
-function unlessOfHost(fault: unknown): null {
-  if (!(fault instanceof CodeHostFault)) throw fault
-  return null
 }

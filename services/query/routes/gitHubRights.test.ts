@@ -28,9 +28,11 @@ const installation = (id: number, change: Partial<Installation> = {}): Installat
 
 let bus: ReturnType<typeof openInProcessBus>
 let kept: RightsSources['gitHubAnswers']
+let laterMs: number
 beforeEach(() => {
+  laterMs = 0
   bus = openInProcessBus({ onFault: () => undefined })
-  kept = gitHubAnswers({ bus, clock: { now: () => now } })
+  kept = gitHubAnswers({ bus, clock: { now: () => new Date(now.getTime() + laterMs) } })
 })
 
 const apps: RightsSources['codeHostApps'] = {
@@ -157,7 +159,9 @@ test('installations are asked for once in a while, at a refresh, and after a cha
   })
   await Promise.all([rightsOf(counted, ada), rightsOf(counted, ada)])
   await rightsOf(counted, { ...ada, id: 'another administrator' })
+  await rightsOf(counted, ada, { again: true })
   expect(asked).toBe(1)
+  laterMs = 11_000
   await rightsOf(counted, ada, { again: true })
   expect(asked).toBe(2)
   bus.publish('installations', { changed: true })

@@ -22,6 +22,7 @@ import { administrator, fresh, signedIn, type Person } from '#platform/http/guar
 import type { Route } from '#platform/http/route.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostDelivery, Installation, RateLimit } from '#platform/ports/codeHostApp.ts'
+import { installationRequestsOf, unlessOfHost } from '../installationRequests.ts'
 import { route, type QueryServices } from '../services.ts'
 
 const partWithinMs = 12_000
@@ -114,11 +115,10 @@ async function permissionsOf({ codeHostApps }: RightsSources) {
   }
 }
 
-async function installationsOf({ codeHostApps }: RightsSources): Promise<InstallationsOfApp> {
+async function installationsOf(sources: RightsSources): Promise<InstallationsOfApp> {
   const [found, requests] = await Promise.all([
-    codeHostApps.installations(),
-    // An older code host has no such call.
-    codeHostApps.installationRequests().catch(unlessOfHost),
+    sources.codeHostApps.installations(),
+    installationRequestsOf(sources),
   ])
   const byAccount = (a: Installation, b: Installation) => (a.account.login < b.account.login ? -1 : 1)
   const shown = found.toSorted(byAccount).slice(0, mostShown.installations)
@@ -126,7 +126,7 @@ async function installationsOf({ codeHostApps }: RightsSources): Promise<Install
   const installations = await Promise.all(
     shown.map(async (one, index) => {
       if (index >= mostDetailed) return presented(one, null)
-      const detail = inTurn(() => detailOf({ codeHostApps }, one))
+      const detail = inTurn(() => detailOf(sources, one))
       return presented(one, await withinOr(detailWithinMs, detail, null))
     }),
   )
@@ -160,11 +160,6 @@ async function detailOf(
   } catch (fault) {
     return unlessOfHost(fault)
   }
-}
-
-function unlessOfHost(fault: unknown): null {
-  if (!(fault instanceof CodeHostFault)) throw fault
-  return null
 }
 
 function presented(installation: Installation, detail: Detail | null): InstallationOfApp {
