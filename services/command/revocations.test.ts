@@ -1,6 +1,6 @@
 /** A delivery that tells of a grant that was taken back: what the host then says of the token counts, and nothing else. */
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryReceived, receivedDeliveries } from '#domain/delivery.ts'
 import { identity } from '#domain/identity.ts'
 import { deliveryStream, identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -93,15 +93,22 @@ const isConnected = async () => {
   const { state } = await engines.commands.load(user, userStream(userId))
   return state.kind === 'user' && state.githubConnected
 }
-async function start(againMs = 60_000): Promise<void> {
-  running.push(await startRevocations({ ...engines, access, codeHostName }, { restMs: 1, againMs }))
+async function start(againMs = 60_000, most = 1_000): Promise<void> {
+  const times = { restMs: 1, againMs }
+  running.push(await startRevocations({ ...engines, access, codeHostName }, times, most))
 }
 /** Tells of it so often, as deliveries that are each another. */
-async function told(times = 1, senderId: string | null = githubId, action = 'revoked'): Promise<void> {
+const told = (times = 1, senderId: string | null = githubId, action = 'revoked'): Promise<void> =>
+  toldOf(
+    Array.from({ length: times }, () => senderId),
+    action,
+  )
+/** Tells of these people at once. */
+async function toldOf(senderIds: readonly (string | null)[], action = 'revoked'): Promise<void> {
   const about = { guid: '', event: 'github_app_authorization', action, senderType: 'User' } as const
   const nothing = { installationId: null, repositoryId: null, pullRequest: null, issue: null }
   const no = { headCommit: null, reviewId: null, commentId: null, checkRunId: null, checkSuiteId: null }
-  const deliveries = Array.from({ length: times }, () =>
+  const deliveries = senderIds.map((senderId) =>
     DeliveryReceived.of({ ...about, guid: randomUUID() }, { ...nothing, ...no, senderId }),
   )
   await engines.commands.execute(
@@ -188,4 +195,52 @@ test('that came before a process ended is looked at by the next one', async () =
   await start()
   await eventually('the connection has ended', async () => !(await isConnected()))
   expect(asked).toEqual(['first', 'first'])
+})
+
+describe('of more people than find a place', () => {
+  const people = ['2001', '2002', '2003', '2004'].map((id) => ({
+    userId: `00000000-a000-4000-8000-00000000${id}`,
+    githubId: id,
+    login: `somebody-${id}`,
+    accessToken: `of ${id}`,
+  }))
+  const tokensOfAll = people.map(({ accessToken }) => accessToken)
+  beforeEach(async () => {
+    for (const one of people) await connect(one)
+  })
+
+  test('each is looked at', async () => {
+    await start(60_000, 2)
+    await toldOf(people.map((one) => one.githubId))
+    await eventually('the host was asked about all', () => tokensOfAll.every((one) => asked.includes(one)))
+  })
+
+  test('each is looked at again where the host did not answer, whoever is told of meanwhile', async () => {
+    const isAway = new Set(tokensOfAll)
+    let answers = () => {}
+    const held = new Promise<void>((resolve) => void (answers = resolve))
+    answer = async (accessToken) => {
+      await held
+      if (isAway.delete(accessToken)) throw new CodeHostFault('unavailable', 'Away.')
+      return account
+    }
+    await start(20, 1)
+    await toldOf(people.map((one) => one.githubId))
+    await eventually('the host was asked', () => asked.length === 1)
+    answers()
+    const timesOf = (accessToken: string) => asked.filter((one) => one === accessToken).length
+    await eventually('each was asked about twice', () => tokensOfAll.every((one) => timesOf(one) === 2))
+  })
+
+  test('each is looked at by the next process, where one ended before it had room', async () => {
+    answer = () => Promise.reject(new CodeHostFault('unavailable', 'Away.'))
+    await start(60_000, 1)
+    await toldOf(people.map((one) => one.githubId))
+    await eventually('the host was asked', () => asked.length === 1)
+    await running.pop()?.stop()
+    answer = () => account
+    asked = []
+    await start()
+    await eventually('the host was asked about all', () => tokensOfAll.every((one) => asked.includes(one)))
+  })
 })

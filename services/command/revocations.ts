@@ -47,18 +47,24 @@ interface Revocations {
   readonly mark: string
   /** People who were named, by their id here. */
   readonly hinted: Hints
+  /** So many people wait or are looked at; deliveries about others are not read before there is room. */
+  readonly most: number
   readonly looking: Rounds
   /** Deliveries up to here were heard, and those up to `marked` need no second look. */
   heard: Position | null
   marked: Position | null
-  isLooking: boolean
+  /** People who were taken to be looked at and may have to wait again. */
+  beingLookedAt: number
   isStopped: boolean
+  /** Somebody was looked at, or it ends. */
+  rouse: () => void
 }
 
 /** Goes on until it is stopped. */
 export async function startRevocations(
   engines: RevocationEngines,
   times: HintTimes = usualTimes,
+  most: number = mostHinted,
 ): Promise<Held> {
   const { eventStore, jobs, logIdentity } = engines
   const mark = `revocations-${logIdentity.logId}-${logIdentity.epoch}`
@@ -69,15 +75,19 @@ export async function startRevocations(
   const revocations: Revocations = {
     engines,
     mark,
-    hinted: hints(times, mostHinted),
+    hinted: hints(times, most),
+    most,
     looking: rounds(() => look(revocations)),
     heard: from,
     marked: from,
-    isLooking: false,
+    beingLookedAt: 0,
     isStopped: false,
+    rouse: () => undefined,
   }
   const hear = async (events: readonly StoredEvent[], upTo: Position) => {
     for (const stored of events) await note(revocations, stored)
+    // What finds no room as the process ends the next one hears.
+    if (revocations.isStopped) return
     revocations.heard = upTo
     awaitNext(revocations)
     await advanceMark(revocations)
@@ -86,13 +96,15 @@ export async function startRevocations(
   return {
     async stop() {
       revocations.isStopped = true
+      revocations.rouse()
       await subscription.stop()
       await revocations.looking.stop()
     },
   }
 }
 
-async function note({ engines, hinted }: Revocations, stored: StoredEvent): Promise<void> {
+async function note(revocations: Revocations, stored: StoredEvent): Promise<void> {
+  const { engines, hinted } = revocations
   const { log, commands, vault, codeHostName, logger } = engines
   try {
     const event = await log.open(stored)
@@ -102,11 +114,21 @@ async function note({ engines, hinted }: Revocations, stored: StoredEvent): Prom
     if (name !== 'github_app_authorization' || action !== 'revoked' || senderId === null) return
     const account = identityStream(idOfAccount(vault, codeHostName, senderId))
     const { userId } = (await commands.load(identity, account)).state
-    if (userId !== null) hinted.add(userId, 'now and then', performance.now())
+    if (userId !== null && (await hasRoom(revocations))) hinted.add(userId, 'now and then', performance.now())
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
     logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
   }
+}
+
+/** Waits for room; `false` where the process ends first. */
+async function hasRoom(revocations: Revocations): Promise<boolean> {
+  const { hinted, most } = revocations
+  while (!revocations.isStopped && hinted.size() + revocations.beingLookedAt >= most) {
+    awaitNext(revocations)
+    await new Promise<void>((resolve) => void (revocations.rouse = resolve))
+  }
+  return !revocations.isStopped
 }
 
 function awaitNext({ hinted, looking }: Revocations): void {
@@ -117,12 +139,14 @@ function awaitNext({ hinted, looking }: Revocations): void {
 /** Looks at everybody who is due. Whoever cannot be looked at now is due again. */
 async function look(revocations: Revocations): Promise<void> {
   const { engines, hinted } = revocations
-  revocations.isLooking = true
-  for (const userId of hinted.take(performance.now())) {
+  const due = hinted.take(performance.now())
+  revocations.beingLookedAt = due.length
+  for (const userId of due) {
     const isDone = !revocations.isStopped && (await lookAt(engines, userId))
     if (!isDone) hinted.keep(userId, performance.now())
+    revocations.beingLookedAt -= 1
+    revocations.rouse()
   }
-  revocations.isLooking = false
   awaitNext(revocations)
   await advanceMark(revocations).catch((err: unknown) =>
     engines.logger.warn({ err }, 'failed to note which deliveries were looked at'),
@@ -154,8 +178,8 @@ async function lookAt({ commands, access, logger }: RevocationEngines, userId: s
 
 /** Only past what nobody waits for: a process that dies before that looks again. */
 async function advanceMark(revocations: Revocations): Promise<void> {
-  const { engines, mark, hinted, heard, marked, isLooking } = revocations
-  if (heard === null || heard === marked || isLooking || hinted.dueAt() !== undefined) return
+  const { engines, mark, hinted, heard, marked, beingLookedAt } = revocations
+  if (heard === null || heard === marked || beingLookedAt > 0 || hinted.dueAt() !== undefined) return
   revocations.marked = heard
   await engines.jobs.mark(mark, heard)
 }
