@@ -234,6 +234,14 @@ describe('the code host', () => {
   })
   test('is disconnected', () => given(user, ada).when(disconnect).then([disconnected]))
   test('is disconnected once', () => given(user, ada, disconnected).when(disconnect).thenNothing())
+  test('is disconnected by what was seen of it, unless the person has signed in or connected since', () => {
+    const seen = (revision: number) => ({ ...disconnect, asOf: revision })
+    given(user, ada).when(seen(2)).then([disconnected])
+    given(user, ada, session(2)).when(seen(2)).thenRefused('conflict')
+    given(user, ada, connected).when(seen(2)).thenRefused('conflict')
+    given(user, ada, ended(1)).when(seen(2)).then([disconnected])
+    given(user, ada, session(2), disconnected).when(seen(2)).thenNothing()
+  })
   test('may be connected again', () => given(user, ada, disconnected).when(connect).then([connected]))
   test.each([
     ['connected', [] as const],

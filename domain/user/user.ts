@@ -26,6 +26,8 @@ export type UserState =
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
+      /** Revision of the last event with which new tokens of the code host may have come. */
+      readonly lastSignIn: number
       readonly profile: HostProfile | null
       /** The person's account on the code host, connected or not; `null` before there is one and after it was erased. */
       readonly githubId: string | null
@@ -87,7 +89,8 @@ export type UserCommand =
       /** New tokens are kept for a connection that went on: whatever failed with the old ones may be tried again. */
       readonly hasNewTokens: boolean
     }
-  | { readonly type: 'DisconnectGitHub' }
+  /** `asOf`: refused with `conflict` where the person has signed in or connected after this revision. */
+  | { readonly type: 'DisconnectGitHub'; readonly asOf?: number }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
   | { readonly type: 'SignOutEverywhere' }
@@ -151,7 +154,10 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
         ? []
         : [GitHubConnected.of({}, command.profile)]
     case 'DisconnectGitHub':
-      return state.githubConnected ? [GitHubDisconnected.of({})] : []
+      if (!state.githubConnected) return []
+      return state.lastSignIn > (command.asOf ?? Number.POSITIVE_INFINITY)
+        ? refuse('conflict')
+        : [GitHubDisconnected.of({})]
     case 'DeleteAccount':
       // One event a session, so that everything that follows sessions sees each end.
       return [...allEnded(state.sessions), AccountDeleted.of({})]
@@ -194,6 +200,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       kind: 'user',
       email: event.content?.email ?? null,
       githubConnected: false,
+      lastSignIn: event.revision,
       profile: null,
       githubId: null,
       credentialId: null,
@@ -212,6 +219,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       return {
         ...state,
         githubConnected: true,
+        lastSignIn: event.revision,
         profile: event.content,
         githubId: event.content?.githubId ?? null,
       }
@@ -220,6 +228,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
     case 'SessionStarted':
       return {
         ...state,
+        lastSignIn: event.revision,
         sessions: withSession(state.sessions, event.data, event.at),
         begun: [...state.begun.filter((expiresAt) => expiresAt > event.at), event.data.expiresAt],
       }

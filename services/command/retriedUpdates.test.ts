@@ -47,7 +47,10 @@ afterEach(async () => {
   await engines.close()
 })
 
-async function start(commands: Pick<Commands, 'execute'> = engines.commands, againMs = 20): Promise<void> {
+async function start(
+  times = { restMs: 1, againMs: 20 },
+  commands: Pick<Commands, 'execute'> = engines.commands,
+): Promise<void> {
   const tokenOf = async () => {
     asked += 1
     const refusal = refusals.shift()
@@ -62,7 +65,7 @@ async function start(commands: Pick<Commands, 'execute'> = engines.commands, aga
       access: { tokenOf },
       codeHost: { account: async () => account },
     },
-    { restMs: 1, againMs },
+    times,
   )
 }
 
@@ -113,8 +116,9 @@ const requestsOf = async (n: number) =>
   (await engines.log.read(taskStream(taskId(n)), 0, 1_000)).filter(
     ({ type }) => type === 'PullRequestRequested',
   ).length
-const isTried = (n: number) =>
-  eventually(`the update of task ${n} is tried`, async () => (await requestsOf(n)) === 2)
+/** How often each was asked for: twice once it was tried again. */
+const requests = (...tasks: readonly number[]) => Promise.all(tasks.map(requestsOf))
+const soon = { timeout: 5_000 }
 
 /** The commands, but for those on one task, of which the first so many fail. */
 function failing(n: number, fault: Error, times: number): Pick<Commands, 'execute'> {
@@ -134,7 +138,7 @@ test('are tried once more after new tokens, also where nobody knew that the conn
   await lost(1)
   await start()
   await connect()
-  await isTried(1)
+  await expect.poll(() => requests(1), soon).toEqual([2])
 })
 
 test.each([
@@ -142,31 +146,33 @@ test.each([
   ['are not known to the code host yet', new CodeHostFault('unauthorized', 'Bad credentials')],
 ])('are looked at again where the new tokens %s, and no more than once', async (_, refusal) => {
   await lost(1)
-  await start()
+  await start({ restMs: 50, againMs: 1 })
   refusals = [refusal]
   await connect()
-  await isTried(1)
+  await expect.poll(() => requests(1), soon).toEqual([2])
   expect(asked).toBe(2)
 
   await lost(2)
-  refusals = [refusal, refusal]
+  refusals = [refusal, refusal, refusal, refusal]
   await connect()
-  await eventually('the owner was asked about twice', () => asked === 4)
+  await eventually('the host was asked twice', () => asked === 4)
   // The next connection is looked at like the first.
-  refusals = [refusal]
   await connect()
-  await isTried(2)
-  expect(asked).toBe(6)
+  await eventually('the host was asked twice more', () => asked === 6)
+  expect(await requests(2)).toEqual([1])
+  await lost(3)
+  await connect()
+  await expect.poll(() => requests(2, 3), soon).toEqual([2, 2])
+  expect(asked).toBe(7)
 })
 
 test.each([
-  ['for good', new Error('A defect.'), Number.POSITIVE_INFINITY],
-  ['for now', new EngineUnavailable('The event store'), 1],
-  ['against others', new Fault('conflict'), 1],
-])('of other tasks are tried also where one fails %s', async (_, fault, times) => {
+  ['for good', new Error('A defect.'), Number.POSITIVE_INFINITY, [2, 1, 2]],
+  ['for now', new EngineUnavailable('The event store'), 1, [2, 2, 2]],
+  ['against others', new Fault('conflict'), 1, [2, 2, 2]],
+])('of other tasks are tried also where one fails %s', async (_, fault, times, tried) => {
   for (const n of [1, 2, 3]) await lost(n)
-  await start(failing(2, fault, times))
+  await start({ restMs: 1, againMs: 20 }, failing(2, fault, times))
   await connect()
-  await Promise.all([isTried(1), isTried(3)])
-  if (times === 1) await isTried(2)
+  await expect.poll(() => requests(1, 2, 3), soon).toEqual(tried)
 })

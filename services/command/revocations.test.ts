@@ -6,6 +6,7 @@ import { identity } from '#domain/identity.ts'
 import { deliveryStream, identityStream, userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import { CodeHostFault, type HostAccount, type HostTokens } from '#platform/ports/codeHost.ts'
@@ -78,24 +79,49 @@ afterEach(async () => {
   await engines.close()
 })
 
+const profileOf = (who: Someone) => ({
+  githubId: who.githubId,
+  login: who.login,
+  name: null,
+  email: null,
+  avatar: 'a.png',
+})
+const newSession = () => ({ sessionId: randomUUID(), expiresAt: '2100-01-01T00:00:00.000Z', client: null })
 async function connect(who: Someone): Promise<void> {
   const { commands, vault } = engines
-  const profile = { githubId: who.githubId, login: who.login, name: null, email: null, avatar: 'a.png' }
-  const session = { sessionId: randomUUID(), expiresAt: '2100-01-01T00:00:00.000Z', client: null }
   const id = idOfAccount(vault, codeHostName, who.githubId)
   const claim = { type: 'ClaimIdentity', userId: who.userId } as const
   await commands.execute(identity, identityStream(id), claim, cause())
   await access.keep(who.userId, token(who.accessToken))
-  const signIn = { type: 'SignInWithGitHub', userId: who.userId, profile, ...session } as const
+  const signed = { userId: who.userId, profile: profileOf(who), ...newSession() }
+  const signIn = { type: 'SignInWithGitHub', ...signed } as const
   await commands.execute(user, userStream(who.userId), signIn, cause())
 }
 const isConnected = async () => {
   const { state } = await engines.commands.load(user, userStream(userId))
   return state.kind === 'user' && state.githubConnected
 }
-async function start(againMs = 60_000, most = 1_000): Promise<void> {
+async function start(
+  againMs = 60_000,
+  most = 1_000,
+  commands: Pick<Commands, 'load' | 'execute'> = engines.commands,
+): Promise<void> {
   const times = { restMs: 1, againMs }
-  running.push(await startRevocations({ ...engines, access, codeHostName }, times, most))
+  running.push(await startRevocations({ ...engines, commands, access, codeHostName }, times, most))
+}
+/** The commands, with something that happens just before the first one. */
+function afterThat(happens: () => Promise<unknown>): Pick<Commands, 'load' | 'execute'> {
+  let isPending = true
+  return {
+    load: engines.commands.load,
+    async execute(...command) {
+      if (isPending) {
+        isPending = false
+        await happens()
+      }
+      return engines.commands.execute(...command)
+    },
+  }
 }
 /** Tells of it so often, as deliveries that are each another. */
 const told = (times = 1, senderId: string | null = githubId, action = 'revoked'): Promise<void> =>
@@ -185,6 +211,30 @@ test('leaves alone who has connected anew while the host was asked', async () =>
   expect(await tokenNow()).toBe('second')
 })
 
+test('leaves connected who signs in right before the end is recorded', async () => {
+  answer = async (accessToken) => (accessToken === 'first' ? Promise.reject(refused) : account)
+  await start(
+    50,
+    1_000,
+    afterThat(() => connect({ ...ada, accessToken: 'second' })),
+  )
+  await told()
+  await eventually('the new token was asked about', () => asked.includes('second'))
+  expect(await isConnected()).toBe(true)
+  expect(await tokenNow()).toBe('second')
+})
+
+test('ends the connection a little later where another session began meanwhile, and no new token came', async () => {
+  answer = () => Promise.reject(refused)
+  const signIn = { type: 'SignInWithGitHub', userId, profile: profileOf(ada), ...newSession() } as const
+  const signsIn = () => engines.commands.execute(user, userStream(userId), signIn, cause())
+  await start(50, 1_000, afterThat(signsIn))
+  await told()
+  await eventually('the connection has ended', async () => !(await isConnected()))
+  await eventually('the token is dropped', async () => (await tokenNow()) === null)
+  expect(asked).toEqual(['first', 'first'])
+})
+
 test('that came before a process ended is looked at by the next one', async () => {
   answer = () => Promise.reject(new CodeHostFault('unavailable', 'Away.'))
   await start()
@@ -212,35 +262,51 @@ describe('of more people than find a place', () => {
   test('each is looked at', async () => {
     await start(60_000, 2)
     await toldOf(people.map((one) => one.githubId))
-    await eventually('the host was asked about all', () => tokensOfAll.every((one) => asked.includes(one)))
+    await expect.poll(() => asked.toSorted(), { timeout: 5_000 }).toEqual(tokensOfAll)
   })
 
   test('each is looked at again where the host did not answer, whoever is told of meanwhile', async () => {
+    const [first = '', ...others] = people.map((one) => one.githubId)
     const isAway = new Set(tokensOfAll)
-    let answers = () => {}
-    const held = new Promise<void>((resolve) => void (answers = resolve))
+    const { held, answers } = holding()
     answer = async (accessToken) => {
       await held
       if (isAway.delete(accessToken)) throw new CodeHostFault('unavailable', 'Away.')
       return account
     }
-    await start(20, 1)
-    await toldOf(people.map((one) => one.githubId))
+    const heard: string[] = []
+    const load: Commands['load'] = (decider, stream) => {
+      heard.push(stream)
+      return engines.commands.load(decider, stream)
+    }
+    await start(20, 1, { ...engines.commands, load })
+    await toldOf([first])
     await eventually('the host was asked', () => asked.length === 1)
+    await toldOf(others)
+    const next = identityStream(idOfAccount(engines.vault, codeHostName, others[0] ?? ''))
+    await eventually('the next delivery was heard', () => heard.includes(next))
     answers()
-    const timesOf = (accessToken: string) => asked.filter((one) => one === accessToken).length
-    await eventually('each was asked about twice', () => tokensOfAll.every((one) => timesOf(one) === 2))
+    const twice = tokensOfAll.flatMap((one) => [one, one])
+    await expect.poll(() => asked.toSorted(), { timeout: 5_000 }).toEqual(twice)
   })
 
   test('each is looked at by the next process, where one ended before it had room', async () => {
-    answer = () => Promise.reject(new CodeHostFault('unavailable', 'Away.'))
+    const { held, answers } = holding()
+    answer = () => held.then(() => account)
     await start(60_000, 1)
     await toldOf(people.map((one) => one.githubId))
     await eventually('the host was asked', () => asked.length === 1)
-    await running.pop()?.stop()
-    answer = () => account
+    const stopped = running.pop()?.stop()
+    answers()
+    await stopped
     asked = []
     await start()
-    await eventually('the host was asked about all', () => tokensOfAll.every((one) => asked.includes(one)))
+    await expect.poll(() => asked.toSorted(), { timeout: 5_000 }).toEqual(tokensOfAll)
   })
 })
+
+function holding(): { readonly held: Promise<void>; readonly answers: () => void } {
+  let answers = () => {}
+  const held = new Promise<void>((resolve) => void (answers = resolve))
+  return { held, answers: () => answers() }
+}

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { identity } from '#domain/identity.ts'
+import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
@@ -155,20 +156,20 @@ async function look(revocations: Revocations): Promise<void> {
 
 /** `false` where it is not known now whether the host still takes the person's token. */
 async function lookAt({ commands, access, logger }: RevocationEngines, userId: string): Promise<boolean> {
-  const end = () =>
-    commands.execute(
-      user,
-      userStream(userId),
-      { type: 'DisconnectGitHub' },
-      { actor, commandId: randomUUID() },
-    )
+  const stream = userStream(userId)
   try {
-    const { state } = await commands.load(user, userStream(userId))
-    if (state.kind === 'user') await access.endIfRefused(userId, end)
+    const { state, head } = await commands.load(user, stream)
+    if (state.kind !== 'user') return true
+    // A sign-in keeps its tokens before it is recorded: what was refused may be theirs no more.
+    const end = { type: 'DisconnectGitHub', asOf: head.revision } as const
+    await access.endIfRefused(userId, () =>
+      commands.execute(user, stream, end, { actor, commandId: randomUUID() }),
+    )
     return true
   } catch (fault) {
     const isPassing =
       fault instanceof EngineUnavailable ||
+      (fault instanceof Fault && fault.code === 'conflict') ||
       (fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind))
     if (isPassing) return false
     logger.warn({ err: fault, userId }, 'failed to look at a grant that may have been taken back')

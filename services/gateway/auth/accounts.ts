@@ -4,7 +4,7 @@ import { isRefusal } from '#domain/kernel/decider.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
-import { user, type UserState } from '#domain/user/user.ts'
+import { user, type UserCommand, type UserState } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
 import { recordRefusal } from '#platform/access/auditLog.ts'
 import type { Identity } from '#platform/http/session.ts'
@@ -37,7 +37,7 @@ type Services = Pick<
 
 /** `codeHostName` keeps accounts of different code hosts apart. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
-  const { commands, access, accessControl, sessions, projected, ids, vault } = services
+  const { commands, access, accessControl, sessions, ids, vault } = services
 
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
   const isDeleted = async (userId: string) => (await kindOf(commands, userId)) === 'deleted'
@@ -120,17 +120,35 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
             if (isNew && fault instanceof Fault) await release(account, userId)
             throw fault
           })
-        // Not before: tokens of an account that was refused must not take the place of others.
-        await access.keep(userId, tokens)
-        // Once more: a connection that went on has new tokens, and one that was ended before they were kept begins again.
-        const kept = { ...command, hasNewTokens: executed.events.length === 0 }
-        const { position } = await commands.execute(user, stream, kept, causedBy(userId))
-        if (position !== null) await projected.waitFor(position, projectedWithinMs)
+        await keepOfConnected(services, { userId, tokens, command, wasTold: executed.events.length > 0 })
       } catch (fault) {
         throw fault instanceof Fault ? new SignInFailed(whyNotLinked(fault), fault) : fault
       }
     },
   }
+}
+
+interface Connected {
+  readonly userId: string
+  readonly tokens: HostTokens
+  readonly command: Extract<UserCommand, { type: 'ConnectGitHub' }>
+  readonly wasTold: boolean
+}
+
+/** Keeps the tokens once they are the person's: those of an account that was refused must not take the place of others. */
+async function keepOfConnected(
+  { access, commands, ids, projected }: Services,
+  { userId, tokens, command, wasTold }: Connected,
+): Promise<void> {
+  await access.keep(userId, tokens)
+  // Once more: a connection that went on has new tokens, and one that was ended before they were kept begins again.
+  const { position } = await commands.execute(
+    user,
+    userStream(userId),
+    { ...command, hasNewTokens: !wasTold },
+    { actor: { kind: 'user', userId }, commandId: ids.uuid() },
+  )
+  if (position !== null) await projected.waitFor(position, projectedWithinMs)
 }
 
 async function kindOf(commands: Services['commands'], userId: string): Promise<UserState['kind']> {

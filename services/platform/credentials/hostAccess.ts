@@ -18,7 +18,7 @@ export interface HostAccess {
   end(userId: string): Promise<void>
   /**
    * Asks the host whether it still takes the person's token. Where it does not, `record` runs and then the tokens are dropped, unless others
-   * were kept meanwhile. Throws CodeHostFault where the host says neither, and `EngineUnavailable`.
+   * were kept meanwhile; where `record` throws, they stay. Throws CodeHostFault where the host says neither, and `EngineUnavailable`.
    */
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }
