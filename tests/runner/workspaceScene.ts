@@ -25,6 +25,8 @@ export interface Scene {
     readonly taskId?: string
     readonly baseBranch?: string
     readonly workingBranch?: string
+    readonly lastBase?: string
+    readonly isToBeRestored?: boolean
   }): Promise<Workspace>
   remove(): Promise<void>
 }
@@ -90,6 +92,8 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
         mirror: await scene.refresh(),
         baseBranch: asked.baseBranch ?? 'main',
         workingBranch: asked.workingBranch ?? 'flightdeck/a-task-12345678',
+        lastBase: asked.lastBase,
+        ...(asked.isToBeRestored && { isToBeRestored: true }),
         originUrl: 'http://localhost:8081/ada/sample.git',
         identity: { name: 'claude', email: 'noreply@anthropic.com' },
         owner: process.getuid?.() === 0 ? await openSandboxUsers(root).userOf(taskId) : undefined,

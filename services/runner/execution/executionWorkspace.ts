@@ -5,7 +5,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
-import { removeWorkspace } from '../workspace/workspace.ts'
+import { completeWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import { prepare, prepareWarmWorkspace, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
@@ -61,20 +61,39 @@ export async function executionWorkspace(
     })
     return ready.kind === 'failed' ? ready : { ...ready, session }
   }
-  return makeOrRestore(deps, subject)
+  const ready = await makeOrRestore(deps, subject)
+  if (ready.kind === 'ready' && ready.isNew && isToBeRestored(subject))
+    await completeWorkspace(deps.root, ready.workspace)
+  return ready
 }
 
+/** A task that had no workspace yet has nothing to restore, unless it began from a turn of another. */
+const isToBeRestored = ({ document, task }: ExecutionSubject): boolean =>
+  document.workspace === 'ready' || task.pendingRestore !== null
+
+/** A new workspace is left incomplete while it is restored: what ends in between must not leave one that looks restored. */
 async function makeOrRestore(
   deps: ExecutionDeps,
-  { task, document, user, fence, reporter, early, session, stop, terminal }: ExecutionSubject,
+  subject: ExecutionSubject,
 ): Promise<ExecutionWorkspace | Failed> {
+  const { task, document, user, fence, reporter, early, session, stop, terminal } = subject
   // What is printed before the turn is never a command's.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const { executionId } = fence
   const { signal } = stop
-  // An alternative begins at its commit only until its work was merged.
-  const begins = task.cleanUp.work === 'merged' ? { ...document, startCommit: null } : document
-  const preparing = { task: begins, user, executionId, reporter, output: booting.stdout, early, signal }
+  // An alternative begins at its commit, and a task where it began, only until its work was merged.
+  const isMerged = task.cleanUp.work === 'merged'
+  const begins = isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit }
+  const preparing = {
+    task: begins,
+    user,
+    executionId,
+    reporter,
+    output: booting.stdout,
+    early,
+    signal,
+    isToBeRestored: isToBeRestored(subject),
+  }
   const remake = async () => {
     await early?.close()
     await removeWorkspace(deps.root, task.taskId, deps.path)
@@ -87,9 +106,7 @@ async function makeOrRestore(
     if (!ready.isNew && task.pendingRestore?.reason === 'fork') ready = await remake()
     if (ready.kind === 'failed') return ready
     if (task.pendingRestore !== null && !ready.isNew) return await restoreExisting(deps, task, ready, session)
-    // A task that had no workspace yet has nothing to restore, unless it began from a turn of another.
-    if (!ready.isNew || (document.workspace !== 'ready' && task.pendingRestore === null))
-      return { ...ready, session }
+    if (!ready.isNew || !isToBeRestored(subject)) return { ...ready, session }
     // By the code host as it is now: a branch that stands is where work goes on.
     const isAnew = task.cleanUp.work === 'merged' && !ready.isOnPushedBranch
     if (isAnew && task.pendingRestore === null) {

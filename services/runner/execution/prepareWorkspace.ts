@@ -17,6 +17,7 @@ import {
   baseCommitsFor,
   prepareWorkspace,
   renameBranch,
+  type PrepareRequest,
   type PrepareResult,
 } from '../workspace/createWorkspace.ts'
 import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
@@ -45,7 +46,7 @@ export interface ReadyWorkspace extends RepositoryAccess {
 }
 
 interface PrepareRun {
-  readonly task: TaskDocument
+  readonly task: TaskDocument & Beginning
   readonly user: UserDocument
   readonly executionId: string
   readonly reporter: Reporter | null
@@ -53,6 +54,8 @@ interface PrepareRun {
   /** Opened as soon as the workspace's folders exist. */
   readonly early?: EarlySandbox | undefined
   readonly signal: AbortSignal
+  /** Saved work is to come into a new workspace, which the caller completes after that. */
+  readonly isToBeRestored?: boolean
   /** What the person must be allowed to do; `read` unless told. */
   readonly needs?: 'read' | 'push'
 }
@@ -99,7 +102,7 @@ export async function prepare(
 
 async function makeWhileRefreshing(
   deps: WorkspaceDeps,
-  { task, user, early, signal }: PrepareRun,
+  { task, user, early, signal, isToBeRestored = false }: PrepareRun,
   reached: RepositoryAccess,
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
@@ -119,9 +122,17 @@ async function makeWhileRefreshing(
       return before && isBeginning && (await isEmpty(deps, before, task)) ? undefined : before
     },
     make: (mirror) =>
-      workspaceFor(deps, { mirror, access }, { task, user }, (place) => {
-        if (!isDeepStrictEqual(place, found)) early?.open(place, access.url)
-      }),
+      workspaceFor(
+        deps,
+        { mirror, access },
+        { task, user },
+        {
+          isToBeRestored,
+          onPlace(place) {
+            if (!isDeepStrictEqual(place, found)) early?.open(place, access.url)
+          },
+        },
+      ),
     ground: (mirror) => baseCommitsFor(deps.git, mirror, branchesOf(task)),
     async remove() {
       await early?.close()
@@ -161,15 +172,24 @@ export async function isEmpty(
   return typeof ground === 'object' && ground.baseCommit === null
 }
 
+interface Beginning {
+  /** Where it began before: its work goes on from there where the base branch is gone by now. */
+  readonly lastBase?: string | null
+}
 interface WorkspaceOf {
-  readonly task: Pick<TaskDocument, 'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'>
+  readonly task: Pick<
+    TaskDocument,
+    'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'
+  > &
+    Beginning
   readonly user: UserDocument
 }
-function branchesOf({ id, branch, title, workingBranch, startCommit }: WorkspaceOf['task']) {
+function branchesOf({ id, branch, title, workingBranch, startCommit, lastBase }: WorkspaceOf['task']) {
   return {
     baseBranch: branch,
     workingBranch: workingBranch ?? workingBranchName(title, id),
     startAt: startCommit ?? undefined,
+    lastBase: lastBase ?? undefined,
   }
 }
 
@@ -178,7 +198,7 @@ export async function workspaceFor(
   deps: WorkspaceDeps,
   { mirror, access }: { readonly mirror: Mirror } & Pick<RepositoryAccess, 'access'>,
   { task, user }: WorkspaceOf,
-  onPlace?: (workspace: Workspace) => void,
+  making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
 ): Promise<Prepared | Failed> {
   const noSpace = await deps.eviction.make({ projectId: task.projectId })
   if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
@@ -194,7 +214,7 @@ export async function workspaceFor(
     // Without a sandbox there is no other user: it could not even reach its tree in a closed data folder.
     owner: deps.isRoot && isIsolated(deps.sandbox) ? await deps.sandboxUsers.userOf(task.id) : undefined,
     checkCheckout: deps.checkCheckout,
-    ...(onPlace && { onPlace }),
+    ...making,
   })
   switch (prepared.kind) {
     case 'ready':

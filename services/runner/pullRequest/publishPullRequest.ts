@@ -23,7 +23,7 @@ import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import { type Git, lastWords } from '../workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
-import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { completeWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { publishOrigins } from './publishOrigins.ts'
 import { addressOfTask, withRecord } from './taskRecord.ts'
 import { agentLimits } from '../execution/runLimits.ts'
@@ -60,19 +60,23 @@ const lostWork =
 export async function publishPullRequest(deps: Deps, publication: Publication): Promise<PullRequestOutcome> {
   const { state, task, user, signal } = publication
   const ready = await prepare(deps, {
-    task,
+    task: { ...task, lastBase: state.baseCommit },
     user,
     executionId: '',
     reporter: null,
     output: null,
     signal,
     needs: 'push',
+    isToBeRestored: true,
   })
   if (ready.kind === 'failed') return ready
   const { workspace, repository, access } = ready
-  if (ready.isNew && (await restoreSavedWork(deps, state, workspace)).kind !== 'restored') {
-    await removeWorkspace(deps.root, task.id, deps.path)
-    return { kind: 'failed', code: 'no_changes', reason: lostWork }
+  if (ready.isNew) {
+    if ((await restoreSavedWork(deps, state, workspace)).kind !== 'restored') {
+      await removeWorkspace(deps.root, task.id, deps.path)
+      return { kind: 'failed', code: 'no_changes', reason: lostWork }
+    }
+    await completeWorkspace(deps.root, workspace)
   }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
   const existing = await deps.codeHost.findPullRequest(access.accessToken, repository, branches)

@@ -10,7 +10,7 @@ import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { ownSecrets, settingsOf, valuesOf, withoutSecrets } from '../execution/projectSecrets.ts'
-import { refreshMirror } from '../execution/repositoryAccess.ts'
+import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
@@ -18,9 +18,16 @@ const mostAtOnce = 4
 
 /** Answers until the returned function is called. The caller has checked whose task or project it is. `home`: that of the runner's user. */
 export function answerQuestions(
-  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & RemovalDeps,
+  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & Omit<RemovalDeps, 'reach'>,
   { rpc, home }: { readonly rpc: Rpc; readonly home: string | undefined },
 ): () => void {
+  const removal: RemovalDeps = {
+    ...deps,
+    async reach(of) {
+      const reached = await reachAsPerson(deps, of)
+      return reached.kind === 'failed' ? undefined : reached.access
+    },
+  }
   const stops = [
     rpc.answer(
       'changes',
@@ -38,7 +45,7 @@ export function answerQuestions(
       'origins',
       ofOwnWorkspace(deps, (asked: Asked<'origins'>) => lineOrigins(deps, asked)),
     ),
-    rpc.answer('removeWorkspace', (asked) => removeOwnWorkspace(deps, asked)),
+    rpc.answer('removeWorkspace', (asked) => removeOwnWorkspace(removal, asked)),
     rpc.answer('hosts', (asked) => suggestedHosts(deps, asked, home)),
   ]
   return () => {

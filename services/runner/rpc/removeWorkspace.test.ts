@@ -1,8 +1,8 @@
 /** When a workspace goes after its pull request, and what is recorded before it does; with real git, and the log as the server has it. */
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/streams.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import {
   PullRequestObserved,
   PullRequestOpened,
@@ -11,12 +11,13 @@ import {
 } from '#domain/task/events.ts'
 import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import { task } from '#domain/task/task.ts'
+import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { taskId as taskIdOf } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { makeScene, testGit, testPath, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { noSandbox } from '../sandbox/none.ts'
-import { commitOf, gitOrThrow, gitText } from '../workspace/git/git.ts'
+import { commitOf, gitOrThrow, gitText, type Git } from '../workspace/git/git.ts'
 import { openLocks } from '../workspace/locks.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
 import { evictWorkspace, hasWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
@@ -27,8 +28,12 @@ const stream = taskStream(id)
 let engines: TestEngines
 let scene: Scene
 let workspace: Workspace
+let told: string[]
+let blobs: SealedBlobs
 beforeEach(async () => {
   engines = await openTestEngines()
+  told = []
+  blobs = sealedBlobs(engines)
   scene = await makeScene({ 'README.md': '# Sample\n' })
   workspace = await scene.prepare({ taskId: id })
 })
@@ -59,11 +64,13 @@ async function endedAs(state: 'merged' | 'closed', headCommit: string): Promise<
 async function saved(): Promise<void> {
   const made = await saveWork({ git: testGit, treeGit: testGit, workspace })
   if (made.kind === 'too_large') throw new Error(made.message)
+  const bundle = made.kind === 'saved' ? await blobs.put(scopeOfStream(stream), made.bundle) : undefined
+  if (!bundle) throw new Error('There is work to be saved.')
   await happened(
     WorkspaceSnapshotTaken.of(
       {
         executionId: '00000000-e000-4000-8000-000000000001',
-        bundle: { hash: '1'.repeat(64), size: 1 },
+        bundle,
         session: null,
         leftOut: made.leftOut.length,
       },
@@ -98,6 +105,11 @@ const deps = (over: Partial<RemovalDeps> = {}): RemovalDeps => ({
   sandbox: noSandbox({ path: testPath, git: testGit }),
   locks: openLocks(),
   commands: engines.commands,
+  blobs,
+  reach: async () => ({ url: scene.remote, authorization: '' }),
+  logger: Object.assign(Object.create(engines.logger), {
+    warn: (_: unknown, message: string) => void told.push(message),
+  }),
   runnerId: 'runner-1',
   prewarm: { agents: { drop: async () => undefined } },
   ...over,
@@ -157,6 +169,20 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     expect(await isThere()).toBe(true)
   })
 
+  test.each(['ready.json', 'git/objects/info/alternates', 'git/HEAD'])(
+    'stays where its %s cannot be read',
+    async (name) => {
+      await write('later.txt')
+      await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
+      const file = join(taskFolder(scene.root, id), name)
+      await rm(file)
+      await mkdir(file)
+      expect(await remove()).toEqual({ outcome: 'not_saved' })
+      expect(await readFile(join(workspace.dir, 'later.txt'), 'utf8')).toBe('new\n')
+      expect(told).toEqual(['failed to look at the work of a workspace that is to go'])
+    },
+  )
+
   test('is not merged where work was pushed on top of the merged head', async () => {
     await write('a.txt')
     const head = await published()
@@ -172,9 +198,53 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
   test('is merged where others pushed on top of it before the merge', async () => {
     await write('a.txt')
     await published()
-    await endedAs('merged', 'e'.repeat(40))
+    const { privateGitDir: gitDir, branch } = workspace
+    await gitOrThrow(testGit, { gitDir, args: ['push', '-q', scene.remote, `HEAD:refs/heads/${branch}`] })
+    await endedAs('merged', await scene.commit({ 'theirs.txt': 'theirs\n' }, branch))
     expect(await remove()).toEqual({ outcome: 'removed' })
     expect(await recordedWork()).toBe('merged')
+  })
+
+  test('is not merged into a head that nobody can show, or that is not on top of it', async () => {
+    await write('a.txt')
+    await published()
+    await endedAs('merged', 'e'.repeat(40))
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    await endedAs('merged', await scene.commit({ 'theirs.txt': 'theirs\n' }, 'elsewhere'))
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    await saved()
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('saved')
+  })
+
+  test('stays where git fails to say whether it was merged', async () => {
+    const head = await published()
+    await endedAs('merged', head)
+    const git: Git = async (call) => {
+      const finished = await testGit(call)
+      const isAbout = call.args.at(-1)?.startsWith(head)
+      return isAbout ? { ...finished, endedBy: 'time_limit', code: null } : finished
+    }
+    expect(await remove({ git: Object.assign(git, { as: testGit.as }) })).toEqual({ outcome: 'not_saved' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+  })
+
+  test('is not saved without the bundle, or where the base that it needs is gone or cannot be asked for', async () => {
+    await write('a.txt')
+    await endedAs('closed', 'e'.repeat(40))
+    await saved()
+    const isGone = { blobs: { get: async () => undefined } }
+    expect(await remove(isGone)).toEqual({ outcome: 'not_saved' })
+    expect(await remove({ reach: async () => undefined })).toEqual({ outcome: 'not_saved' })
+    const nowhere = { url: join(scene.root, 'nowhere.git'), authorization: '' }
+    expect(await remove({ reach: async () => nowhere })).toEqual({ outcome: 'not_saved' })
+    const base = (...args: readonly string[]) =>
+      gitOrThrow(testGit, { gitDir: scene.remote, args: ['branch', '--move', '--', ...args] })
+    await base('main', 'other')
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+    await base('other', 'main')
+    expect(await remove()).toEqual({ outcome: 'removed' })
   })
 
   test('is as merged after an eviction as before it', async () => {

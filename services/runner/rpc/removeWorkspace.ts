@@ -1,26 +1,36 @@
 /** Removes the workspace of a task whose pull request is over. */
 import { randomUUID } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
-import { taskStream } from '#domain/kernel/streams.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { WorkPlace } from '#domain/task/cleanUpEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import type { RepositoryAccess } from '../execution/repositoryAccess.ts'
 import { treeGitFor } from '../execution/restore.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
-import { commitOf, gitText, type Git } from '../workspace/git/git.ts'
+import { authorizationConfig, commitOf, fetchRefs, gitText } from '../workspace/git/git.ts'
+import { unlessMissing } from '../workspace/missing.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
 import { isEvicted, removeWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
 
 export type RemovalDeps = Pick<WorkspaceDeps, 'root' | 'path' | 'git' | 'sandbox' | 'locks'> &
-  Pick<RecordingDeps, 'commands' | 'runnerId'> & {
+  Pick<RecordingDeps, 'commands' | 'runnerId' | 'logger'> & {
+    readonly blobs: Pick<RecordingDeps['blobs'], 'get'>
+    /** How git reaches the task's repository as its owner; `undefined` where it does not. */
+    readonly reach: (of: Repository) => Promise<HostPlace | undefined>
     readonly prewarm: { readonly agents: Pick<Prewarm['agents'], 'drop'> }
   }
 
+interface Repository {
+  readonly owner: string
+  readonly projectId: string
+}
+type HostPlace = Pick<RepositoryAccess['access'], 'url' | 'authorization'>
 type Removal = Answered<'removeWorkspace'>
 
 /** Leaves the question to others unless this is the runner that is asked. */
@@ -35,10 +45,13 @@ export async function removeOwnWorkspace(
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || 'execution' in state.phase || state.pullRequestRequest !== null)
       return { outcome: 'in_use' }
-    const folder = await lstat(taskFolder(root, taskId)).catch(() => undefined)
+    const folder = await lstat(taskFolder(root, taskId)).catch(unlessMissing)
     if (!folder) return { outcome: 'none' }
     await prewarm.agents.drop(taskId)
-    const work = await whereItsWorkIs(deps, state)
+    const work = await whereItsWorkIs(deps, state).catch((fault: unknown) => {
+      deps.logger.warn({ err: fault, taskId }, 'failed to look at the work of a workspace that is to go')
+      return 'here' as const
+    })
     if (work === 'here') return { outcome: 'not_saved' }
     // Before anything goes: a crash, or a caller that no longer waits, must not lose it.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
@@ -65,6 +78,10 @@ async function mayBegin(
   }
 }
 
+const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repository => ({ owner, projectId })
+/** Of the time that the caller waits. */
+const hostWithinMs = 5_000
+
 /**
  * Where all of its work is, or that some of it is only `here`. A branch that was pushed and not merged is no place for it: it goes in the same
  * clean-up. Ignored files can be made again.
@@ -85,21 +102,48 @@ async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkP
   if (
     merged !== null &&
     (await isFullyPushed({ git, treeGitFor: () => treeGit }, workspace)) &&
-    (await isMergedBy(git, workspace, merged))
+    (await isMergedBy(deps, state, { workspace, mergedHead: merged }))
   )
     return 'merged'
   if (saved === null) return 'here'
   const now = await saveWork({ git, treeGit, workspace, last: saved.work })
-  return now.kind === 'unchanged' && now.leftOut.length === 0 ? 'saved' : 'here'
+  if (now.kind !== 'unchanged' || now.leftOut.length > 0) return 'here'
+  return (await canBeRestored(deps, state, workspace)) ? 'saved' : 'here'
 }
 
-/** Whether the workspace has no commit on top of the head that was merged, or of the base. A head that is not known here was pushed on top of ours. */
-async function isMergedBy(
-  git: Git,
-  { privateGitDir: gitDir, baseBranch }: Workspace,
-  mergedHead: string,
+/** Whether what was saved is there, and the base at the code host, on which a workspace is made again. */
+async function canBeRestored(
+  deps: Pick<RemovalDeps, 'git' | 'blobs' | 'reach'>,
+  state: LiveTask,
+  { baseBranch }: Workspace,
 ): Promise<boolean> {
-  if ((await commitOf(git, gitDir, mergedHead)) === null) return true
+  const { saved, taskId } = state
+  const bundle = saved && (await deps.blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle))
+  const host = bundle && (await deps.reach(repositoryOf(state)))
+  if (!host) return false
+  const { url, authorization } = host
+  const base = await gitText(deps.git, {
+    args: ['ls-remote', '--heads', '--', url, `refs/heads/${baseBranch}`],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs: hostWithinMs,
+  })
+  return base !== ''
+}
+
+/** Whether the workspace has no commit on top of the head that was merged, or of the base. */
+async function isMergedBy(
+  deps: Pick<RemovalDeps, 'git' | 'reach'>,
+  state: LiveTask,
+  { workspace, mergedHead }: { readonly workspace: Workspace; readonly mergedHead: string },
+): Promise<boolean> {
+  const { git } = deps
+  const { privateGitDir: gitDir, baseBranch } = workspace
+  if ((await commitOf(git, gitDir, mergedHead)) === null) {
+    // Others pushed before the merge, mostly on top of ours; whether they did, only the commit says.
+    const host = await deps.reach(repositoryOf(state))
+    if (host) await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, [mergedHead])
+    if ((await commitOf(git, gitDir, mergedHead)) === null) return false
+  }
   const base = await commitOf(git, gitDir, `refs/remotes/origin/${baseBranch}`)
   const bounds = [mergedHead, ...(base === null ? [] : [base])].map((commit) => `^${commit}`)
   return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', 'HEAD', ...bounds, '--'] })) === ''

@@ -1,5 +1,5 @@
 /** Makes the workspace of a task on a mirror. */
-import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
@@ -7,8 +7,10 @@ import type { CheckCheckout } from './git/checkoutLimits.ts'
 import { endedWell, gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'
 import { headsOf, headsWritten } from './git/refs.ts'
+import { unlessMissing } from './missing.ts'
 import { branchCandidates, usableBranchName } from './names.ts'
 import {
+  completeWorkspace,
   evictedMarker,
   findWorkspace,
   placesOf,
@@ -34,6 +36,10 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly workingBranch: string
   /** Where it begins instead of at the head of the base branch. */
   readonly startAt?: string | undefined
+  /** A commit of the base branch to make it on where the code host no longer has that branch. */
+  readonly lastBase?: string | undefined
+  /** Saved work is to come into a new one: until `completeWorkspace` is called it counts as incomplete. */
+  readonly isToBeRestored?: boolean
   /** Given when this process is root: the task's of `SandboxUsers`. */
   readonly owner: SandboxUser | undefined
   /** Asked before anything is checked out. */
@@ -101,22 +107,27 @@ async function makeWorkspace(
   ])
   for (const one of made) if (one.status === 'rejected') throw one.reason
   await copyIndex(workspace)
-  await writeMarker(task, workspace)
-  await rm(join(task, evictedMarker), { force: true })
+  if (!request.isToBeRestored) await completeWorkspace(request.root, workspace)
 }
 
 /** Where a task begins by the mirror as it is now. */
 export async function baseCommitsFor(
   git: Git,
   mirror: Mirror,
-  { baseBranch, workingBranch, startAt }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch' | 'startAt'>,
+  {
+    baseBranch,
+    workingBranch,
+    startAt,
+    lastBase,
+  }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch' | 'startAt' | 'lastBase'>,
 ): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'> {
   const names = [baseBranch, ...branchCandidates(workingBranch)]
   const written = await headsWritten(mirror.dir, names)
   // Where git does not keep its refs in files, git is asked.
   const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
   if (startAt !== undefined && !(await hasCommit(git, mirror, startAt))) return 'no_such_commit'
-  const head = heads.get(baseBranch) ?? null
+  const isStale = !heads.has(baseBranch) && lastBase !== undefined && (await hasCommit(git, mirror, lastBase))
+  const head = heads.get(baseBranch) ?? (isStale ? lastBase : null)
   const baseCommit = head === null ? null : (startAt ?? head)
   const isEmpty = baseCommit === null && (await hasNoBranch(git, mirror))
   if (baseCommit === null && !isEmpty) return 'no_such_branch'
@@ -174,7 +185,7 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
 }
 
 async function removeIncomplete(task: string, { owner, homeDir }: Workspace, path: string): Promise<void> {
-  const names: readonly string[] = await readdir(task).catch(() => [])
+  const names: readonly string[] = (await readdir(task).catch(unlessMissing)) ?? []
   const isEvicted = names.includes(evictedMarker)
   const gone = names.filter((name) => name !== evictedMarker && !(isEvicted && name === 'home'))
   for (const name of gone) await removeFolder(join(task, name), path)

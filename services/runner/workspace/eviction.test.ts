@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openMirrors } from './git/mirror.ts'
@@ -207,6 +207,26 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     await writeFile(join(scene.root, 'tasks', 'half-made', 'git/objects/info/alternates'), '')
     expect(await room({ idleMs: 60_000 }).clear()).toMatchObject({ mirrors: [] })
+  })
+
+  test.each([
+    ['ready.json', '["two"],[]'],
+    ['git/objects/info/alternates', 'EISDIR'],
+  ])('a workspace whose %s cannot be read stays, and so does every mirror', async (name, outcome) => {
+    await prepare('one')
+    await prepare('two')
+    const file = join(scene.root, 'tasks', 'one', name)
+    await rm(file)
+    await mkdir(file)
+    await utimes(join(scene.root, 'tasks', 'one', 'ready.json'), 1_000, 1_000)
+    const ended = room()
+      .clear()
+      .then(({ workspaces, mirrors }) => JSON.stringify([workspaces, mirrors]), String)
+    expect(await ended).toContain(outcome)
+    expect(await has('two')).toBe(false)
+    expect(await mirrorsThere()).toHaveLength(1)
+    expect(await readdir(join(scene.root, 'tasks', 'one'))).toContain('tree')
+    expect(faults.splice(0)).toHaveLength(1)
   })
 
   test('a clean-up that was cut off is finished by the next', async () => {

@@ -12,9 +12,10 @@ import { commitOf } from './git/git.ts'
 import type { Git } from './git/git.ts'
 import { alternatesOf } from './git/repositoryLayout.ts'
 import type { WorkspaceLocks } from './locks.ts'
+import { unlessMissing } from './missing.ts'
 import { isTaskFolderName } from './names.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
-import { evictWorkspace, readWorkspace, removeWorkspace } from './workspace.ts'
+import { evictWorkspace, hasWorkspace, readWorkspace, removeWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
@@ -68,7 +69,7 @@ export interface EvictionOptions {
   readonly measureMs?: number
   /** Called when the budget is exceeded and nothing is left that may be removed. */
   readonly onFull?: (bytes: number) => void
-  /** Called with what kept `make` from measuring or evicting: a task does not fail because of that. */
+  /** Called with what kept `make` from measuring or evicting, and what kept a workspace from being looked at: a task does not fail because of that. */
   readonly onFault: (fault: unknown) => void
 }
 
@@ -177,8 +178,8 @@ async function clearOnce(options: EvictionOptions): Promise<Cleared> {
     if (bytes <= goal) break
     const taskId = basename(dir)
     const gone = await locks.holdIfFree(taskId, async () => {
-      const workspace = isInUse(taskId) ? undefined : await workspaceAt(options, taskId)
-      return workspace && (await isFullyPushed(options, workspace)) && !isInUse(taskId)
+      const isIdle = !isInUse(taskId) && (await isWithoutWork(options, taskId)) && !isInUse(taskId)
+      return isIdle
         ? freed(options, dir, () => evictWorkspace(options.root, taskId, options.path))
         : undefined
     })
@@ -216,18 +217,30 @@ async function freed({ path }: EvictionOptions, dir: string, remove: () => Promi
   return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
 }
 
+/** Whether a task has a workspace without work of its own. One that cannot be looked at stays, and keeps no other. */
+async function isWithoutWork(options: EvictionOptions, taskId: string): Promise<boolean> {
+  try {
+    const workspace = await workspaceAt(options, taskId)
+    return workspace !== undefined && (await isFullyPushed(options, workspace))
+  } catch (fault) {
+    options.onFault(fault)
+    return false
+  }
+}
+
 /** Whether the code host has all of a workspace's work: no other commit and no other file. Ignored files can be made again. */
 export async function isFullyPushed(
   { git, treeGitFor }: Pick<EvictionOptions, 'git' | 'treeGitFor'>,
   workspace: Workspace,
 ): Promise<boolean> {
-  const { privateGitDir: gitDir, branch, baseBranch } = workspace
+  const { privateGitDir: gitDir, branch, baseBranch, startCommit } = workspace
   const [head, ...hosted] = await Promise.all(
     ['HEAD', `refs/remotes/origin/${branch}`, `refs/remotes/origin/${baseBranch}`].map((ref) =>
       commitOf(git, gitDir, ref),
     ),
   )
-  if (head !== null && !hosted.includes(head ?? null)) return false
+  const isHosted = head == null ? startCommit === null : hosted.includes(head)
+  if (!isHosted) return false
   const differences = await withScratchIndex(workspace, (index) =>
     treeDifferences(treeGitFor(workspace), workspace, index, 1),
   ).catch(() => undefined)
@@ -236,14 +249,15 @@ export async function isFullyPushed(
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-/** The workspace that a task has here, by itself alone: neither the project nor the code host is asked. */
+/** The workspace that a task has here, by itself alone: neither the project nor the code host is asked. Throws where that cannot be told. */
 export async function workspaceAt(
   { root }: Pick<EvictionOptions, 'root'>,
   taskId: string,
 ): Promise<Workspace | undefined> {
+  if (!(await hasWorkspace(root, taskId))) return undefined
   const [objects] = await alternatesOf(join(root, 'tasks', taskId, 'git'))
-  const mirror = objects === undefined ? undefined : { dir: dirname(objects), objects }
-  return mirror && readWorkspace({ root, taskId, mirror })
+  if (objects === undefined) throw new Error('the workspace does not say which mirror it stands on')
+  return readWorkspace({ root, taskId, mirror: { dir: dirname(objects), objects } })
 }
 
 /** Also those that incomplete workspaces name. */
@@ -293,8 +307,8 @@ async function removeLeftovers({ mirrorsRoot, path }: EvictionOptions): Promise<
 }
 
 async function foldersIn(dir: string): Promise<readonly string[]> {
-  const entries = await readdir(dir, { withFileTypes: true }).catch(() => [])
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  const entries = await readdir(dir, { withFileTypes: true }).catch(unlessMissing)
+  return (entries ?? []).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
 function sum(held: readonly Holding[]): number {

@@ -1,12 +1,19 @@
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { commitOf, gitText } from './git/git.ts'
+import { commitOf, gitOrThrow, gitText } from './git/git.ts'
 import { commitAndPush } from './publish/publish.ts'
 import { makeScene, testGit, testPath, testTaskId } from '../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../tests/runner/workspaceScene.ts'
 import { openSandboxUsers } from './sandboxUsers.ts'
-import { findWorkspace, removeWorkspace } from './workspace.ts'
+import {
+  completeWorkspace,
+  evictWorkspace,
+  findWorkspace,
+  hasWorkspace,
+  isEvicted,
+  removeWorkspace,
+} from './workspace.ts'
 import { prepareWorkspace } from './createWorkspace.ts'
 
 let scene: Scene
@@ -94,11 +101,59 @@ describe('a workspace', { timeout: 20_000 }, () => {
     await expect(lstat(join(again.dir, 'half.txt'))).rejects.toThrow('ENOENT')
   })
 
+  test.each([
+    ['cannot be read', (marker: string) => rm(marker).then(() => mkdir(marker)), 'EISDIR'],
+    ['was cut off', (marker: string) => writeFile(marker, '{"version":1,"branch"'), 'is damaged'],
+    ['is of a newer version', (marker: string) => writeFile(marker, '{"version":2}'), 'of a newer version'],
+  ])('whose mark %s is left alone', async (_why, spoil, told) => {
+    const { dir } = await scene.prepare()
+    await writeFile(join(dir, 'mine.txt'), 'mine\n')
+    await spoil(join(scene.root, 'tasks', testTaskId, 'ready.json'))
+    await expect(scene.prepare()).rejects.toThrow(told)
+    await expect(hasWorkspace(scene.root, testTaskId)).rejects.toThrow(told)
+    expect(await readFile(join(dir, 'mine.txt'), 'utf8')).toBe('mine\n')
+  })
+
+  test('that waits for what was saved is none until that is restored', async () => {
+    const found = async () =>
+      findWorkspace(testGit, { root: scene.root, taskId: testTaskId, mirror: await scene.refresh() })
+    const workspace = await scene.prepare({ isToBeRestored: true })
+    await writeFile(join(workspace.dir, 'half.txt'), '')
+    expect(await hasWorkspace(scene.root, testTaskId)).toBe(false)
+    expect(await found()).toBeUndefined()
+    const again = await scene.prepare({ isToBeRestored: true })
+    await expect(lstat(join(again.dir, 'half.txt'))).rejects.toThrow('ENOENT')
+    await completeWorkspace(scene.root, again)
+    expect(await found()).toEqual(workspace)
+  })
+
+  test('that waits for what was saved keeps the home that an eviction left', async () => {
+    const { homeDir } = await scene.prepare()
+    await writeFile(join(homeDir, 'session'), 'mine\n')
+    await evictWorkspace(scene.root, testTaskId, testPath)
+    for (let n = 0; n < 2; n++) await scene.prepare({ isToBeRestored: true })
+    expect(await readFile(join(homeDir, 'session'), 'utf8')).toBe('mine\n')
+    expect(await isEvicted(scene.root, testTaskId)).toBe(true)
+    await completeWorkspace(scene.root, await scene.prepare({ isToBeRestored: true }))
+    expect(await isEvicted(scene.root, testTaskId)).toBe(false)
+  })
+
   test('takes up a working branch that the host already has', async () => {
     const pushed = await scene.commit({ 'README.md': '# From before\n' }, 'flightdeck/a-task-12345678')
     const workspace = await scene.prepare()
     expect(workspace.startCommit).toBe(pushed)
     expect(await readFile(join(workspace.dir, 'README.md'), 'utf8')).toBe('# From before\n')
+  })
+
+  test('is made at the commit that it began from before, where its base is gone', async () => {
+    const { startCommit } = await scene.prepare({ baseBranch: 'main' })
+    const lastBase = startCommit ?? ''
+    await removeWorkspace(scene.root, testTaskId, testPath)
+    await scene.commit({ 'other.txt': '' }, 'other')
+    await gitOrThrow(testGit, { gitDir: scene.remote, args: ['update-ref', '-d', 'refs/heads/main'] })
+    await expect(scene.prepare()).rejects.toThrow('no_such_branch')
+    await expect(scene.prepare({ lastBase: 'e'.repeat(40) })).rejects.toThrow('no_such_branch')
+    expect(await scene.prepare({ lastBase })).toMatchObject({ startCommit, baseBranch: 'main' })
   })
 
   test('of an empty repository starts with its first branch', async () => {

@@ -5,7 +5,7 @@
  *     <root>/tasks/<taskId>/home        the agent's
  *     <root>/tasks/<taskId>/command-home   of the command that is running; removed with it
  *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
- *     <root>/tasks/<taskId>/ready.json  written last: without it the rest is incomplete; its time is that of the last use
+ *     <root>/tasks/<taskId>/ready.json  written last, after what is restored: without it the rest is incomplete; its time is that of the last use
  *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept
  */
 import { lstat, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
@@ -17,6 +17,7 @@ import { gitOrThrow, type Git } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'
 import { moveToMirror } from './git/formerMirror.ts'
 import { copyShallow } from './git/repositoryLayout.ts'
+import { unlessMissing } from './missing.ts'
 import { isTaskFolderName } from './names.ts'
 
 /** The user that owns a tree and runs what runs in it. */
@@ -46,7 +47,10 @@ export interface WorkspacePlace {
   readonly mirror: Mirror
 }
 
-/** The workspace a task has, if it was ever completed, brought into order for a run. There must be no other run in it. */
+/**
+ * The workspace a task has, if it was ever completed, brought into order for a run. There must be no other run in it. Throws where that cannot be
+ * told, so that nobody takes it for none.
+ */
 export async function findWorkspace(git: Git, place: WorkspacePlace): Promise<Workspace | undefined> {
   const workspace = await readWorkspace(place)
   if (!workspace) return undefined
@@ -57,7 +61,7 @@ export async function findWorkspace(git: Git, place: WorkspacePlace): Promise<Wo
   return workspace
 }
 
-/** Whether a task has a workspace here. */
+/** Whether a task has a workspace here. Throws where that cannot be told. */
 export async function hasWorkspace(root: string, taskId: string): Promise<boolean> {
   return isTaskFolderName(taskId) && (await readMarker(taskFolder(root, taskId))) !== undefined
 }
@@ -67,7 +71,7 @@ export function privateGitOf(root: string, taskId: string): string {
   return join(taskFolder(root, taskId), 'git')
 }
 
-/** The workspace a task has, as it is: a run may be at work in it. */
+/** The workspace a task has, as it is: a run may be at work in it. Throws where that cannot be told. */
 export async function readWorkspace({
   root,
   taskId,
@@ -113,7 +117,7 @@ export const evictedMarker = 'asleep'
 
 /** Whether a task's workspace was evicted, and has not been made again since. */
 export async function isEvicted(root: string, taskId: string): Promise<boolean> {
-  const marker = await lstat(join(taskFolder(root, taskId), evictedMarker)).catch(() => undefined)
+  const marker = await lstat(join(taskFolder(root, taskId), evictedMarker)).catch(unlessMissing)
   return marker !== undefined && !(await hasWorkspace(root, taskId))
 }
 
@@ -126,8 +130,19 @@ const Marker = z.object({
 })
 
 async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefined> {
-  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(() => undefined)
-  return written === undefined ? undefined : Marker.safeParse(parseJson(written)).data
+  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(unlessMissing)
+  if (written === undefined) return undefined
+  const marker = Marker.safeParse(parseJson(written))
+  // What is there may be somebody's only copy: it is neither used nor made anew.
+  if (!marker.success) throw new Error('ready.json of the workspace is damaged, or of a newer version')
+  return marker.data
+}
+
+/** Lets a workspace count as one from now on: with all that was to be restored, since what is found is not restored again. */
+export async function completeWorkspace(root: string, workspace: Workspace): Promise<void> {
+  const task = taskFolder(root, workspace.taskId)
+  await writeMarker(task, workspace)
+  await rm(join(task, evictedMarker), { force: true })
 }
 
 /** Marks the workspace as complete. */
@@ -142,7 +157,8 @@ export async function writeMarker(
     startCommit,
     ...(owner && { owner }),
   }
-  await writeFile(join(task, 'ready.half'), JSON.stringify(marker))
+  // On the disk before it has its name: an empty one would lock the task out of its workspace.
+  await writeFile(join(task, 'ready.half'), JSON.stringify(marker), { flush: true })
   await rename(join(task, 'ready.half'), join(task, 'ready.json'))
 }
 

@@ -1,5 +1,5 @@
 /** A task whose workspace is gone goes on with its work and its agent's session as they were after the last turn. */
-import { rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
@@ -64,4 +64,38 @@ test('what was committed, changed and new is there again, and the agent knows wh
   const text = output.map(({ content }) => content).join('')
   expect(text).toContain('recreated with its work as of the last turn')
   expect(text).toContain('kept\nnew\nmore\n')
+})
+
+test('a run that could not restore it leaves that to the next, which does not begin at the base', async () => {
+  const { ada, projectId, product } = scene
+  const { id: taskId } = await ada.task(projectId, 'Write something')
+  const params = { taskId }
+  expect((await ada.taskOnce(taskId, hasEnded)).status).toBe('completed')
+  await product.terminate()
+  await rm(join(product.dataDir, 'runner', 'tasks', taskId), { recursive: true })
+  await product.restart()
+
+  const live = await watching(ada, taskId)
+  // What was saved is there, and cannot be read now.
+  const blobs = join(product.dataDir, 'blobs')
+  const files = (await readdir(blobs, { recursive: true })).filter((name) => /\/[0-9a-f]{64}$/.test(name))
+  for (const name of files) {
+    await rename(join(blobs, name), join(blobs, `${name}.away`))
+    await mkdir(join(blobs, name))
+  }
+  await ada.ask(sendMessage, { params, body: { message: 'What was it?' } })
+  await live.until(
+    'the end of the turn',
+    ({ name, payload }) => name === 'task_status_changed' && payload.status === 'failed',
+  )
+  for (const name of files) {
+    await rm(join(blobs, name), { recursive: true })
+    await rename(join(blobs, `${name}.away`), join(blobs, name))
+  }
+
+  await ada.ask(executeTask, { params, body: { command: 'cat note.txt fresh.txt; tail -n 1 README.md' } })
+  await live.until('the end of the command', ({ name }) => name === 'command_completed')
+  live.close()
+  const { output } = await ada.ask(getTerminal, { params })
+  expect(output.map(({ content }) => content).join('')).toContain('kept\nnew\nmore\n')
 })

@@ -1,6 +1,7 @@
 /** How a workspace's tree differs from its index: found without following a link, opening a pipe or entering a nested repository. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessMissing } from '../missing.ts'
 import { gitOrThrow } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
@@ -163,9 +164,4 @@ async function copyIndex(from: string, to: string): Promise<void> {
 async function markOf(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(unlessMissing)
   return found && `${found.ino} ${found.ctimeMs} ${found.size}`
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-  throw error
 }

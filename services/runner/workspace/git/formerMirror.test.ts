@@ -1,5 +1,5 @@
 /** A workspace that was made on another mirror of its repository: one kept by the name alone, or by the name that it had before. */
-import { access, lstat, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -125,6 +125,18 @@ describe('a workspace of a mirror from before', { timeout: 30_000 }, () => {
     const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
     expect(await readFile(alternates, 'utf8')).toBe(`${mirror.objects}\n${former.objects}\n`)
     await expectWhole(former, mirror, await found(mirror))
+  })
+
+  test('keeps naming a former mirror that cannot be read', async () => {
+    const former = await mirrorBy('')
+    const { privateGitDir } = await madeOn(former)
+    const mirror = await mirrorBy('7')
+    // Not a folder: reading it fails, and it is not missing.
+    await rename(former.objects, `${former.objects}-away`)
+    await writeFile(former.objects, '')
+    await found(mirror)
+    const alternates = join(privateGitDir, 'objects/info/alternates')
+    expect(await readFile(alternates, 'utf8')).toContain(`${former.objects}\n`)
   })
 
   test('is found as it is where that mirror is gone, or the data folder was moved', async () => {

@@ -2,9 +2,10 @@
  * A workspace names the mirror that it was made on, and another one may be its repository's by now: mirrors were kept by the name alone once,
  * and a repository can be renamed. A new mirror has only what branches and tags reach today; what else the workspace stands on comes along.
  */
-import { chmod, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { chmod, lstat, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { commitOf, GitFault, gitOrThrow, gitText, type Git } from './git.ts'
+import { unlessMissing } from '../missing.ts'
 import { alternatesOf, writeAlternates } from './repositoryLayout.ts'
 
 /** What of a workspace says where its objects are. */
@@ -24,8 +25,8 @@ export async function moveToMirror(git: Git, workspace: Moved): Promise<void> {
   const { privateGitDir, mirrorObjects } = workspace
   const former: string[] = []
   for (const objects of await alternatesOf(privateGitDir))
-    // The data folder may have been moved.
-    if (objects !== mirrorObjects && (await namesIn(objects)).length > 0) former.push(objects)
+    // Missing where the data folder was moved. One that only cannot be read now may be read later.
+    if (objects !== mirrorObjects && !(await isMissing(objects))) former.push(objects)
   if (former.length > 0) {
     await writeAlternates(privateGitDir, mirrorObjects, ...former)
     const isWhole = await bringAlong(git, workspace, former).then(
@@ -58,7 +59,7 @@ async function bringAlong(
   const input = revisions(shared, there)
   await gitOrThrow(git, { gitDir, args: [...packing, '--revs', pack], input, timeoutMs })
   // Whoever runs in a sandbox reads them.
-  for (const name of await namesIn(dirname(pack)))
+  for (const name of await readdir(dirname(pack)))
     if (name.startsWith('pack-')) await chmod(join(dirname(pack), name), 0o444)
   const own = join(gitDir, 'objects', 'pack', 'pack')
   const rest = revisions([], [...there, ...shared])
@@ -90,6 +91,9 @@ async function endsOf(gitDir: string): Promise<readonly string[]> {
   return lines((await readFile(join(gitDir, 'shallow'), 'utf8').catch(() => '')).trim())
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch(() => [])
+async function isMissing(folder: string): Promise<boolean> {
+  const found = await lstat(folder)
+    .catch(unlessMissing)
+    .catch(() => 'unknown')
+  return found === undefined
 }

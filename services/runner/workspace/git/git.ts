@@ -239,13 +239,15 @@ export function fetchRefs(
   })
 }
 
-/** The commit a ref names, `null` when there is none. */
+/** The commit a ref names, `null` when there is none. Throws `GitFault` where git cannot tell. */
 export async function commitOf(git: Git, gitDir: string, ref: string): Promise<string | null> {
-  const found = await git({
-    gitDir,
-    args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
-  })
-  return endedWell(found) ? found.stdout.toString('utf8').trim() : null
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
+  const call = { gitDir, args }
+  const found = await git(call)
+  if (endedWell(found)) return found.stdout.toString('utf8').trim()
+  // So it ends where there is no such ref or object; by every other code it has failed.
+  if (found.endedBy === 'itself' && found.code === 1) return null
+  throw new GitFault(call, found)
 }
 
 export async function emptyTree(git: Git, gitDir: string): Promise<string> {

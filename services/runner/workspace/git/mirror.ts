@@ -6,6 +6,7 @@ import type { Finished } from '#platform/childProcess.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { hostRefs } from './remoteRefs.ts'
+import { unlessMissing } from '../missing.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
 
@@ -300,9 +301,5 @@ async function removeLeftLocks(dir: string): Promise<void> {
 }
 
 async function isThere(dir: string): Promise<boolean> {
-  const found = await stat(dir).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  })
-  return found !== undefined
+  return (await stat(dir).catch(unlessMissing)) !== undefined
 }

@@ -1,6 +1,7 @@
 /** Repositories written file by file, as gitrepository-layout(5) has them. */
 import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { unlessMissing } from '../missing.ts'
 
 /**
  * Writes a new repository on a branch with these refs; those without a commit are left out. Git itself would need two processes, one after the
@@ -45,22 +46,17 @@ export async function writeAlternates(gitDir: string, ...objects: readonly strin
   await rename(`${file}.half`, file)
 }
 
-/** The object stores that a repository reads from besides its own. */
+/** The object stores that a repository reads from besides its own; none where there is no such repository. */
 export async function alternatesOf(gitDir: string): Promise<readonly string[]> {
-  const written = await readFile(join(gitDir, 'objects', 'info', 'alternates'), 'utf8').catch(() => '')
-  return written.split('\n').filter((folder) => folder !== '')
+  const written = await readFile(join(gitDir, 'objects', 'info', 'alternates'), 'utf8').catch(unlessMissing)
+  return (written ?? '').split('\n').filter((folder) => folder !== '')
 }
 
 /** Copies where the history of a shallow mirror ends, so that git does not take it for damage. */
 export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
   const half = join(gitDir, 'shallow.half')
-  try {
-    await copyFile(join(mirrorDir, 'shallow'), half)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return
-    throw error
-  }
-  await rename(half, join(gitDir, 'shallow'))
+  const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, unlessMissing)
+  if (isCopied) await rename(half, join(gitDir, 'shallow'))
 }
 
 /** A value in the form of a configuration file. */

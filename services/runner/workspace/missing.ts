@@ -1,0 +1,7 @@
+/** What is missing, told from what could not be read: only the first is nothing. */
+
+/** For `catch`: `undefined` where there is no such file or folder. Throws every other error again. */
+export function unlessMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}
