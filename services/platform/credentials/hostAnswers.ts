@@ -8,7 +8,7 @@ import type { InstallationRequest } from '#platform/ports/codeHostApp.ts'
 export interface HostAnswers<Answer extends object> {
   /**
    * What is kept under this name, or else what `read` answers: those who ask at once share one reading, and a fault is not kept. With
-   * `again` only what is younger than some seconds is not read anew, and what is being read.
+   * `again` it is read anew, unless that was begun some seconds ago or is still under way.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
   /** The next who asks has it read anew. */
@@ -29,7 +29,7 @@ interface Kept<Answer> {
   countsMs: number
 }
 
-/** Answers of one kind, in memory, for as long as the bus is there; none is read more often than every `soonestMs` because somebody wants it anew. */
+/** Answers of one kind, in memory, for as long as the bus is there. `soonestMs`: between two readings that somebody wants anew. */
 export function hostAnswers<Answer extends object>({
   bus,
   clock,
