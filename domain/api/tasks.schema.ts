@@ -5,6 +5,7 @@ import { Position } from '../kernel/event.schema.ts'
 import { unreadableReasons } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, UnreadableCode } from '../task/events.ts'
+import { workPlaces } from '../task/cleanUpEvents.ts'
 import { CheckCounts, ReviewDecision } from '../task/feedbackEvents.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { branchOutcomes, workspaceOutcomes } from './cleanUp.ts'
@@ -140,6 +141,17 @@ export const Task = z.object({
   /** What became of its branch and workspace in the last clean-up; missing before one, and again once the task goes on. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
+    .optional(),
+  /**
+   * How far the latest clean-up is: by which request, `null` once its outcome is told or no longer counts; where the work was when its removal
+   * began; and whether the branch was gone. Missing before the first one.
+   */
+  cleaning: z
+    .object({
+      request: z.string().nullable(),
+      work: z.enum(workPlaces).nullable(),
+      isBranchGone: z.boolean(),
+    })
     .optional(),
   /** Position of the task's creation: what it is sorted by. */
   position: Position,

@@ -197,6 +197,45 @@ describe('clean-up', () => {
     )
   })
 
+  const noted = (...events: readonly TaskEvent[]) => fold([...merged, requested, ...events])
+  const isAgain = PullRequestOpened.of({ requestId: 'request-1' }, { number: 8, url: '', headCommit })
+
+  test('of one pull request is not shown on the next, nor on one that was open again', () => {
+    for (const next of [isAgain, stands('open')]) {
+      expect(noted(cleanedUp, next)).not.toHaveProperty('cleanUp')
+      expect(noted(cleanedUp, next, stands('merged'))).not.toHaveProperty('cleanUp')
+    }
+    expect(noted(cleanedUp, stands('merged'))).toHaveProperty('cleanUp')
+  })
+
+  test('that ends after the task went on is not shown', () => {
+    const waiting = [begun, past.waits(2), past.requested(2)]
+    const late = TaskCleanedUp.of({ ...outcome, startsAnew: false })
+    for (const on of [
+      waiting,
+      [...waiting, past.prepared],
+      [...waiting, past.prepared, past.succeeded(2)],
+      [begun, intent, isAgain, stands('merged')],
+      [begun, stands('open'), stands('merged')],
+    ])
+      expect(noted(...on, late)).not.toHaveProperty('cleanUp')
+    // Asked for once more, it is.
+    expect(noted(...waiting, past.succeeded(2), late, requested, cleanedUp)).toHaveProperty('cleanUp')
+  })
+
+  test('leaves no later work where all of it is in the merge, however many tries it took', () => {
+    const on = [past.waits(2), past.requested(2), past.prepared, past.succeeded(2)]
+    const of = (...events: readonly TaskEvent[]) => fold([...merged, ...on, requested, ...events])
+    const late = TaskCleanedUp.of({ ...outcome, workspace: 'unreachable', startsAnew: false })
+    expect(of(late)).toHaveProperty('laterWork')
+    expect(of(late, begun)).not.toHaveProperty('laterWork')
+    const left = TaskCleanedUp.of({ ...outcome, branch: 'unavailable', startsAnew: false })
+    expect(of(begun, left)).toHaveProperty('laterWork')
+    expect(of(begun, left, requested, cleanedUpLater)).not.toHaveProperty('laterWork')
+    // A turn that was asked for meanwhile may do more.
+    expect(of(begun, past.waits(3), past.requested(3), late)).toHaveProperty('laterWork')
+  })
+
   test('is told of work after the last publication, until that is published or there is nothing of it', () => {
     const on = [past.waits(2), past.requested(2), past.succeeded(2)]
     expect(fold(merged)).not.toHaveProperty('laterWork')

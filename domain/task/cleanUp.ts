@@ -21,14 +21,20 @@ export function requestCleanUp(
   return [TaskCleanUpRequested.of({ requestId })]
 }
 
-/** Notes where the work is, before anything of the workspace goes. Refused once the task goes on, which needs the workspace. */
-export function beginCleanUp(
-  { pullRequest, phase, pullRequestRequest }: LiveTask,
-  { work }: CommandOf<'BeginCleanUp'>,
-): Decision<TaskEvent> {
-  if ('execution' in phase || pullRequestRequest !== null) return refuse('task_running')
-  if (pullRequest === null || endOf(pullRequest) === null) return refuse('pull_request_open')
-  return [TaskCleanUpBegun.of({ work })]
+/** Why the task needs its branch and its workspace; `null` where it does not. */
+export function whyNotOver({
+  pullRequest,
+  phase,
+  pullRequestRequest,
+}: LiveTask): 'task_running' | 'pull_request_open' | null {
+  if ('execution' in phase || pullRequestRequest !== null) return 'task_running'
+  return pullRequest === null || endOf(pullRequest) === null ? 'pull_request_open' : null
+}
+
+/** Notes where the work is, before anything of the workspace goes. Refused once the task goes on. */
+export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'>): Decision<TaskEvent> {
+  const why = whyNotOver(state)
+  return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)
 }
 
 /** Notes what became of it. What ends after another was asked for says nothing any more. */

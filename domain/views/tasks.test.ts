@@ -257,3 +257,14 @@ describe('as the API shows it', () => {
     })
   })
 })
+
+test('the version is another one since documents tell of later work', () => {
+  const opened = PullRequestOpened.of({ requestId: 'request-1' }, { number: 7, url: '', headCommit: '' })
+  const folded = documentOf(past.completed, asked, opened, past.waits(2), past.requested(2))
+  const asOf = new Map([
+    [1, undefined],
+    [2, true],
+  ])
+  expect(asOf.has(tasksView.version)).toBe(true)
+  expect(folded?.laterWork).toBe(asOf.get(tasksView.version))
+})

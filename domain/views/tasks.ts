@@ -10,6 +10,7 @@ import type { TaskEvent } from '../task/events.ts'
 import type { NamedImage } from '../task/commands.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
+import { cleaned, withoutCleanUp, withWork } from './taskCleanUp.ts'
 import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
 import type { AnyRecorded, View } from './view.ts'
 
@@ -43,7 +44,7 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
 
 export const tasksView: View<TaskDocument> = {
   collection: 'tasks',
-  version: 1,
+  version: 2,
   streams: ['task'],
   indexes: [
     ['owner', 'order'],
@@ -97,7 +98,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
       }
     case 'WorkspacePrepared':
       return {
-        ...seen,
+        ...withWork(seen),
         workspace: 'ready',
         progress: 10,
         workingBranch: event.content?.workingBranch ?? task.workingBranch,
@@ -136,8 +137,12 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
       return published(task, event)
     case 'PullRequestFailed':
       return publishingFailed(seen, event.data)
+    case 'PullRequestObserved':
+      return observed(seen, event)
+    case 'TaskCleanUpRequested':
+    case 'TaskCleanUpBegun':
     case 'TaskCleanedUp':
-      return cleanedUp(task, event)
+      return cleaned(seen, event)
     default:
       return { ...seen, ...withOptionalFields(task, event) }
   }
@@ -190,9 +195,9 @@ function upTo(task: TaskDocument, event: Pick<AnyRecorded, 'revision' | 'at'>): 
 
 function executionRequested(task: TaskDocument, event: Event<'ExecutionRequested'>): TaskDocument {
   const { executionId, kind } = event.data
-  const { lastUndo: _over, cleanUp: _before, ...before } = upTo(task, event)
+  const { lastUndo: _over, ...before } = upTo(task, event)
   return {
-    ...before,
+    ...withoutCleanUp(before),
     status: 'queued',
     statusBefore: task.status === 'queued' || task.status === 'running' ? 'pending' : task.status,
     progress: 0,
@@ -263,7 +268,7 @@ function published(
   const { pullRequest, laterWork: _published, ...seen } = upTo(task, event)
   const number = event.content?.number ?? task.prNumber
   return {
-    ...seen,
+    ...withWork(withoutCleanUp(seen)),
     // What was read of another pull request says nothing of this one.
     ...(pullRequest !== undefined && number === task.prNumber ? { pullRequest } : {}),
     pullRequestPending: false,
@@ -280,18 +285,7 @@ function publishingFailed(
   return { ...task, ...later, pullRequestPending: false, publishingFault: code }
 }
 
-function cleanedUp(task: TaskDocument, event: Event<'TaskCleanedUp'>): TaskDocument {
-  const { branch, workspace, startsAnew } = event.data
-  const { laterWork, ...seen } = upTo(task, event)
-  // What begins anew has all its work in the merge.
-  const later = laterWork && !startsAnew ? { laterWork } : {}
-  return { ...seen, ...later, cleanUp: { at: event.at, branch, workspace } }
-}
-
-function observed(
-  task: TaskDocument,
-  { data, content }: Event<'PullRequestObserved'>,
-): Partial<TaskDocument> {
+function observed(task: TaskDocument, { data, content }: Event<'PullRequestObserved'>): TaskDocument {
   const state = data.state === 'open' && data.draft ? 'draft' : data.state
   const pullRequest: NonNullable<Task['pullRequest']> = {
     state,
@@ -300,7 +294,7 @@ function observed(
     unreadable: null,
     ...(task.pullRequest?.standing ? { standing: task.pullRequest.standing } : {}),
   }
-  return { pullRequest }
+  return { ...(data.state === 'open' ? withoutCleanUp(task) : task), pullRequest }
 }
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
@@ -326,8 +320,6 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
     }
     case 'TaskCreatedFromIssue':
       return event.content === null ? {} : { issue: { number: event.content.number, url: event.content.url } }
-    case 'PullRequestObserved':
-      return observed(task, event)
     case 'PullRequestStandingObserved': {
       if (event.content !== null && event.content.number !== task.prNumber) return {}
       const standing = { ...event.data, headCommit: event.content?.headCommit ?? null }

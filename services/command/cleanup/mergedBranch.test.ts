@@ -33,6 +33,8 @@ interface Scene {
   /** Its commit each time that it is asked for; the last one from then on. */
   readonly atHost: readonly (string | null)[]
   readonly isInOpenPullRequest: boolean
+  /** Why it may not go after all, asked right before it would. */
+  readonly whyKept: () => Promise<'in_use' | 'only_copy' | null>
   readonly others: readonly (readonly TaskEvent[])[]
   /** Of the projects of tasks: `projectId(n)` where it is not told. */
   readonly projects: Readonly<
@@ -47,6 +49,7 @@ const usual: Scene = {
   repository: { id: '1', defaultBranch: 'main' },
   atHost: [headCommit],
   isInOpenPullRequest: false,
+  whyKept: async () => null,
   others: [],
   projects: {},
   faults: {},
@@ -157,7 +160,7 @@ async function cleanUp(over: Partial<Scene> = {}): Promise<string> {
   } as unknown as BranchCleanUp
   const state = stateAfter(task, events)
   if (state.kind !== 'task') throw new Error('There is a task.')
-  return cleanUpBranch(services, state)
+  return cleanUpBranch(services, state, scene.whyKept)
 }
 
 describe('the branch of a merged pull request', () => {
@@ -172,6 +175,7 @@ describe('the branch of a merged pull request', () => {
     ['is pushed to while we look who uses it', 'moved', { atHost: [headCommit, 'e'.repeat(40)] }],
     ['goes while we look who uses it', 'gone', { atHost: [headCommit, null] }],
     ['is in another open pull request', 'in_use', { isInOpenPullRequest: true }],
+    ['its task goes on with meanwhile', 'in_use', { whyKept: async () => 'in_use' }],
     ['is where another task began', 'in_use', { others: [[createdAs(2, ours)]] }],
     ['is the default branch by now', 'not_ours', { repository: { id: '1', defaultBranch: ours } }],
     ['is the base', 'not_ours', { base: ours }],

@@ -20,8 +20,12 @@ export interface BranchCleanUp {
   readonly codeHost: Pick<CodeHost, 'repository' | 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
 }
 
-/** What became of the branch. Never throws for what the code host says. */
-export async function cleanUpBranch(services: BranchCleanUp, state: LiveTask): Promise<BranchOutcome> {
+/** What became of the branch. `whyKept` has the last word before it goes. Never throws for what the code host says. */
+export async function cleanUpBranch(
+  services: BranchCleanUp,
+  state: LiveTask,
+  whyKept: () => Promise<BranchOutcome | null>,
+): Promise<BranchOutcome> {
   const { taskId, projectId, ownerId, pullRequest } = state
   const { documents, access, codeHost } = services
   const [task, pull, project] = await Promise.all([
@@ -52,9 +56,11 @@ export async function cleanUpBranch(services: BranchCleanUp, state: LiveTask): P
     step = 'checking'
     if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'in_use'
     if (await isUsedByOthers(documents, { project, taskId, branch })) return 'in_use'
-    // GitHub deletes whatever the branch points to by then: between this look and the deletion nothing else may come.
+    // GitHub deletes whatever the branch points to by then: between this look and the deletion only our own may come.
     const last = await stands()
     if (last !== 'as_it_was') return last
+    const kept = await whyKept()
+    if (kept !== null) return kept
     step = 'deleting'
     await codeHost.deleteBranch(token, repository, branch)
     return 'deleted'

@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import { TaskCleanUpBegun } from '#domain/task/cleanUpEvents.ts'
-import { PullRequestObserved, PullRequestOpened, type TaskEvent } from '#domain/task/events.ts'
+import {
+  PullRequestObserved,
+  PullRequestOpened,
+  PullRequestRequested,
+  type TaskEvent,
+} from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { stateAfter } from '../../../tests/domain/given.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
@@ -21,7 +26,7 @@ const over = (state: 'merged' | 'closed'): readonly TaskEvent[] => [
 ]
 const begun = (work: 'saved' | 'unknown') => TaskCleanUpBegun.of({ work })
 
-/** `found`: what the runner records before it removes. No task is known to the read models, so a branch that may go is `not_ours`. */
+/** `found`: what is recorded until the runner has answered. No task is known to the read models, so a branch that may go is `not_ours`. */
 async function branchAfter(
   before: readonly TaskEvent[],
   outcome: Exclude<WorkspaceOutcome, 'unreachable'> | undefined,
@@ -61,5 +66,17 @@ describe('the branch', () => {
     expect(await branchAfter([...over('closed'), begun('saved'), past.prepared], 'not_saved')).toBe(
       'only_copy',
     )
+  })
+
+  test('of a task that goes on is in use', async () => {
+    expect(await branchAfter(over('merged'), 'in_use')).toBe('in_use')
+    const intent = PullRequestRequested.of(
+      { requestId: 'r2', draft: false, automatic: false, rewrites: false },
+      { title: '', body: '', tree: null },
+    )
+    for (const found of [[past.waits(2), past.requested(2)], [intent]]) {
+      expect(await branchAfter(over('merged'), 'removed', found)).toBe('in_use')
+      expect(await branchAfter(over('closed'), 'removed', [begun('saved'), ...found])).toBe('in_use')
+    }
   })
 })

@@ -1,6 +1,7 @@
 /** Removes workspace and branch of a task whose pull request is over: in this order, as the runner says whether the work is kept. */
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
+import { whyNotOver } from '#domain/task/cleanUp.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -21,7 +22,9 @@ export async function cleanUp(
   state: LiveTask,
 ): Promise<{ readonly branch: BranchOutcome; readonly workspace: WorkspaceOutcome }> {
   const workspace = await removeWorkspace(services, state)
-  const branch = (await isKept(services, state)) ? await cleanUpBranch(services, state) : 'only_copy'
+  if (workspace === 'in_use') return { branch: 'in_use', workspace }
+  const whyKept = () => whyBranchIsKept(services, state.taskId)
+  const branch = (await whyKept()) ?? (await cleanUpBranch(services, state, whyKept))
   return { branch, workspace }
 }
 
@@ -34,12 +37,16 @@ async function removeWorkspace(
   return answered?.outcome ?? 'unreachable'
 }
 
-/** Work that was not merged must be known to be saved before its branch goes: as a runner found it, in this try or an earlier one. */
-async function isKept(
+/**
+ * Why the branch must stay, by the log as it is now: the task goes on, or its work was not merged and no runner has found it saved, in this
+ * try or an earlier one.
+ */
+async function whyBranchIsKept(
   { commands }: Pick<TaskCleanUpServices, 'commands'>,
-  { taskId, pullRequest }: LiveTask,
-): Promise<boolean> {
-  if (pullRequest?.observed?.state === 'merged') return true
+  taskId: string,
+): Promise<'in_use' | 'only_copy' | null> {
   const { state } = await commands.load(task, taskStream(taskId))
-  return state.kind === 'task' && state.cleanUp.work === 'saved'
+  if (state.kind !== 'task' || whyNotOver(state) !== null) return 'in_use'
+  const isMerged = state.pullRequest?.observed?.state === 'merged'
+  return isMerged || state.cleanUp.work === 'saved' ? null : 'only_copy'
 }

@@ -101,7 +101,7 @@ export const texts = {
       deleted: 'The branch was deleted on GitHub.',
       gone: 'The branch was gone from GitHub already.',
       moved: 'The branch is still on GitHub: somebody pushed to it after the pull request ended.',
-      in_use: 'The branch is still on GitHub: another task or pull request uses it.',
+      in_use: 'The branch was left alone: a task or pull request uses it.',
       refused:
         'The branch is still on GitHub: GitHub refused to delete it. It may be protected, or you may not push.',
       unchecked: 'The branch is still on GitHub: GitHub stopped answering before it was deleted.',
