@@ -150,7 +150,10 @@ describe('a view of another version', () => {
     await rebuilding.begun
     await eventually('it is told', async () => ((await catalog()).building?.events ?? 0) > 0, 5_000)
     const head = await engines.eventStore.head()
-    expect((await catalog()).building).toMatchObject({ generations: { tasks: { version: tasksView.version } }, head })
+    expect((await catalog()).building).toMatchObject({
+      generations: { tasks: { version: tasksView.version } },
+      head,
+    })
     rebuilding.goOn()
     await eventually('it is put in place', isWhole)
     await projector.stop()

@@ -1,53 +1,15 @@
-/** Asks whether something is to be deleted; a toast then offers it back for a while. */
-import { useNavigate } from 'react-router-dom'
-import { Button } from '../../ui/form/Button.tsx'
-import { Dialog } from '../../ui/overlay/Dialog.tsx'
-import type { Deletion } from './deletions.ts'
-import { useDelete } from './useDelete.ts'
+/** Asks whether something is to be deleted, by a dialog that is loaded when it is first asked. */
+import { lazy, Suspense, useState } from 'react'
+import type { DeleteQuestionProps } from './DeleteDialog.tsx'
 
-interface DeleteQuestionProps {
-  readonly kind: Deletion['kind']
-  readonly id: string
-  readonly words: {
-    readonly title: string
-    readonly question: string
-    readonly goes: string
-    readonly keep: string
-    readonly confirm: string
-  }
-  readonly open: boolean
-  readonly onClose: () => void
-}
+const DeleteDialog = lazy(async () => ({ default: (await import('./DeleteDialog.tsx')).DeleteDialog }))
 
-/** Where one goes from the page of what is gone. */
-const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
-
-export function DeleteQuestion({ kind, id, words, open, onClose }: DeleteQuestionProps) {
-  const navigate = useNavigate()
-  const deleteForNow = useDelete()
-  const onConfirm = () => {
-    onClose()
-    deleteForNow(kind, id)
-    void navigate(pagesAfter[kind])
-  }
-  return (
-    <Dialog
-      open={open}
-      onClose={onClose}
-      title={words.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {words.keep}
-          </Button>
-          <Button kind="danger-filled" onClick={onConfirm}>
-            {words.confirm}
-          </Button>
-        </>
-      }
-    >
-      <p>{words.question}</p>
-      <p className="mt-2">{words.goes}</p>
-    </Dialog>
-  )
+export function DeleteQuestion(props: DeleteQuestionProps) {
+  const [asked, setAsked] = useState(props.open)
+  if (props.open && !asked) setAsked(true)
+  return asked ? (
+    <Suspense fallback={null}>
+      <DeleteDialog {...props} />
+    </Suspense>
+  ) : null
 }

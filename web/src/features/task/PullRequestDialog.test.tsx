@@ -147,6 +147,18 @@ describe('what was looked at', () => {
     expect(await sent(server)).toMatchObject({ tree: seen })
   })
 
+  test('is what there is once the agent no longer writes, and not what nobody has seen', async () => {
+    const server = await open({}, { [diffAt]: diff(null) })
+    fireEvent.click(screen.getByRole('tab', { name: /^Code Changes/ }))
+    await screen.findByText('No Changes')
+    expect(await screen.findByText(/^The changes are not recorded yet\./)).toBeTruthy()
+    expect(screen.getByRole('button', { name: 'Create pull request' })).toHaveProperty('disabled', true)
+    server.answer({ [diffAt]: diff(seen) })
+    fireEvent.click(screen.getByRole('button', { name: 'Refresh' }))
+    await confirm()
+    expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
   test('finding 16: cannot be published while the task runs, and why is told', async () => {
     await open({ status: 'running' }, { [diffAt]: diff(null) })
     expect(screen.getByRole('button', { name: 'Create pull request' })).toHaveProperty('disabled', true)

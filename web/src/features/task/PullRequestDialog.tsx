@@ -24,6 +24,7 @@ const texts = {
   leave: 'Cancel',
   reading: 'Reading the changes...',
   running: 'The task is running. You can open the pull request when it finishes.',
+  unrecorded: 'The changes are not recorded yet. You can open the pull request once they are.',
   moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
 } as const
 
@@ -50,7 +51,9 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
-  const note = noteOf(task, seen.isMoved)
+  const note = noteOf(task, seen)
+  // While it is read again nobody waits, and the focus stays where it is.
+  const isRead = !isFetching || currentData !== undefined
 
   const confirm = () => {
     onClose()
@@ -73,7 +76,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           </Button>
           <Button
             kind="primary"
-            busy={isFetching || seen.isAwaited}
+            busy={!isRead || seen.isAwaited}
             busyLabel={texts.reading}
             disabled={title.trim() === '' || note !== null}
             aria-describedby={note === null ? undefined : noteId}
@@ -95,7 +98,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
         )}
         <ProposalFields
           proposal={{ title, body, autoUpdate, draft: updates ? null : draft }}
-          disabled={isFetching}
+          disabled={!isRead}
           onChange={(changed) => setChoice((before) => ({ ...before, ...changed }))}
         />
         <p id={noteId} role="status" className="text-meta text-warn empty:hidden">
@@ -107,8 +110,9 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
 }
 
 /** Why it cannot be confirmed now. */
-function noteOf({ status }: Task, isMoved: boolean): string | null {
+function noteOf({ status }: Task, { tree, isMoved }: ReturnType<typeof useSeenTree>): string | null {
   if (status === 'running' || status === 'queued') return texts.running
+  if (tree === null) return texts.unrecorded
   return isMoved ? texts.moved : null
 }
 
@@ -160,13 +164,13 @@ function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
 
 /**
  * The tree that the page showed when the dialog opened, or the first that came after: only what the person could see is published.
- * It is read even if the changes were never opened. While it is read again nobody waits: the server refuses what is no more.
+ * It is read even if the changes were never opened. `null`, as while an agent writes, is nothing that anybody has seen. While it is read again nobody waits: the server refuses what is no more.
  */
 function useSeenTree(taskId: string, open: boolean) {
   const { currentData, isFetching } = useDiffQuery(taskId, { skip: !open })
   const shown = currentData?.data.tree
   const [seen, setSeen] = useState(shown)
-  const isLater = open && seen !== undefined
+  const isLater = open && seen != null
   if (!isLater && seen !== shown) setSeen(shown)
   const tree = isLater ? seen : shown
   return { tree, isMoved: tree !== shown, isAwaited: isFetching && !tree }

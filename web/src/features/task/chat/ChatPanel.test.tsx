@@ -153,7 +153,7 @@ test('each message shows whose it is and how it fares, and is copied or its task
   choose('Copy Text')
   expect(copied).toHaveBeenCalledWith('I could not.')
   choose('Delete Task')
-  expect(screen.getByText('Are you sure you want to delete this task?')).toBeTruthy()
+  expect(await screen.findByText('Are you sure you want to delete this task?')).toBeTruthy()
 })
 
 describe('a long chat', () => {

@@ -8,10 +8,11 @@ import { refusal, type Answers } from '../../../../../tests/client/server.ts'
 import { moment } from '../../../../../tests/domain/recorded.ts'
 
 const id = '00000000-0000-4000-9000-000000000001'
+const isOpen = { state: 'open', mergedBy: null, mergedAt: null, unreadable: null } as const
 const task = taskOf(1, {
   prUrl: 'https://code.example/ada/engine-1/pull/7',
   prNumber: 7,
-  pullRequest: { state: 'open', mergedBy: null, mergedAt: null, unreadable: null },
+  pullRequest: isOpen,
 })
 const at = `/tasks/${task.id}`
 const card = `${at}/feedback/${id}`
@@ -98,14 +99,55 @@ describe('a message to the agent that was edited', () => {
     expect(shown().getByRole('button', { name: 'Edit first' })).toBeTruthy()
   })
 
-  test('is forgotten once it is dismissed', async () => {
-    const server = await open(review(), { [`POST ${card}/dismiss`]: { feedback: review() } })
+  test('is there again when a dismissal is undone', async () => {
+    const dismissed = review({ status: 'dismissed' })
+    const server = await open(review(), {
+      [`POST ${card}/dismiss`]: { feedback: dismissed },
+      [`POST ${card}/restore`]: { feedback: review() },
+    })
     await edit()
+    server.answer({ [`GET ${at}/feedback`]: { feedback: [dismissed], version: 2 } })
     press('Dismiss')
-    await waitFor(() => expect(shownEditor()).toBeNull())
-    expect(server.of(`POST ${card}/dismiss`)).toHaveLength(1)
-    await comeBack()
-    expect(shownEditor()).toBeNull()
+    const undo = await screen.findByRole('button', { name: 'Undo' })
+    server.answer({ [`GET ${at}/feedback`]: { feedback: [review()], version: 3 } })
+    fireEvent.click(undo)
+    await screen.findByRole('article', { name: 'Changes requested: grace' })
+    expect(await editor()).toHaveProperty('value', written)
+  })
+
+  test('stays on the screen when the head moves on, until the edit is cancelled', async () => {
+    const headCommit = 'a'.repeat(40)
+    const standing = { review: null, checks: null, checksReadable: true, headCommit }
+    const onHead = taskOf(1, { ...task, pullRequest: { ...isOpen, standing } })
+    const other = review({ id: '00000000-0000-4000-9000-000000000002' })
+    const check = {
+      id: '1',
+      name: 'Build',
+      conclusion: 'failure',
+      summary: '',
+      annotations: [],
+      log: null,
+      isLogCut: false,
+    }
+    const failed = review({ kind: 'check', verdict: null, author: null, check, headCommit })
+    const server = await open(other, {
+      ...openTaskAnswers(onHead),
+      [`GET ${at}/feedback`]: { feedback: [failed, other], version: 1 },
+      [`POST ${at}/feedback/${other.id}/dismiss`]: { feedback: { ...other, status: 'dismissed' } },
+    })
+    const name = 'Check Build failed'
+    fireEvent.click(within(screen.getByRole('article', { name })).getByRole('button', { name: 'Edit first' }))
+    fireEvent.change(await screen.findByRole('textbox', { name: 'The message to the agent' }), {
+      target: { value: written },
+    })
+    const ofEarlier = { ...failed, headCommit: 'b'.repeat(40) }
+    server.answer({ [`GET ${at}/feedback`]: { feedback: [ofEarlier], version: 2 } })
+    press('Dismiss')
+    await waitFor(() => expect(screen.queryByRole('article', { name: /grace/ })).toBeNull())
+    const found = within(screen.getByRole('article', { name }))
+    expect(found.getByRole('textbox', { name: 'The message to the agent' })).toHaveProperty('value', written)
+    fireEvent.click(found.getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(screen.queryByRole('article', { name })).toBeNull())
   })
 
   test('is forgotten once the edit is cancelled', async () => {
@@ -135,6 +177,23 @@ describe('an answer that GitHub did not take', () => {
     await shown().findByText('The work is published. The answer follows.')
     expect(server.of(`POST ${card}/answer`)).toHaveLength(1)
     expect(shown().queryByRole('button', { name: 'Answer again' })).toBeNull()
+  })
+
+  test('keeps the focus on its button meanwhile, which nobody is read as news', async () => {
+    let answer: (body: unknown) => void = () => undefined
+    const asked = new Promise((resolve) => (answer = resolve))
+    const server = await open(failed, { [`POST ${card}/answer`]: () => asked })
+    const button = shown().getByRole('button', { name: 'Answer again' })
+    expect(button.closest('[role=status]')).toBeNull()
+    button.focus()
+    fireEvent.click(button)
+    await shown().findByRole('button', { name: 'Answering...' })
+    expect(button).toHaveProperty('disabled', false)
+    fireEvent.click(button)
+    expect(server.of(`POST ${card}/answer`)).toHaveLength(1)
+    answer({ feedback: failed })
+    await shown().findByRole('button', { name: 'Answer again' })
+    expect(document.activeElement).toBe(button)
   })
 
   test('says why where that is refused, and can be tried once more', async () => {

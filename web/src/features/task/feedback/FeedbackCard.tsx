@@ -26,8 +26,11 @@ interface CardProps {
 }
 
 export function FeedbackCard({ taskId, feedback }: CardProps) {
-  const { status, body, comments, check } = feedback
+  const { id, status, isStale, body, comments, check } = feedback
+  const draft = useEdited(`${taskId} ${id}`)
   const quoted = comments.filter(isInFull)
+  // What somebody writes about stays.
+  if (isStale && status !== 'sent' && draft.edited === null) return null
   if (status === 'dismissed') return <Dismissed taskId={taskId} feedback={feedback} />
   return (
     <article
@@ -52,7 +55,7 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
       )}
       {check !== null && <Check check={check} />}
       {status === 'open' ? (
-        <Actions taskId={taskId} feedback={feedback} />
+        <Actions taskId={taskId} feedback={feedback} draft={draft} />
       ) : (
         <Sent taskId={taskId} feedback={feedback} />
       )}
@@ -137,35 +140,41 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
   )
 }
 
-function Actions({ taskId, feedback: { id: feedbackId, kind, canBeSent } }: CardProps) {
+/** The message as it is being edited; `null` while it is not. It outlives the page, and a dismissal. */
+function useEdited(place: string) {
+  const [text, setText] = useDraft(feedbackDrafts, place)
+  const [editing, setEditing] = useState(text !== '')
+  const edit = (next: string | null) => {
+    setText(next ?? '')
+    setEditing(next !== null)
+  }
+  return { edited: editing ? text : null, edit }
+}
+
+interface ActionsProps extends CardProps {
+  readonly draft: ReturnType<typeof useEdited>
+}
+
+function Actions({ taskId, feedback, draft: { edited, edit } }: ActionsProps) {
+  const { id: feedbackId, kind, canBeSent } = feedback
   const dispatch = useDispatch()
   const [send, sending] = useSendFeedbackMutation()
   const [dismiss, dismissing] = useDismissFeedbackMutation()
   const [readMessage, reading] = useLazyFeedbackMessageQuery()
-  const [draft, setDraft] = useDraft(feedbackDrafts, `${taskId} ${feedbackId}`)
-  const [editing, setEditing] = useState(draft !== '')
-  /** The message as it is being edited; `null` while it is not. */
-  const edited = editing ? draft : null
-  const stopEditing = () => {
-    setDraft('')
-    setEditing(false)
-  }
   const onSend = async () => {
     const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
-    if (answer.error === undefined) stopEditing()
+    if (answer.error === undefined) edit(null)
     else dispatch(notifiedFailure(texts.notSent, answer.error))
   }
   const onEdit = async () => {
-    if (editing) return stopEditing()
+    if (edited !== null) return edit(null)
     const answer = await readMessage({ taskId, feedbackId }, true)
     if (answer.data === undefined) return dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
-    setDraft(answer.data.message)
-    setEditing(true)
+    edit(answer.data.message)
   }
   const onDismiss = async () => {
     const answer = await dismiss({ taskId, feedbackId })
-    if (answer.error === undefined) stopEditing()
-    else dispatch(notifiedFailure(texts.notDismissed, answer.error))
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notDismissed, answer.error))
   }
   return (
     <>
@@ -176,7 +185,7 @@ function Actions({ taskId, feedback: { id: feedbackId, kind, canBeSent } }: Card
             value={edited}
             minHeight={80}
             maxHeight={320}
-            onChange={({ target }) => setDraft(target.value)}
+            onChange={({ target }) => edit(target.value)}
           />
         </div>
       )}
@@ -219,22 +228,25 @@ function Sent({ taskId, feedback }: CardProps) {
   }
   const told = answer === 'failed' ? texts.answers.failed(answerRefused ?? '') : texts.answers[answer]
   return (
-    <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted" role="status">
-      <span>{isAutomatic ? texts.automatic : texts.sentByHand}.</span>
-      {commit !== null && <span>{texts.done(commit.slice(0, 7))}</span>}
-      {kind !== 'check' && (
-        <span className={answer === 'failed' ? 'wrap-anywhere text-bad' : ''}>{told}</span>
-      )}
+    <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted">
+      <p role="status" className="flex flex-wrap gap-x-2 gap-y-1">
+        <span>{isAutomatic ? texts.automatic : texts.sentByHand}.</span>
+        {commit !== null && <span>{texts.done(commit.slice(0, 7))}</span>}
+        {kind !== 'check' && (
+          <span className={answer === 'failed' ? 'wrap-anywhere text-bad' : ''}>{told}</span>
+        )}
+      </p>
       <span className="ml-auto flex flex-wrap items-center justify-end gap-2">
         {answer === 'failed' && (
           <Button
             size="touch"
             className="text-text"
-            busy={answering.isLoading}
-            busyLabel={texts.answering}
-            onClick={() => void onAnswer()}
+            // Not disabled: that would take the focus away.
+            aria-disabled={answering.isLoading || undefined}
+            aria-busy={answering.isLoading || undefined}
+            onClick={() => answering.isLoading || void onAnswer()}
           >
-            {texts.answerAgain}
+            {answering.isLoading ? texts.answering : texts.answerAgain}
           </Button>
         )}
         {comments.length > 0 && isResolved && texts.resolved}

@@ -1,6 +1,7 @@
 /** What came back on the pull request: how its reviews and checks stand, and a card for each review, comment and failed check. */
 import { useEffect } from 'react'
 import { useSelector } from 'react-redux'
+import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLive } from '../../../live/connection.ts'
 import { reasonOf } from '../../../api/fault.ts'
@@ -22,9 +23,8 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
   }, [live, refetch])
   // The task tells sooner than the feedback that the head has moved.
   const head = task.pullRequest?.standing?.headCommit ?? null
-  const shown = (data?.feedback ?? [])
-    .map((one) => ({ ...one, isStale: one.kind === 'check' && head !== null && head !== one.headCommit }))
-    .filter(({ status, isStale }) => !isStale || status === 'sent')
+  const isStale = ({ kind, headCommit }: ShownFeedback) =>
+    kind === 'check' && head !== null && head !== headCommit
   return (
     <section aria-label={texts.label} className="mx-4 mt-4 grid grid-cols-1 gap-3">
       <Standing task={task} />
@@ -41,8 +41,8 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
           {reasonOf(error, texts.notFetched)}
         </Note>
       )}
-      {shown.map((one) => (
-        <FeedbackCard key={one.id} taskId={task.id} feedback={one} />
+      {data?.feedback.map((one) => (
+        <FeedbackCard key={one.id} taskId={task.id} feedback={{ ...one, isStale: isStale(one) }} />
       ))}
     </section>
   )

@@ -73,7 +73,7 @@ afterEach(() => {
 describe('a message that waits', () => {
   const edit = async (text: string, key: string) => {
     press('message 1', 'Edit')
-    const box = screen.getByRole('textbox', { name: 'Queued message' })
+    const box = await screen.findByRole('textbox', { name: 'Queued message' })
     fireEvent.change(box, { target: { value: text } })
     fireEvent.keyDown(box, { key })
   }
@@ -91,7 +91,7 @@ describe('a message that waits', () => {
     const list = await screen.findByRole('listbox', { name: "The agent's commands" })
     expect(within(list).getAllByRole('option')).toHaveLength(1)
     expect(screen.getByText('While the agent works, commands wait until it finishes.')).toBeTruthy()
-    const box = screen.getByRole('textbox', { name: 'Queued message' })
+    const box = await screen.findByRole('textbox', { name: 'Queued message' })
     fireEvent.keyDown(box, { key: 'Enter' })
     expect(box).toHaveProperty('value', '/compact ')
     expect(server.of(`PUT ${one}`)).toEqual([])

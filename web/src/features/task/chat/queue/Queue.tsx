@@ -1,6 +1,6 @@
 /** The queued messages above the composer: drag them into another order, edit them in place, give one to the running turn, withdraw one. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { useEffect, useRef, useState, type PointerEvent } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { agentNamed } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -10,11 +10,12 @@ import { useMedia } from '../../../../ui/hooks.ts'
 import { selectOpenTask } from '../../taskSlice.ts'
 import { useTaskActions } from '../../useTaskActions.ts'
 import { QueuedMessage, type Step } from './QueuedMessage.tsx'
-import { QueueEditor } from './QueueEditor.tsx'
 import { moved, withChanges, type WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
 import { useQueue, type QueueActions } from './useQueue.ts'
 import { WithdrawnMessage, type Withdrawn } from '../entries/UnansweredMessage.tsx'
+
+const QueueEditor = lazy(async () => ({ default: (await import('./QueueEditor.tsx')).QueueEditor }))
 
 interface QueueProps {
   readonly task: Task
@@ -65,14 +66,16 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const { gone } = withdrawals
   const { message: edited, isGone } = editing
   const editor = edited !== null && (
-    <QueueEditor
-      key={edited.id}
-      message={edited}
-      taskAgent={task.agent}
-      gone={isGone}
-      onSave={editing.save}
-      onCancel={editing.end}
-    />
+    <Suspense fallback={null}>
+      <QueueEditor
+        key={edited.id}
+        message={edited}
+        taskAgent={task.agent}
+        gone={isGone}
+        onSave={editing.save}
+        onCancel={editing.end}
+      />
+    </Suspense>
   )
   const live = (
     <p role="status" className="sr-only">

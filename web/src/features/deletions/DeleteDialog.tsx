@@ -1,0 +1,53 @@
+/** The dialog of a deletion; a toast then offers back what was deleted for a while. */
+import { useNavigate } from 'react-router-dom'
+import { Button } from '../../ui/form/Button.tsx'
+import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import type { Deletion } from './deletions.ts'
+import { useDelete } from './useDelete.ts'
+
+export interface DeleteQuestionProps {
+  readonly kind: Deletion['kind']
+  readonly id: string
+  readonly words: {
+    readonly title: string
+    readonly question: string
+    readonly goes: string
+    readonly keep: string
+    readonly confirm: string
+  }
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+/** Where one goes from the page of what is gone. */
+const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
+
+export function DeleteDialog({ kind, id, words, open, onClose }: DeleteQuestionProps) {
+  const navigate = useNavigate()
+  const deleteForNow = useDelete()
+  const onConfirm = () => {
+    onClose()
+    deleteForNow(kind, id)
+    void navigate(pagesAfter[kind])
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={words.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {words.keep}
+          </Button>
+          <Button kind="danger-filled" onClick={onConfirm}>
+            {words.confirm}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.question}</p>
+      <p className="mt-2">{words.goes}</p>
+    </Dialog>
+  )
+}
