@@ -159,12 +159,19 @@ describe('a repository that the host does not show to a person', { timeout: 20_0
     return { ...of, installed: { ...of.installed, installation: installation(repositories), noToken } }
   }
 
-  test('and that the App sees is there: it is their access that was taken back', async () => {
-    expect(await reasonFor(withApp())).toMatch(/^ada\/sample still exists, but .* not .* your account/)
+  test('and that the App sees is not said to be there: the host hides that from them', async () => {
+    const reason = await reasonFor(withApp())
+    expect(reason).toMatch(/^GitHub no longer shows ada\/sample to your account: either/)
+    expect(reason).not.toContain('exists')
   })
 
-  test('nor to the App is gone', async () => {
-    expect(await reasonFor(withApp(), hidden)).toMatch(/^ada\/sample was deleted or moved/)
+  test('nor to the App, by a token that may be older, may have been taken out of it', async () => {
+    expect(await reasonFor(withApp(), hidden)).toMatch(
+      /^Flightdeck's App does not reach ada\/sample: it was taken out/,
+    )
+  })
+
+  test('and that an App with all repositories gets no token for is gone', async () => {
     expect(await reasonFor(without('not_selected', 'all'))).toMatch(/^ada\/sample was deleted or moved/)
   })
 

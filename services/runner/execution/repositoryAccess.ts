@@ -110,19 +110,19 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
   const { repository, installed } = reached
   const full = `${repository.owner}/${repository.name}`
   const gone = `${full} was deleted or moved: GitHub shows it neither to your account nor to Flightdeck's App. The work is kept.`
-  if (installed.noToken === 'not_selected') {
-    // Given all repositories of the account, the App would have it.
-    if (installed.installation?.repositories === 'all') return gone
-    const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
-    return `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
-  }
+  const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
+  const unreached = `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
+  // Given all repositories of the account, the App would have it.
+  if (installed.noToken === 'not_selected')
+    return installed.installation?.repositories === 'all' ? gone : unreached
   const lost = installationLost(reached)
   if (lost !== undefined) return lost
   switch (await seenByApp(codeHost, reached)) {
-    case true:
-      return `${full} still exists, but GitHub does not show it to your account any more. The work is kept. Ask its owner for access, then continue.`
     case false:
-      return gone
+      // The token may be from before it was taken out.
+      return unreached
+    // The host hides from who may not see a repository whether it exists.
+    case true:
     case undefined:
       return `GitHub no longer shows ${full} to your account: either it was deleted or moved, or your access was taken back. The work is kept. Ask for access if it is still there, then continue.`
   }
