@@ -212,7 +212,11 @@ function workspaceDeps(
     path,
     isRoot,
     git,
-    mirrors: openMirrors({ root, git }),
+    mirrors: openMirrors({
+      root,
+      git,
+      onFault: (fault) => logger.warn({ err: fault }, 'failed to move a workspace to the mirror of today'),
+    }),
     checkCheckout: openCheckoutLimits(config.checkout),
     sandboxUsers: openSandboxUsers(root),
     locks,

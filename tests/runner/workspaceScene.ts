@@ -14,6 +14,11 @@ export const testPath = '/usr/local/bin:/usr/bin:/bin'
 export const testTaskId = '0199c6c2-1111-7000-8000-000000000001'
 export const testGit: HostGit = hostGit({ program: 'git', path: testPath })
 
+/** For what must not fail in a test. */
+export const unexpected = (fault: unknown): never => {
+  throw fault
+}
+
 export interface Scene {
   readonly root: string
   /** Path of the bare remote, which is also its address. */
@@ -43,7 +48,7 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-scene-'))
   const remote = join(root, 'remote.git')
   await gitOrThrow(testGit, { args: ['init', '--quiet', '--bare', '--initial-branch=main', '--', remote] })
-  const mirrors = openMirrors({ root: join(root, 'mirrors'), git: testGit })
+  const mirrors = openMirrors({ root: join(root, 'mirrors'), git: testGit, onFault: unexpected })
 
   const scene: Scene = {
     root,

@@ -5,7 +5,7 @@ import type { NoToken } from '#platform/credentials/installations.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
 import { startGitServer, type TestGitServer } from '../../../tests/runner/gitServer.ts'
-import { makeScene, testGit, type Scene } from '../../../tests/runner/workspaceScene.ts'
+import { makeScene, testGit, type Scene, unexpected } from '../../../tests/runner/workspaceScene.ts'
 import { commitOf } from '../workspace/git/git.ts'
 import { openMirrors, type Mirrors } from '../workspace/git/mirror.ts'
 import { forPush, mirrored, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
@@ -32,7 +32,7 @@ let mirrors: Mirrors
 beforeEach(async () => {
   scene = await makeScene({ 'README.md': '# Sample\n' })
   server = await startGitServer(scene.root, authorization)
-  mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })
+  mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit, onFault: unexpected })
 })
 afterEach(async () => {
   await server.stop()
@@ -202,6 +202,7 @@ test('a repository that was made again under the name of one that is gone is not
 })
 
 describe('a push', () => {
+  const mirror = { dir: '', objects: '', moveHere: async () => undefined }
   const pushing = (mayPush: boolean | null) =>
     forPush(
       {
@@ -209,7 +210,7 @@ describe('a push', () => {
           gitAccess: async (token) => ({ url: reached().access.url, authorization: `basic of ${token}` }),
         },
       },
-      { kind: 'ready', mirror: { dir: '', objects: '' }, mayPush, ...reached() },
+      { kind: 'ready', mirror, mayPush, ...reached() },
     )
 
   test('is made by the installation for who may push, and refused to who may only read', async () => {

@@ -1,5 +1,5 @@
 /** When a workspace goes after its pull request, and what is recorded before it does; with real git, and the log as the server has it. */
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -244,6 +244,62 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     expect(await remove()).toEqual({ outcome: 'not_saved' })
     expect(await hasWorkspace(scene.root, id)).toBe(true)
     await base('other', 'main')
+    expect(await remove()).toEqual({ outcome: 'removed' })
+  })
+
+  /** By the agent's own git, in the tree. */
+  async function agents(...args: readonly string[]): Promise<string> {
+    const author = { NAME: 'claude', EMAIL: 'claude@example.com' }
+    const env = Object.fromEntries(
+      ['AUTHOR', 'COMMITTER'].flatMap((who) =>
+        Object.entries(author).map(([what, value]) => [`GIT_${who}_${what}`, value]),
+      ),
+    )
+    return gitText(testGit, {
+      gitDir: join(workspace.dir, '.git'),
+      workTree: workspace.dir,
+      env: { ...env, GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects },
+      args,
+    })
+  }
+  const agentCommit = () => agents('commit-tree', '-p', 'HEAD', '-m', 'Aside', 'HEAD^{tree}')
+  const outside = () => writeFile(join(workspace.dir, '..', 'outside'), `${'a'.repeat(40)}\n`)
+
+  test.each<readonly [string, () => Promise<unknown>]>([
+    ['a stash', async () => agents('update-ref', 'refs/stash', await agentCommit())],
+    ['a branch', async () => agents('update-ref', 'refs/heads/wip/one', await agentCommit())],
+    [
+      'a packed branch',
+      async () => {
+        await agents('update-ref', 'refs/heads/wip', await agentCommit())
+        await agents('pack-refs', '--all')
+      },
+    ],
+    [
+      'a branch that it left',
+      async () => {
+        await agents('update-ref', 'HEAD', await agentCommit())
+        await agents('symbolic-ref', 'HEAD', 'refs/heads/main')
+      },
+    ],
+    [
+      'something else than git writes',
+      async () => {
+        await outside()
+        await symlink('../../../../outside', join(workspace.dir, '.git/refs/heads/linked'))
+      },
+    ],
+  ])("stays while the agent's git has %s that nobody else has", async (_what, make) => {
+    await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
+    await make()
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+  })
+
+  test("goes with the agent's own commits, whose files are what was merged, and branches of the base", async () => {
+    await agents('update-ref', 'HEAD', await agentCommit())
+    await agents('update-ref', 'refs/heads/other', 'main')
+    await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
     expect(await remove()).toEqual({ outcome: 'removed' })
   })
 

@@ -11,6 +11,7 @@ import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { RepositoryAccess } from '../execution/repositoryAccess.ts'
 import { treeGitFor } from '../execution/restore.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
+import { hasWorkAside } from '../workspace/changes/agentRefs.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
 import { authorizationConfig, commitOf, fetchRefs, gitText } from '../workspace/git/git.ts'
 import { unlessMissing } from '../workspace/missing.ts'
@@ -98,6 +99,7 @@ async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkP
     const isMerged = merged !== null && merged === pullRequest?.headCommit
     return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
   }
+  if (await hasWorkAside(git, workspace)) return 'here'
   const treeGit = treeGitFor(deps, workspace)
   if (
     merged !== null &&

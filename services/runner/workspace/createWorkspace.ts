@@ -30,6 +30,7 @@ import {
 
 export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly git: HostGit
+  readonly mirror: Mirror
   /** PATH, for the commands that are not git. */
   readonly path: string
   readonly baseBranch: string

@@ -7,7 +7,7 @@ import { commitAndPush } from './publish/publish.ts'
 import { openWorkspaceEviction } from './eviction.ts'
 import { openLocks } from './locks.ts'
 import type { EvictionOptions } from './eviction.ts'
-import { makeScene, testGit, testPath, writeIn } from '../../../tests/runner/workspaceScene.ts'
+import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../tests/runner/workspaceScene.ts'
 import { hasWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
@@ -109,6 +109,10 @@ describe('room on the disk', { timeout: 20_000 }, () => {
         execFileSync('git', ['init', '-q', join(dir, 'nested')], { env: { PATH: testPath } }),
     ],
     [
+      "a stash of the agent's git",
+      ({ dir, startCommit }) => writeIn(dir, '.git/refs/stash', `${startCommit}\n`),
+    ],
+    [
       'a commit that was not pushed',
       async (workspace) => {
         await writeIn(workspace.dir, 'new.txt', 'new\n')
@@ -202,7 +206,7 @@ describe('room on the disk', { timeout: 20_000 }, () => {
       `${before}${mirror.objects}\n`,
     )
     expect(await room().clear()).toMatchObject({ mirrors: [] })
-    const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })
+    const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit, onFault: unexpected })
     await utimes(mirror.dir, 1_000, 1_000)
     await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     await writeFile(join(scene.root, 'tasks', 'half-made', 'git/objects/info/alternates'), '')

@@ -14,6 +14,7 @@ import { alternatesOf } from './git/repositoryLayout.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { unlessMissing } from './missing.ts'
 import { isTaskFolderName } from './names.ts'
+import { hasWorkAside } from './changes/agentRefs.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
 import { evictWorkspace, hasWorkspace, readWorkspace, removeWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
@@ -221,7 +222,8 @@ async function freed({ path }: EvictionOptions, dir: string, remove: () => Promi
 async function isWithoutWork(options: EvictionOptions, taskId: string): Promise<boolean> {
   try {
     const workspace = await workspaceAt(options, taskId)
-    return workspace !== undefined && (await isFullyPushed(options, workspace))
+    if (!workspace || (await hasWorkAside(options.git, workspace))) return false
+    return await isFullyPushed(options, workspace)
   } catch (fault) {
     options.onFault(fault)
     return false

@@ -14,8 +14,7 @@ import { z } from 'zod'
 import type { HostUser } from '#platform/childProcess.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
 import { gitOrThrow, type Git } from './git/git.ts'
-import type { Mirror } from './git/mirror.ts'
-import { moveToMirror } from './git/formerMirror.ts'
+import type { Mirror, MirrorPlace } from './git/mirror.ts'
 import { copyShallow } from './git/repositoryLayout.ts'
 import { unlessMissing } from './missing.ts'
 import { isTaskFolderName } from './names.ts'
@@ -44,19 +43,22 @@ export interface Workspace {
 export interface WorkspacePlace {
   readonly root: string
   readonly taskId: string
-  readonly mirror: Mirror
+  readonly mirror: MirrorPlace
 }
 
 /**
  * The workspace a task has, if it was ever completed, brought into order for a run. There must be no other run in it. Throws where that cannot be
  * told, so that nobody takes it for none.
  */
-export async function findWorkspace(git: Git, place: WorkspacePlace): Promise<Workspace | undefined> {
+export async function findWorkspace(
+  git: Git,
+  place: WorkspacePlace & { readonly mirror: Mirror },
+): Promise<Workspace | undefined> {
   const workspace = await readWorkspace(place)
   if (!workspace) return undefined
   const now = new Date()
   await utimes(join(taskFolder(place.root, place.taskId), 'ready.json'), now, now)
-  await moveToMirror(git, workspace)
+  await place.mirror.moveHere(git, workspace)
   await copyShallow(workspace.mirrorDir, workspace.privateGitDir)
   return workspace
 }

@@ -10,7 +10,7 @@ import { openMirrors } from '../../../services/runner/workspace/git/mirror.ts'
 import { commitAndPush } from '../../../services/runner/workspace/publish/publish.ts'
 import { awkwardRepositories, plainGit, treeAt } from '../../runner/corpus.ts'
 import type { AwkwardRepository, Tree } from '../../runner/corpus.ts'
-import { testGit, testPath, testTaskId } from '../../runner/workspaceScene.ts'
+import { testGit, testPath, testTaskId, unexpected } from '../../runner/workspaceScene.ts'
 import { prepareWorkspace } from '../../../services/runner/workspace/createWorkspace.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
@@ -120,7 +120,7 @@ async function workTwice(
   const trusted = treeAt(join(folder, 'trusted'))
 
   const url = join(host.dir, '.git')
-  const mirrors = openMirrors({ root: folder, git: testGit })
+  const mirrors = openMirrors({ root: folder, git: testGit, onFault: unexpected })
   const refresh = async () => {
     const refreshed = await mirrors.refresh({ url, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))

@@ -1,5 +1,5 @@
 /** A workspace that was made on another mirror of its repository: one kept by the name alone, or by the name that it had before. */
-import { access, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, lstat, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -15,7 +15,9 @@ import { gitOrThrow, gitText, type Git } from './git.ts'
 import { openMirrors, type Mirror } from './mirror.ts'
 
 let scene: Scene
+let faults: unknown[]
 beforeEach(async () => {
+  faults = []
   scene = await makeScene({ 'README.md': '# Sample\n' })
   await scene.commit({ 'base.txt': 'base\n' }, 'side')
 })
@@ -24,6 +26,7 @@ afterEach(() => scene.remove())
 async function mirrorBy(id: string, isLarge = false): Promise<Mirror> {
   const mirrors = openMirrors({
     root: join(scene.root, 'mirrors'),
+    onFault: (fault) => faults.push(fault),
     git: isLarge
       ? (call) => {
           if (call.args[0] === 'fetch') call.onStderr?.(Buffer.from('Receiving objects:   0% (1/5000)\r'))
@@ -32,11 +35,14 @@ async function mirrorBy(id: string, isLarge = false): Promise<Mirror> {
       : testGit,
     large: { objects: 1_000, depth: 2 },
   })
-  // Over a file:// address, as git clones a path whole.
-  const asked = { url: `file://${scene.remote}`, owner: 'ada', name: 'sample', id, timeoutMs: 30_000 }
-  const refreshed = await mirrors.refresh(asked)
+  const refreshed = await mirrors.refresh(asking(id))
   if (refreshed.kind !== 'ready') throw new Error(JSON.stringify(refreshed))
   return refreshed.mirror
+}
+
+/** Over a file:// address, as git clones a path whole. */
+const asking = (id: string) => {
+  return { url: `file://${scene.remote}`, owner: 'ada', name: 'sample', id, timeoutMs: 30_000 }
 }
 
 /** A workspace on a branch; `side` is gone from the code host since then. */
@@ -124,7 +130,95 @@ describe('a workspace of a mirror from before', { timeout: 30_000 }, () => {
     expect(await findWorkspace(fails, place)).toMatchObject({ mirrorDir: mirror.dir })
     const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
     expect(await readFile(alternates, 'utf8')).toBe(`${mirror.objects}\n${former.objects}\n`)
+    // A new try is due once the note of the failure is an hour old.
+    await rm(join(workspace.privateGitDir, 'move-failed'))
     await expectWhole(former, mirror, await found(mirror))
+  })
+
+  test('is not tried again at once after a failure, which is told once', async () => {
+    const former = await mirrorBy('')
+    const { privateGitDir: gitDir, startCommit } = await madeOn(former)
+    const place = { root: scene.root, taskId: testTaskId, mirror: await mirrorBy('7') }
+    let tries = 0
+    const fails: Git = (call) => {
+      if (call.args[0] !== 'pack-objects') return testGit(call)
+      tries += 1
+      return testGit({ ...call, args: ['pack-objects', '--unknown'] })
+    }
+    for (let n = 0; n < 3; n++) expect(await findWorkspace(fails, place)).toMatchObject({ startCommit })
+    expect(tries).toBe(1)
+    expect(faults).toEqual([expect.objectContaining({ name: 'GitFault' })])
+    const hourAgo = Date.now() / 1_000 - 3_600
+    await utimes(join(gitDir, 'move-failed'), hourAgo, hourAgo)
+    await findWorkspace(fails, place)
+    expect(tries).toBe(2)
+    const main = await gitText(testGit, { gitDir: scene.remote, args: ['rev-parse', 'main'] })
+    await gitOrThrow(testGit, { gitDir, args: ['update-ref', 'HEAD', main] })
+    await findWorkspace(fails, place)
+    expect(tries).toBe(3)
+    expect(faults).toHaveLength(3)
+  })
+
+  test('waits for what else writes into the mirror', async () => {
+    const former = await mirrorBy('')
+    const { privateGitDir } = await madeOn(former)
+    await mirrorBy('7')
+    const alternates = join(privateGitDir, 'objects/info/alternates')
+    const happened: string[] = []
+    const mirrors = openMirrors({
+      root: join(scene.root, 'mirrors'),
+      onFault: (fault) => faults.push(fault),
+      async git(call) {
+        if (call.args[0] !== 'fetch') return testGit(call)
+        const { mirror } = await ready
+        moving = findWorkspace(
+          (own) => {
+            if (own.args[0] !== 'rev-parse') happened.push('move')
+            return testGit(own)
+          },
+          { root: scene.root, taskId: testTaskId, mirror },
+        )
+        await expect.poll(() => readFile(alternates, 'utf8')).toContain(mirror.objects)
+        for (let n = 0; n < 20; n++) await readFile(alternates)
+        const fetched = await testGit(call)
+        happened.push('fetched')
+        return fetched
+      },
+    })
+    let moving: Promise<unknown> | undefined
+    const ready = mirrors.find(asking('7')).then((mirror) => {
+      if (!mirror) throw new Error('There is a mirror.')
+      return { mirror }
+    })
+    await scene.commit({ 'new.txt': 'new\n' })
+    expect(await mirrors.refresh(asking('7'))).toMatchObject({ kind: 'ready' })
+    await moving
+    expect(happened.slice(0, 2)).toEqual(['fetched', 'move'])
+  })
+
+  test('touches no other pack, and notes ends of history only once all is there', async () => {
+    for (let n = 0; n < 4; n++) await scene.commit({ 'count.txt': `${n}\n` }, 'side')
+    const former = await mirrorBy('', true)
+    await madeOn(former)
+    for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
+    const mirror = await mirrorBy('7', true)
+    const packs = join(mirror.objects, 'pack')
+    // Git makes such a file beside a pack that it fetches, and takes it away.
+    const other = join(packs, 'pack-other.keep')
+    await writeFile(other, '')
+    await chmod(other, 0o400)
+    const before = await readdir(packs)
+    const shallow = () => readFile(join(mirror.dir, 'shallow'), 'utf8')
+    const ends = await shallow()
+    const fails: Git = (call) =>
+      testGit(call.args.includes('--all') ? { ...call, args: ['pack-objects', '--unknown'] } : call)
+    await findWorkspace(fails, { root: scene.root, taskId: testTaskId, mirror })
+    expect(faults).toHaveLength(1)
+    expect(await shallow()).toBe(ends)
+    expect((await lstat(other)).mode & 0o777).toBe(0o400)
+    const made = (await readdir(packs)).filter((name) => !before.includes(name))
+    expect(made).not.toEqual([])
+    for (const name of made) expect((await lstat(join(packs, name))).mode & 0o777).toBe(0o444)
   })
 
   test('keeps naming a former mirror that cannot be read', async () => {

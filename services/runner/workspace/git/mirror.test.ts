@@ -6,7 +6,7 @@ import { openMirrors, progressLines } from './mirror.ts'
 import type { Mirrors, RefreshResult } from './mirror.ts'
 import { startGitServer } from '../../../../tests/runner/gitServer.ts'
 import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
-import { makeScene, testGit } from '../../../../tests/runner/workspaceScene.ts'
+import { makeScene, testGit, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 
 const authorization = `basic ${Buffer.from('x-access-token:ghu_secret').toString('base64')}`
@@ -26,7 +26,7 @@ const ada = () => ({
 beforeEach(async () => {
   scene = await makeScene({ 'README.md': '# Sample\n' })
   server = await startGitServer(scene.root, authorization)
-  mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit })
+  mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit, onFault: unexpected })
 })
 afterEach(async () => {
   await server.stop()

@@ -5,16 +5,22 @@ import { serializeByKey } from '#platform/async/queue.ts'
 import type { Finished } from '#platform/childProcess.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
+import { moveToMirror, type Moved } from './formerMirror.ts'
 import { hostRefs } from './remoteRefs.ts'
 import { unlessMissing } from '../missing.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
 
-export interface Mirror {
+export interface MirrorPlace {
   /** The bare git directory on the host. */
   readonly dir: string
   /** Its object store: what workspaces name as their alternate. */
   readonly objects: string
+}
+
+export interface Mirror extends MirrorPlace {
+  /** Lets a workspace read from this mirror alone, as `moveToMirror` says. */
+  moveHere(git: Git, workspace: Moved): Promise<void>
 }
 
 export interface RefreshRequest extends MirroredRepository {
@@ -69,42 +75,55 @@ export function openMirrors({
   root,
   git,
   large = largeRepositories,
+  onFault,
 }: {
   readonly root: string
   readonly git: Git
   readonly large?: LargeRepositories
+  /** Called with what kept a workspace on a former mirror. */
+  readonly onFault: (fault: unknown) => void
 }): Mirrors {
   const serialized = serializeByKey()
+  const mirrorIn = (dir: string): Mirror => ({
+    dir,
+    objects: join(dir, 'objects'),
+    moveHere: (own, workspace) =>
+      moveToMirror(own, workspace, { alone: (work) => serialized(dir, work), onFault }),
+  })
   return {
     async find(request) {
       const dir = join(root, mirrorPath(request.url, request))
-      return (await isThere(dir)) ? used(dir) : undefined
+      if (!(await isThere(dir))) return undefined
+      await markUsed(dir)
+      return mirrorIn(dir)
     },
     async refresh(request) {
       const dir = join(root, mirrorPath(request.url, request))
-      return serialized(dir, () => refreshMirror(git, dir, request, large))
+      const refreshed = await serialized(dir, () => refreshMirror(git, dir, request, large))
+      return refreshed.kind === 'ready' ? { ...refreshed, mirror: mirrorIn(dir) } : refreshed
     },
   }
 }
+
+type Refreshed = Omit<Extract<RefreshResult, { kind: 'ready' }>, 'mirror'>
 
 async function refreshMirror(
   git: Git,
   dir: string,
   request: RefreshRequest,
   large: LargeRepositories,
-): Promise<RefreshResult> {
+): Promise<Refreshed | Exclude<RefreshResult, { kind: 'ready' }>> {
   if (request.signal?.aborted) return { kind: 'aborted' }
   const full = `${request.owner}/${request.name}`
   if (await isThere(dir)) {
-    const mirror = await used(dir)
+    await markUsed(dir)
     await removeLeftLocks(dir)
     const isShallow = await isThere(join(dir, 'shallow'))
-    if (await isAsAtHost(git, dir, request, { tags: !isShallow }))
-      return { kind: 'ready', mirror, cloned: false }
+    if (await isAsAtHost(git, dir, request, { tags: !isShallow })) return { kind: 'ready', cloned: false }
     if (!(await mayFetch(request))) return { kind: 'aborted' }
     request.onProgress?.(`Fetching ${full}…`)
     const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
-    return endedWell(fetched) ? { kind: 'ready', mirror, cloned: false } : refusal(fetched, full)
+    return endedWell(fetched) ? { kind: 'ready', cloned: false } : refusal(fetched, full)
   }
 
   if (!(await mayFetch(request))) return { kind: 'aborted' }
@@ -123,7 +142,7 @@ async function refreshMirror(
     }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
-    return { kind: 'ready', mirror: mirrorIn(dir), cloned: true }
+    return { kind: 'ready', cloned: true }
   } finally {
     await rm(half, { recursive: true, force: true })
   }
@@ -155,13 +174,10 @@ async function refsHere(git: Git, gitDir: string): Promise<Refs> {
   return (await refsWritten(gitDir)) ?? refsOf(git, gitDir)
 }
 
-const mirrorIn = (dir: string): Mirror => ({ dir, objects: join(dir, 'objects') })
-
 /** Sets the time of its last use, so that eviction keeps it. */
-async function used(dir: string): Promise<Mirror> {
+async function markUsed(dir: string): Promise<void> {
   const now = new Date()
   await utimes(dir, now, now)
-  return mirrorIn(dir)
 }
 
 async function makeBare(git: Git, dir: string): Promise<void> {
@@ -262,7 +278,7 @@ export function progressLines(
   }
 }
 
-function refusal(finished: Finished, full: string): RefreshResult {
+function refusal(finished: Finished, full: string): Exclude<RefreshResult, { kind: 'ready' }> {
   switch (finished.endedBy) {
     case 'aborted':
       return { kind: 'aborted' }

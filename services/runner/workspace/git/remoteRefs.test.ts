@@ -7,7 +7,7 @@ import { refsOf } from './refs.ts'
 import { hostRefs, refsIn } from './remoteRefs.ts'
 import { openMirrors } from './mirror.ts'
 import { startGitServer, type TestGitServer } from '../../../../tests/runner/gitServer.ts'
-import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
+import { makeScene, testGit, type Scene, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 
 const authorization = 'basic eC1hY2Nlc3MtdG9rZW46Z2h1X3NlY3JldA=='
 let scene: Scene
@@ -102,7 +102,7 @@ describe('a mirror', () => {
       calls.push(String(call.args[0]))
       return testGit(call)
     }
-    const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git })
+    const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git, onFault: unexpected })
     const refresh = async (more: { readonly authorization?: string } = {}) => {
       calls.length = 0
       const request = { ...asked(), owner: 'ada', name: 'sample', id: '7', timeoutMs: 20_000, ...more }

@@ -8,7 +8,7 @@ import { gitText } from './git.ts'
 import type { Git } from './git.ts'
 import { openMirrors } from './mirror.ts'
 import { commitAndPush } from '../publish/publish.ts'
-import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
+import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { prepareWorkspace } from '../createWorkspace.ts'
 
@@ -32,6 +32,7 @@ describe('a large repository', { timeout: 30_000 }, () => {
 
   const refresh = async (objects: number, lines: string[] = []) => {
     const mirrors = openMirrors({
+      onFault: unexpected,
       root: join(scene.root, 'few'),
       git: telling(objects),
       large: { objects: 1_000, depth: 3 },
