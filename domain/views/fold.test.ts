@@ -28,6 +28,8 @@ const over = (check: (log: Log, cut: number) => void): void =>
 
 describe.each(views)('the view of $collection', (view) => {
   const folded = (log: Log, from = nothing) => foldView(view, from, log)
+  // Without its number nothing can be asked of a pull request: its document goes with the words that it began with.
+  const isOfWords = view.collection === 'pullRequests'
 
   test('is folded from the streams and events that it says it is', () =>
     over((log) => {
@@ -85,7 +87,8 @@ describe.each(views)('the view of $collection', (view) => {
   test('accepts erased content, and holds none of it', () =>
     over((log) => {
       const after = folded(log.map(erased))
-      expect([...after.keys()]).toEqual([...folded(log).keys()])
+      const whole = folded(log)
+      expect([...after.keys()]).toEqual([...whole.keys()].filter((id) => after.has(id) || !isOfWords))
       expect(JSON.stringify([...after.values()])).not.toContain('words')
     }))
 })
