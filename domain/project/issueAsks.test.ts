@@ -1,7 +1,7 @@
 /** What of an issue asks for a task, and what never does. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asksOf, isMentionedIn, isUnsure, mentioning, type Asking } from './issueAsks.ts'
+import { asksOf, isMentionedIn, isUnsure, mayMention, type Asking } from './issueAsks.ts'
 import { defaultIssueRule } from './issueRule.ts'
 
 const time = (minute: number) => `2026-01-31T12:${String(minute).padStart(2, '0')}:00Z`
@@ -134,15 +134,33 @@ describe('a mention', () => {
   })
 })
 
-test('of comments that name the App the latest of each person may ask', () => {
-  const comments = [
-    comment('@deck', { id: '1' }),
-    comment('@deck', { id: '2' }),
-    comment('no', { id: '3' }),
-    comment('@deck', { id: '4', author: bot }),
-    comment('@deck', { id: '5', author: ada }),
-  ]
-  expect(mentioning(comments, 'deck').map(({ id }) => id)).toEqual(['2', '5'])
+describe('comments that may name the App', () => {
+  const may = (comments: Asking['comments']) => mayMention(comments, 'deck').map(({ id }) => id)
+  test('are those of people in which its name stands, the latest first', () =>
+    expect(
+      may([
+        comment('@deck', { id: '1' }),
+        comment('> @Deck', { id: '2' }),
+        comment('no', { id: '3' }),
+        comment('@deck', { id: '4', author: bot }),
+        comment('@deck', { id: '5', author: ada }),
+      ]),
+    ).toEqual(['5', '2', '1']))
+  test('are few of one person, however often they write, and keep nobody else out', () => {
+    const often = Array.from({ length: 1_000 }, (_, n) => comment('`@deck`', { id: `${n + 2}`, author: ada }))
+    expect(may([comment('@deck', { id: '1' }), ...often])).toEqual(['1001', '1000', '999', '998', '997', '1'])
+  })
+  test('are a hundred at most', () => {
+    const strangers = Array.from({ length: 1_000 }, (_, n) =>
+      comment('`@deck`', { author: { id: `${n}`, login: `p${n}`, isBot: false } }),
+    )
+    expect(may(strangers)).toHaveLength(100)
+  })
+})
+
+test('a long text is read so far and no further', () => {
+  expect(isMentionedIn(`@deck ${'a '.repeat(30_000)}`, 'deck')).toBe(true)
+  expect(isMentionedIn(`${'a '.repeat(30_000)} @deck`, 'deck')).toBe(false)
 })
 
 describe('of lists that were cut', () => {

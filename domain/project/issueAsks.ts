@@ -59,20 +59,31 @@ export interface Asking {
 }
 
 /** People who mention the App on one issue, the latest: each costs a question about what they may do. */
-const mostAsks = 10
+export const mostAsks = 10
+/** Comments of one issue that are read to see whether they name the App: the latest, of one person and of all. */
+const mostRead = { ofPerson: 5, ofAll: 100 }
+/** In characters: so far a text is read. */
+const mostOfText = 10_000
 
-/**
- * Comments that may ask for the issue: of each person the latest that names the App, and of all the latest few. Whoever writes often pushes
- * nobody out.
- */
-export function mentioning<Comment extends ListedComment>(
+/** Comments in which the App's name stands, perhaps in code or in a quotation: the latest first, few of each person. */
+export function mayMention<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
 ): readonly Comment[] {
-  const named = comments.filter((one) => mayCount(one) && isMentionedIn(one.body, slug))
-  const latest = new Map(named.map((one) => [one.author?.id, one]))
-  return named.filter((one) => latest.get(one.author?.id) === one).slice(-mostAsks)
+  const counts = new Map<string | undefined, number>()
+  const few = comments.toReversed().filter((one) => {
+    if (!mayCount(one) || !holdsName(one.body, slug)) return false
+    const count = (counts.get(one.author?.id) ?? 0) + 1
+    counts.set(one.author?.id, count)
+    return count <= mostRead.ofPerson
+  })
+  return few.slice(0, mostRead.ofAll)
 }
+
+const beginningOf = (body: string): string => body.slice(0, mostOfText)
+
+const holdsName = (body: string, slug: string): boolean =>
+  beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
  * Who asks for the issue since the rule holds: by the label, then by mentions, oldest first. Nothing of bots, of what we wrote ourselves, and
@@ -155,12 +166,13 @@ function ask(
   return [{ trigger, at, author: { id: author.id, login: author.login }, commentId }]
 }
 
-/** Whether the App is named, as a word of its own, outside of code and quotations. */
+/** Whether the App is named in the beginning of a text, as a word of its own, outside of code and quotations. */
 export function isMentionedIn(body: string, slug: string): boolean {
   // Most texts name nobody.
-  if (!body.toLowerCase().includes(`@${slug.toLowerCase()}`)) return false
+  if (!holdsName(body, slug)) return false
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
   // What is hidden may end a block, or begin one.
-  return [body, visibleText(body)].every((text) => named.test(ownWords(text)))
+  const read = beginningOf(body)
+  return [read, visibleText(read)].every((text) => named.test(ownWords(text)))
 }

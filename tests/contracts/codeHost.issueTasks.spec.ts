@@ -103,6 +103,8 @@ interface Start {
   readonly accessControl?: IssueEngines['accessControl']
   /** People whose limit at the code host is used up. */
   readonly limited?: readonly string[]
+  /** Whether an installation of the App reads for all. */
+  readonly isInstalled?: boolean
 }
 const never = 3_600_000
 /** For an App of another name than the one whose tokens people write with here. */
@@ -121,6 +123,7 @@ async function start({
   clock = engines.clock,
   accessControl = openAccess,
   limited = [],
+  isInstalled = false,
 }: Start = {}): Promise<void> {
   const reads = projected(engines)
   const own = async () => tokenOf('ada')
@@ -144,7 +147,17 @@ async function start({
         if (limited.includes(ownerId)) throw new CodeHostFault('rate_limited', 'Wait.')
         return tokenOf(people.get(ownerId) ?? '')
       }
-      return { kind: 'own', holder: ownerId, token, repositoryToken: token }
+      const access = { kind: 'own', holder: ownerId, token, repositoryToken: token } as const
+      if (!isInstalled) return access
+      return {
+        kind: 'installation',
+        holder: 'installation:1',
+        own: access,
+        token: own,
+        repositoryToken: own,
+        again: async () => access,
+        refused: () => undefined,
+      }
     },
   }
   running.push({ stop: async () => reads.close() })
@@ -394,17 +407,23 @@ test('a project whose owner may only read takes nothing, and keeps no issue from
   await eventually(async () => expect(await decisions(3)).toEqual([`${number} elsewhere`]))
 })
 
-test('a project whose owner has used up their limit keeps no issue from others', async () => {
-  await rule(1, { on: false })
-  await projectOf(3)
-  await rule(3, { on: true })
-  await projectOf(2)
-  await rule(2, { on: true })
-  const number = await issueBy('ada')
-  await label('ada', number)
-  await start({ ...byPolling, limited: [userId(3)] })
-  await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
-})
+test.each([
+  ['their own access reads', false],
+  ['an installation reads for all', true],
+])(
+  'a project whose owner has used up their limit keeps no issue from others, where %s',
+  async (_, isInstalled) => {
+    await rule(1, { on: false })
+    await projectOf(3)
+    await rule(3, { on: true })
+    await projectOf(2)
+    await rule(2, { on: true })
+    const number = await issueBy('ada')
+    await label('ada', number)
+    await start({ ...byPolling, limited: [userId(3)], isInstalled })
+    await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
+  },
+)
 
 /** Starts with a project owner who has no room for a task, until the returned is called. */
 async function startFull(): Promise<() => void> {

@@ -5,7 +5,6 @@ import {
   asksOf,
   isSameLabel,
   isUnsure,
-  mentioning,
   type AskingComment,
   type LabelEvent,
 } from '#domain/project/issueAsks.ts'
@@ -35,6 +34,7 @@ import type { Vault } from '#platform/ports/vault.ts'
 import { standingOf } from '../follow/feedbackAuthors.ts'
 import { redactionOf } from '../follow/feedbackRedaction.ts'
 import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
+import { mentioning } from './mentioning.ts'
 
 export interface IssueReadingDeps extends MakingDeps {
   readonly codeHost: Pick<
@@ -137,7 +137,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
     slug === null || since === null || issue.comments === 0
       ? { comments: [], isCut: false }
       : await codeHost.issueComments(token, repository, issue.number, since)
-  const named = slug === null ? [] : mentioning(listed.comments, slug)
+  const named = slug === null ? [] : await mentioning(listed.comments, slug)
   const said = await codeHost.issueText(
     token,
     issue.nodeId,

@@ -178,7 +178,7 @@ async function readProject(
       known.failures.delete(projectId)
       return again
     } catch (fault) {
-      if (isFault(fault, ['rate_limited'])) resting.add(holder)
+      if (isFault(fault, ['rate_limited']) && !(fault instanceof OwnerLimited)) resting.add(holder)
       throw fault
     }
   }
@@ -263,6 +263,9 @@ function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   return () => (asked ??= ask())
 }
 
+/** The limit of a project's owner is used up, by whose access nothing is read here: it holds up no project but theirs. */
+class OwnerLimited extends CodeHostFault {}
+
 /**
  * Whether somebody may use this server and push to a repository: by their own access, as at a push of their task. Throws where that is not
  * known for now.
@@ -277,6 +280,8 @@ async function mayPush(deps: RoundDeps, ownerId: string, githubRepoId: string): 
   } catch (fault) {
     if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return false
     if (fault instanceof Fault && refusals.includes(fault.code)) return false
+    if (fault instanceof CodeHostFault && fault.kind === 'rate_limited')
+      throw new OwnerLimited('rate_limited', fault.message, fault, fault.retryAfterMs)
     throw fault
   }
 }
