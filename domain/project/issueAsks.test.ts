@@ -164,16 +164,13 @@ test('a long text is read so far and no further', () => {
 })
 
 describe('of lists that were cut', () => {
-  const none = { events: false, comments: false }
   const without = asking({ labelEvents: [] })
   test('it is not sure who set the label where they do not tell', () => {
-    expect(isUnsure(without, { ...none, events: true }, 'flightdeck')).toBe(true)
-    expect(isUnsure(asking(), { ...none, events: true }, 'flightdeck')).toBe(false)
-    expect(isUnsure(without, { ...none, events: true }, 'other')).toBe(false)
-    expect(isUnsure(without, none, 'flightdeck')).toBe(false)
+    expect(isUnsure(without, true, 'flightdeck')).toBe(true)
+    expect(isUnsure(asking(), true, 'flightdeck')).toBe(false)
+    expect(isUnsure(without, true, 'other')).toBe(false)
+    expect(isUnsure(without, false, 'flightdeck')).toBe(false)
   })
-  test('it is not sure who mentioned the App', () =>
-    expect(isUnsure(asking(), { ...none, comments: true }, 'flightdeck')).toBe(true))
 })
 
 test.each([

@@ -138,14 +138,14 @@ function labelAsk(
 const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
   events.findLast((one) => isSameLabel(one.label, label))
 
-/** Whether so much happened that who asked may not be among it: the lists have the latest, and `isCut` says which of them not all. */
+/** Whether so much happened that who set the label is not among it: the list has the latest, and `isCut` says that not all. */
 export function isUnsure(
   { issue, labelEvents }: Pick<Asking, 'issue' | 'labelEvents'>,
-  isCut: { readonly events: boolean; readonly comments: boolean },
+  isCut: boolean,
   label: string,
 ): boolean {
   const isLabelled = issue.labels.some((one) => isSameLabel(one, label))
-  return isCut.comments || (isCut.events && isLabelled && lastOf(label, labelEvents) === undefined)
+  return isCut && isLabelled && lastOf(label, labelEvents) === undefined
 }
 
 /** Whether a person wrote it, and not we. */

@@ -56,7 +56,15 @@ export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
 
 /**
  * Why no task was made of an issue that was taken: its text was changed, it was closed, it is gone, the task was refused, who asked for it
- * or the project's owner may no longer write, or the rule was switched off meanwhile.
+ * or the project's owner may no longer write, the rule was switched off, or the label was taken off meanwhile.
  */
-export const issueFailures = ['changed', 'closed', 'refused', 'gone', 'not_permitted', 'unwanted'] as const
+export const issueFailures = [
+  'changed',
+  'closed',
+  'refused',
+  'gone',
+  'not_permitted',
+  'unwanted',
+  'unlabelled',
+] as const
 export type IssueFailure = (typeof issueFailures)[number]

@@ -298,6 +298,14 @@ export function isWaiting({ passed }: ProjectIssues, issueId: string): boolean {
   return reason !== undefined && (isLimit(reason) || mayPassAway(reason))
 }
 
+/** Whether an issue was taken by the label that the rule has now. */
+export function isByLabel(
+  { since }: ProjectIssues,
+  { trigger, at }: Pick<TakenIssue, 'trigger' | 'at'>,
+): boolean {
+  return trigger === 'label' && since.label !== null && Date.parse(at) >= Date.parse(since.label)
+}
+
 /** Whether the rule was switched off since an issue was taken. */
 export function isUnwanted({ rule, since }: ProjectIssues, { at }: Pick<TakenIssue, 'at'>): boolean {
   return !rule.on || since.on === null || Date.parse(at) < Date.parse(since.on)

@@ -1,5 +1,8 @@
 /** Readings of projects: after hints, and of all now and then, which go on where the code host went away. */
 import { expect, onTestFinished, test } from 'vitest'
+import { recorded } from '../../tests/domain/recorded.ts'
+import { DeliveryReceived } from '#domain/delivery.ts'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { logger } from '#platform/log.ts'
 import { startReadings, type Placed, type Readings, type Round } from './readings.ts'
 
@@ -8,6 +11,25 @@ const projects: readonly Placed[] = Array.from({ length: 250 }, (_, n) => ({
   order: `${n}`.padStart(4, '0'),
 }))
 const never = 3_600_000
+const delivered = recorded(
+  DeliveryReceived.of(
+    { guid: '00000000-0000-4000-8000-000000000001', event: 'issues', action: 'labeled', senderType: 'User' },
+    {
+      repositoryId: '42',
+      installationId: null,
+      pullRequest: null,
+      issue: null,
+      headCommit: null,
+      reviewId: null,
+      commentId: null,
+      checkRunId: null,
+      checkSuiteId: null,
+      senderId: null,
+    },
+  ),
+  { revision: 0 },
+)
+const stored: StoredEvent = { ...delivered, content: null }
 
 /** Reads these projects, each as `read` says; a round is over after three that answer `later`. */
 async function started(
@@ -16,6 +38,7 @@ async function started(
 ) {
   /** The projects of each round. */
   const roundsOf: string[][] = []
+  let tell: (events: readonly StoredEvent[], upTo: Position) => Promise<void> = async () => undefined
   const begin = (isStopped: () => boolean): Round<Placed> => {
     const ids: string[] = []
     roundsOf.push(ids)
@@ -34,24 +57,28 @@ async function started(
     {
       eventStore: {
         head: async () => null,
-        subscribe: () => ({ stop: async () => undefined }),
+        subscribe: (_from, _batch, hear) => {
+          tell = hear
+          return { stop: async () => undefined }
+        },
       },
-      log: { open: () => Promise.reject(new Error('Nothing is delivered.')) },
+      log: { open: async () => delivered },
       projected: { waitFor: async () => true },
       logger: logger('silent'),
     },
     {
       times: { firstMs: 0, allMs: 20, restMs: 1, againMs: 1, ...times },
       failed: 'failed',
-      hintOf: () => undefined,
-      ofRepository: async () => [],
+      hintOf: () => ({ repositoryId: '42', hint: 'soon' }),
+      ofRepository: async () => projects.slice(0, 2),
+      one: async (id) => projects.find((project) => project.id === id),
       page: async (size, after) =>
         projects.filter(({ order }) => after === undefined || order > after.value).slice(0, size),
       begin,
     },
   )
   onTestFinished(() => held.stop())
-  return { roundsOf }
+  return { roundsOf, hint: () => tell([stored], stored.position) }
 }
 
 const ids = (from: number, to = projects.length - 1) =>
@@ -75,9 +102,35 @@ test('where the code host went away in a round, the next goes on there, and the 
   expect(roundsOf.slice(0, last + 1).flat()).toEqual(ids(0))
 })
 
-test('where one knows of more, all are read again soon', async () => {
+test('where one knows of more, it alone is read again soon', async () => {
   const { roundsOf } = await started((id) => (id === '7' && roundsOf.length === 1 ? 'soon' : 'done'), {
     allMs: never,
   })
-  await expect.poll(() => roundsOf.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => roundsOf.slice(1).flat(), { timeout: 10_000 }).toEqual(['7'])
+})
+
+test('after a hint, one that could not be read for now is read again alone, and is left to the reading of all then', async () => {
+  const { roundsOf, hint } = await started((id) => (id === '1' ? 'later' : 'done'), {
+    firstMs: never,
+    allMs: 30,
+    againMs: 10,
+  })
+  await hint()
+  // After 10 and 20 ms; 40 are more than the 30 between two readings of all.
+  await expect.poll(() => roundsOf.flat()).toEqual(['0', '1', '1', '1'])
+})
+
+test('a hint is read between the projects of a reading of all', async () => {
+  const hinted: (() => Promise<void>)[] = []
+  const { roundsOf, hint } = await started(
+    (id) => {
+      if (id === '100') void hinted[0]?.()
+      return 'done'
+    },
+    { allMs: never, firstMs: 20, restMs: 0 },
+  )
+  hinted.push(hint)
+  await expect.poll(() => roundsOf.flat().filter((id) => id === '0')).toHaveLength(2)
+  await expect.poll(() => roundsOf.flat().length).toBe(projects.length + 2)
+  expect(roundsOf.flat().lastIndexOf('0')).toBeLessThan(projects.length)
 })

@@ -13,6 +13,7 @@ import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { hints, type Hint, type Hints } from './hints.ts'
+import { retries, type Retries } from './retries.ts'
 
 export interface ReadingEngines {
   readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
@@ -63,6 +64,8 @@ export interface Readings<Project extends Placed> {
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
   /** The projects of a repository. */
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
+  /** One as it is now; `undefined` where it is gone. */
+  readonly one: (id: string) => Promise<Project | undefined>
   /** All, so many at a time. */
   readonly page: (size: number, after: Behind | undefined) => Promise<readonly Project[]>
   readonly begin: (isStopped: () => boolean) => Round<Project>
@@ -79,6 +82,9 @@ interface Running<Project extends Placed> {
   readonly engines: ReadingEngines
   readonly of: Readings<Project>
   readonly hinted: Hints
+  /** Projects that are to be read again. */
+  readonly again: Retries
+  /** Of what was hinted at, and of those that are to be read again. */
   readonly ofHinted: Rounds
   readonly ofAll: Rounds
   /** When hints may next lead to a reading of all, by the clock of `performance.now`. */
@@ -104,6 +110,7 @@ export async function startReadings<Project extends Placed>(
     engines,
     of,
     hinted: hints(of.times, mostHinted),
+    again: retries(of.times.allMs, mostHinted),
     ofHinted: inRounds(readHinted),
     ofAll: inRounds(readAll),
     allAgainAt: 0,
@@ -146,9 +153,13 @@ async function hear<Project extends Placed>(
   awaitHinted(running)
 }
 
-function awaitHinted<Project extends Placed>({ hinted, ofHinted }: Running<Project>): void {
-  const dueAt = hinted.dueAt()
-  if (dueAt !== undefined) ofHinted.within(dueAt - performance.now())
+/** When the next is due that was hinted at, or is to be read again. */
+const nextOf = <Project extends Placed>({ hinted, again }: Running<Project>): number =>
+  Math.min(...[hinted, again].map((one) => one.dueAt() ?? Number.POSITIVE_INFINITY))
+
+function awaitHinted<Project extends Placed>(running: Running<Project>): void {
+  const dueAt = nextOf(running)
+  if (dueAt < Number.POSITIVE_INFINITY) running.ofHinted.within(dueAt - performance.now())
 }
 
 async function note<Project extends Placed>(running: Running<Project>, stored: StoredEvent): Promise<void> {
@@ -174,23 +185,49 @@ async function note<Project extends Placed>(running: Running<Project>, stored: S
 const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
-async function readHinted<Project extends Placed>(running: Running<Project>): Promise<void> {
-  const { engines, of, hinted, heard } = running
-  const left = new Set(hinted.take(performance.now()))
-  const round = begun(running)
+async function readHinted<Project extends Placed>(
+  running: Running<Project>,
+  round = begun(running),
+): Promise<void> {
+  const { engines, of, hinted, again, heard } = running
+  const { againMs } = of.times
+  const repositories = new Set(hinted.take(performance.now()))
+  const waiting = new Set(again.take(performance.now()))
   try {
     if (heard !== null) await engines.projected.waitFor(heard, foldedWithinMs)
-    for (const githubRepoId of left) {
+    for (const githubRepoId of repositories) {
       if (round.isOver()) return
-      let isRead = true
-      for (const one of await of.ofRepository(githubRepoId))
-        if ((await round.read(one)) !== 'done') isRead = false
-      if (isRead) left.delete(githubRepoId)
+      for (const one of await of.ofRepository(githubRepoId)) {
+        waiting.delete(one.id)
+        await readOne(running, round, one, againMs)
+      }
+      repositories.delete(githubRepoId)
+    }
+    for (const id of waiting) {
+      if (round.isOver()) return
+      const one = await of.one(id)
+      if (one === undefined) again.settle(id)
+      else await readOne(running, round, one, againMs)
+      waiting.delete(id)
     }
   } finally {
-    for (const id of left) hinted.keep(id, performance.now())
+    for (const id of repositories) hinted.keep(id, performance.now())
+    for (const id of waiting) again.put(id, againMs, performance.now())
     awaitHinted(running)
   }
+}
+
+/** `laterMs` after which one is read again that could not be read for now; `null` where the next reading of all comes soon enough. */
+async function readOne<Project extends Placed>(
+  { again }: Running<Project>,
+  round: Round<Project>,
+  one: Project,
+  laterMs: number | null,
+): Promise<void> {
+  const outcome = await round.read(one)
+  const pauseMs = outcome === 'soon' ? soonMs : outcome === 'later' ? laterMs : null
+  if (pauseMs !== null) again.put(one.id, pauseMs, performance.now())
+  else if (outcome === 'done') again.settle(one.id)
 }
 
 async function readAll<Project extends Placed>(running: Running<Project>): Promise<void> {
@@ -198,7 +235,6 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
   const { allMs, againMs } = of.times
   running.allAgainAt = performance.now() + againMs
   const round = begun(running)
-  let isSoon = false
   try {
     let after = running.stoppedAt
     running.stoppedAt = undefined
@@ -209,12 +245,15 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
           running.stoppedAt = after
           return
         }
-        if ((await round.read(one)) === 'soon') isSoon = true
+        // Nobody waits for all to be read.
+        if (nextOf(running) <= performance.now()) await readHinted(running, round)
+        await readOne(running, round, one, null)
         after = { value: one.order, id: one.id }
       }
       if (found.length < pageSize) return
     }
   } finally {
-    ofAll.within(isSoon ? Math.min(soonMs, allMs) : allMs)
+    ofAll.within(allMs)
+    awaitHinted(running)
   }
 }

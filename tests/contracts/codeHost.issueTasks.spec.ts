@@ -18,7 +18,9 @@ import { requestsTo } from '#platform/codehost/request.ts'
 import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import { projected } from '#platform/reads/projected.ts'
+import { projected, type Projected } from '#platform/reads/projected.ts'
+import { memories } from '../../services/command/issues/memory.ts'
+import { round } from '../../services/command/issues/round.ts'
 import { startIssues, type IssueEngines, type IssueTimes } from '../../services/command/issues/issues.ts'
 import { startLinking } from '../../services/command/issues/linking.ts'
 import { factsOf } from '../../services/command/projectSync/reading.ts'
@@ -103,8 +105,8 @@ interface Start {
   readonly accessControl?: IssueEngines['accessControl']
   /** People whose limit at the code host is used up. */
   readonly limited?: readonly string[]
-  /** Whether an installation of the App reads for all. */
-  readonly isInstalled?: boolean
+  /** The tokens of an installation of the App that reads for all. */
+  readonly installation?: () => Promise<string>
 }
 const never = 3_600_000
 /** For an App of another name than the one whose tokens people write with here. */
@@ -114,24 +116,24 @@ const adapter = (appId: string | null) =>
     requests: requestsTo({ apiUrl: local.api, paced: false }),
     app: async () => ({ ...registered, appId, slug: 'deck' }),
   })
-/** Makes tasks and links, as long as the test goes or until all is stopped. */
-async function start({
-  times,
-  codeHost = {},
-  commands = engines.commands,
-  admit,
-  clock = engines.clock,
-  accessControl = openAccess,
-  limited = [],
-  isInstalled = false,
-}: Start = {}): Promise<void> {
-  const reads = projected(engines)
-  const own = async () => tokenOf('ada')
-  const host: CodeHost = { ...adapter('42'), ...codeHost }
-  const making: IssueEngines = {
+const hostOf = (codeHost: Partial<CodeHost> = {}): CodeHost => ({ ...adapter('42'), ...codeHost })
+/** What makes tasks. */
+function makingOf(
+  reads: Projected,
+  {
+    codeHost,
+    commands = engines.commands,
+    admit,
+    clock = engines.clock,
+    accessControl = openAccess,
+    limited = [],
+    installation,
+  }: Start,
+): IssueEngines {
+  return {
     ...engines,
     commands,
-    codeHost: host,
+    codeHost: hostOf(codeHost),
     projected: reads,
     accessControl,
     clock,
@@ -142,31 +144,38 @@ async function start({
       },
     },
     codeHostName: 'local',
-    tokenFor: async ({ ownerId }) => {
+    tokenFor: async ({ ownerId, repositoryId }) => {
       const token = async () => {
         if (limited.includes(ownerId)) throw new CodeHostFault('rate_limited', 'Wait.')
         return tokenOf(people.get(ownerId) ?? '')
       }
-      const access = { kind: 'own', holder: ownerId, token, repositoryToken: token } as const
-      if (!isInstalled) return access
+      const own = { kind: 'own', holder: ownerId, token, repositoryToken: token } as const
+      if (installation === undefined || repositoryId === null) return own
       return {
         kind: 'installation',
         holder: 'installation:1',
-        own: access,
-        token: own,
-        repositoryToken: own,
-        again: async () => access,
+        own,
+        token: installation,
+        repositoryToken: installation,
+        again: async () => own,
         refused: () => undefined,
       }
     },
   }
+}
+/** Makes tasks and links, as long as the test goes or until all is stopped. */
+async function start(of: Start = {}): Promise<void> {
+  const reads = projected(engines)
+  const making = makingOf(reads, of)
   running.push({ stop: async () => reads.close() })
-  running.push(await startIssues(making, { allMs: never, restMs: 20, againMs: 50, passingMs: 50, ...times }))
+  running.push(
+    await startIssues(making, { allMs: never, restMs: 20, againMs: 50, passingMs: 50, ...of.times }),
+  )
   const linking = {
     ...engines,
-    codeHost: host,
+    codeHost: hostOf(of.codeHost),
     projected: reads,
-    access: { tokenOf: own },
+    access: { tokenOf: async () => tokenOf('ada') },
     installations: {
       tokenFor: async () => ({ kind: 'none', why: 'no_key', installation: undefined }) as const,
     },
@@ -232,6 +241,12 @@ test('a label that is set leads to one task and one comment within seconds, by a
 
 test('the same comes of looking now and then; what has not changed costs no answer', async () => {
   const answered: string[] = []
+  const ofRepository: string[] = []
+  const repositoryById: CodeHost['repositoryById'] = async (...asked) => {
+    const found = await local.codeHost.repositoryById(...asked)
+    ofRepository.push(found === 'unchanged' ? found : 'changed')
+    return found
+  }
   const issues: CodeHost['issues'] = async (...asked) => {
     const found = await local.codeHost.issues(...asked)
     answered.push(found === 'unchanged' ? found : 'changed')
@@ -239,10 +254,11 @@ test('the same comes of looking now and then; what has not changed costs no answ
   }
   const number = await issueBy('mallory')
   await label('grace', number)
-  await start({ ...byPolling, codeHost: { issues } })
+  await start({ ...byPolling, codeHost: { issues, repositoryById } })
   await eventually(async () => expect(await commentsOn(number)).toHaveLength(1))
   expect(await numbers()).toEqual([number])
   await eventually(async () => expect(answered.slice(-2)).toEqual(['unchanged', 'unchanged']))
+  await eventually(async () => expect(ofRepository.slice(-2)).toEqual(['unchanged', 'unchanged']))
 })
 
 test('nothing comes of outsiders, of those who only triage, and of quotations', async () => {
@@ -408,11 +424,11 @@ test('a project whose owner may only read takes nothing, and keeps no issue from
 })
 
 test.each([
-  ['their own access reads', false],
-  ['an installation reads for all', true],
+  ['their own access reads', {}],
+  ['an installation reads for all', { installation: async () => tokenOf('ada') }],
 ])(
   'a project whose owner has used up their limit keeps no issue from others, where %s',
-  async (_, isInstalled) => {
+  async (_, access) => {
     await rule(1, { on: false })
     await projectOf(3)
     await rule(3, { on: true })
@@ -420,18 +436,18 @@ test.each([
     await rule(2, { on: true })
     const number = await issueBy('ada')
     await label('ada', number)
-    await start({ ...byPolling, limited: [userId(3)], isInstalled })
+    await start({ ...byPolling, limited: [userId(3)], ...access })
     await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
   },
 )
 
 /** Starts with a project owner who has no room for a task, until the returned is called. */
-async function startFull(): Promise<() => void> {
+async function startFull(of: Start = byPolling): Promise<() => void> {
   let isFull = true
   const admit = async () => {
     if (isFull) throw new Fault('too_many_tasks')
   }
-  await start({ ...byPolling, admit })
+  await start({ ...of, admit })
   return () => {
     isFull = false
   }
@@ -446,6 +462,118 @@ test('an issue that waits becomes no task once who asked for it may not write an
   await eventually(async () => expect(await decisions()).toEqual([`${number} not_permitted`]))
   makeRoom()
   expect(await numbers()).toEqual([])
+})
+
+test('an issue that waits becomes no task once the label by which it was asked for is taken off', async () => {
+  const number = await issueBy('mallory')
+  await label('grace', number)
+  const makeRoom = await startFull()
+  await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
+  await unlabel('grace', number)
+  await eventually(async () => expect(await decisions()).toEqual([`${number} unlabelled`]))
+  makeRoom()
+  expect(await numbers()).toEqual([])
+})
+
+test('issues that wait for room cost no requests in most rounds, and become tasks once there is some', async () => {
+  const waiting = [await issueBy('ada'), await issueBy('ada'), await issueBy('ada'), await issueBy('ada')]
+  for (const number of waiting) await label('ada', number)
+  const issueText = vi.fn<CodeHost['issueText']>(local.codeHost.issueText)
+  let rounds = 0
+  const issues: CodeHost['issues'] = async (...asked) => {
+    rounds += 1
+    return local.codeHost.issues(...asked)
+  }
+  const makeRoom = await startFull({
+    times: { allMs: 50, passingMs: never },
+    codeHost: { issueText, issues },
+  })
+  await eventually(async () =>
+    expect((await decisions()).toSorted()).toEqual(waiting.map((number) => `${number} waiting`)),
+  )
+  const further = async () => {
+    const before = rounds
+    await eventually(async () => expect(rounds).toBeGreaterThan(before + 3))
+  }
+  await further()
+  issueText.mockClear()
+  await further()
+  expect(issueText).not.toHaveBeenCalled()
+  makeRoom()
+  await eventually(async () =>
+    expect((await decisions()).toSorted()).toEqual(waiting.map((number) => `${number} made`)),
+  )
+})
+
+test('an issue that was moved, so that its number leads to another, waits no longer', async () => {
+  await asks('ada', 'PUT', '/collaborators/mallory', { permission: 'push' })
+  const [number, other] = [await issueBy('mallory'), await issueBy('ada')]
+  await label('mallory', number)
+  const issue = vi.fn<CodeHost['issue']>((token, repository) =>
+    local.codeHost.issue(token, repository, other),
+  )
+  await start({ ...byPolling, codeHost: { issue } })
+  await eventually(async () => expect(await decisions()).toEqual([`${number} withdrawn`]))
+})
+
+test('an issue that was taken and moved before there was room becomes no task', async () => {
+  const [number, other] = [await issueBy('ada'), await issueBy('ada')]
+  await label('ada', number)
+  await startFull({
+    ...byPolling,
+    codeHost: { issue: (token, repository) => local.codeHost.issue(token, repository, other) },
+  })
+  await eventually(async () => expect(await decisions()).toEqual([`${number} gone`]))
+})
+
+test.each([
+  ['lasts', 'forbidden', 'done'],
+  ['may pass', 'unavailable', 'later'],
+] as const)('a fault that %s leads to a reading: %s, %s', async (_, kind, outcome) => {
+  const issues: CodeHost['issues'] = async () => {
+    throw new CodeHostFault(kind, 'GitHub does not allow this.')
+  }
+  const reads = projected(engines)
+  running.push({ stop: async () => reads.close() })
+  const begun = round(makingOf(reads, { codeHost: { issues } }), memories(), {
+    isStopped: () => false,
+    passingMs: 50,
+  })
+  await eventually(async () => expect(await begun.read({ id: projectId(1) })).toBe(outcome))
+})
+
+test('where an installation is refused, the owner of the project reads', async () => {
+  const number = await issueBy('ada')
+  await label('ada', number)
+  const installation = async () => {
+    throw new CodeHostFault('unauthorized', 'Internal.')
+  }
+  await start({ ...byPolling, installation })
+  await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
+  expect(await unread()).toBeNull()
+})
+
+test('a limit that is used up is no reason to tell', async () => {
+  let count = 0
+  const issues: CodeHost['issues'] = async () => {
+    count += 1
+    throw new CodeHostFault('rate_limited', 'What is left is for people.')
+  }
+  await start({ ...byPolling, codeHost: { issues } })
+  await eventually(async () => expect(count).toBeGreaterThan(7))
+  expect(await unread()).toBeNull()
+})
+
+test('where comments are too many to read them all, nothing is said of an issue that nobody asked for', async () => {
+  const issueComments: CodeHost['issueComments'] = async (...asked) => ({
+    ...(await local.codeHost.issueComments(...asked)),
+    isCut: true,
+  })
+  await say('mallory', await issueBy('mallory'), 'Me too.')
+  await start({ ...byPolling, codeHost: { issueComments } })
+  const control = await issueBy('ada')
+  await label('ada', control)
+  await eventually(async () => expect(await decisions()).toEqual([`${control} made`]))
 })
 
 test('an issue that waits is not wanted once the rule is off, also where it is on again', async () => {

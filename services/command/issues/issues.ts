@@ -6,7 +6,8 @@ import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { startReadings, type ReadingEngines, type ReadingTimes } from '../readings.ts'
-import { memories, round, type RoundDeps } from './round.ts'
+import { memories } from './memory.ts'
+import { round, type RoundDeps } from './round.ts'
 
 export type IssueEngines = RoundDeps & ReadingEngines
 
@@ -47,6 +48,7 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<H
         sort: { field: 'order', direction: 'ascending' },
         limit: mostOfRepository,
       }),
+    one: (id) => documents.get(projectsView, id),
     page: (limit, after) =>
       documents.find(projectIssuesView, {
         where: { isRead: true },

@@ -10,6 +10,7 @@ import {
 } from '#domain/project/issueAsks.ts'
 import { isLimit } from '#domain/project/issueRule.ts'
 import {
+  isByLabel,
   isUnwanted,
   isWaiting,
   mayWrite,
@@ -39,7 +40,13 @@ import { mentioning } from './mentioning.ts'
 export interface IssueReadingDeps extends MakingDeps {
   readonly codeHost: Pick<
     CodeHost,
-    'issueText' | 'issueEvents' | 'issueComments' | 'issueComment' | 'repositoryRight' | 'mentionName'
+    | 'issue'
+    | 'issueText'
+    | 'issueEvents'
+    | 'issueComments'
+    | 'issueComment'
+    | 'repositoryRight'
+    | 'mentionName'
   >
   readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
   readonly accessControl: Pick<AccessControl, 'check'>
@@ -130,8 +137,8 @@ interface ReadIssue {
 async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
   const { codeHost } = deps
   const { issues, token, repository, slug } = of
-  const hasLabel = issue.labels.some((name) => isSameLabel(name, issues.rule.label))
-  if (issue.isPullRequest || (!hasLabel && slug === null)) return null
+  const isLabelled = hasLabel(issue, issues.rule.label)
+  if (issue.isPullRequest || (!isLabelled && slug === null)) return null
   const since = slug === null ? null : mentionsFrom(issues)
   const listed =
     slug === null || since === null || issue.comments === 0
@@ -151,16 +158,20 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   const mentions = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
   // After the text: a title that is changed in between is told to be changed.
   const events =
-    hasLabel || mentions.length > 0
+    isLabelled || mentions.length > 0
       ? await codeHost.issueEvents(token, repository, issue.number)
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = asksOf(asking, { ...issues, slug })
-  const isCut = { events: events.isCut, comments: listed.isCut }
-  const isUnclear = isUnsure(asking, isCut, issues.rule.label)
+  // Anybody may write so many comments that they are cut: nothing is said of that where nobody was known to ask.
+  const isUnclear =
+    isUnsure(asking, events.isCut, issues.rule.label) || (listed.isCut && isWaiting(issues, issue.id))
   if (asks.length === 0 && !isUnclear) return null
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
+
+const hasLabel = ({ labels }: Pick<HostIssue, 'labels'>, label: string): boolean =>
+  labels.some((name) => isSameLabel(name, label))
 
 function askingOf(
   issue: HostIssue,
@@ -273,31 +284,37 @@ async function wordsOf(
 
 /**
  * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. All rights are asked for again.
- * Throws CodeHostFault.
+ * Answers why it waits still: its owner is `full` of tasks, or who asked is `signed_out`. Throws CodeHostFault.
  */
 export async function resumeIssue(
   deps: IssueReadingDeps,
   of: ReadingOf,
   taken: TakenIssue,
-): Promise<'done' | 'later'> {
+): Promise<'done' | 'signed_out' | 'full'> {
   const { codeHost } = deps
-  const { document, token, repository } = of
+  const { document, issues, token, repository } = of
   const { taskId, words } = taken
   if (await isMade(deps, taskId)) return settle(deps, document.id, taskId, null)
   if (words === null) return 'done'
   try {
+    const issue = await codeHost.issue(token, repository, words.number)
+    // Its number leads to where it was moved.
+    if (issue.id !== words.issueId) return await settle(deps, document.id, taskId, 'gone')
+    if (isByLabel(issues, taken) && !hasLabel(issue, issues.rule.label))
+      return await settle(deps, document.id, taskId, 'unlabelled')
     const said = await codeHost.issueText(token, words.nodeId, [])
     if (!said.isOpen) return await settle(deps, document.id, taskId, 'closed')
     const right = await askRight(deps, of, words.author)
     const standing = mayWrite(right) ? await standingOf(deps, words.author.id) : 'unknown'
     // Until they have signed in again nobody can tell.
-    if (standing === 'signed_out') return 'later'
+    if (standing === 'signed_out') return 'signed_out'
     if (standing === 'unknown' || !(await of.ownerMayWrite()))
       return await settle(deps, document.id, taskId, 'not_permitted')
     const comments =
       words.commentId === null ? [] : [await codeHost.issueComment(token, repository, words.commentId)]
     const { textFor } = await wordsOf(deps, of, said, comments)
-    return await makeTask(deps, document, taken, textFor(words.commentId))
+    const outcome = await makeTask(deps, document, taken, textFor(words.commentId))
+    return outcome === 'later' ? 'full' : 'done'
   } catch (fault) {
     if (!(fault instanceof CodeHostFault) || fault.kind !== 'not_found') throw fault
     return settle(deps, document.id, taskId, 'gone')

@@ -12,7 +12,7 @@ import { startReadings, type ReadingEngines, type ReadingTimes } from '../readin
 import { round, tags, type RoundDeps } from './round.ts'
 
 export interface ProjectSyncEngines extends RoundDeps, Omit<ReadingEngines, 'logger'> {
-  readonly documents: Pick<Documents, 'find'>
+  readonly documents: Pick<Documents, 'find' | 'get'>
 }
 
 export const projectSyncTimes: ReadingTimes = {
@@ -51,6 +51,7 @@ export function startProjectSync(
         sort: { field: 'order', direction: 'ascending' },
         limit: mostOfRepository,
       }),
+    one: (id) => documents.get(projectsView, id),
     page: (limit, after) =>
       documents.find(projectsView, {
         where: {},

@@ -74,13 +74,14 @@ export const texts = {
       sign_in: 'No task yet: who asked for it has to sign in here again.',
       owner: "No task: the project's owner may not write to the repository.",
       unsure:
-        'No task: so much happened on it that who asked for it cannot be told. Take the label off and set it again.',
+        'No task: so much happened on it that who asked for it cannot be told. Take the label off and set it again, or mention the App again.',
       withdrawn: 'No task: it waited, and is closed or no longer asked for.',
       edited:
         'No task: its text was changed afterwards by somebody who may not write. Read it, take the label off and set it again.',
       elsewhere: 'No task here: another project of this repository takes its issues.',
       changed: 'No task: its text was changed before the task was made.',
       closed: 'No task: it was closed before the task was made.',
+      unlabelled: 'No task: the label was taken off before the task was made.',
       gone: 'No task: it was deleted or moved, or the comment that asked for it was.',
       not_permitted:
         "No task: when its turn came, who asked for it or the project's owner could no longer write to the repository or use this server.",

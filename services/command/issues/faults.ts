@@ -1,0 +1,14 @@
+/** What goes wrong where issues are read, by kind. */
+import { Fault } from '#domain/kernel/errors.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
+
+/** A person's access is gone, or they may not use this server. */
+export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required']
+
+export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
+  fault instanceof CodeHostFault && kinds.includes(fault.kind)
+
+/** Whether the same question may have another answer soon. */
+export const isPassing = (fault: unknown): boolean =>
+  isFault(fault, ['unavailable', 'rate_limited']) ||
+  (fault instanceof Fault && fault.code === 'code_host_unavailable')

@@ -1,0 +1,88 @@
+/** Owners of projects: whether they may push, and whose project takes an issue. */
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
+import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
+import { project } from '#domain/project/project.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { TokenFor } from '../follow/access.ts'
+import { isFault, isPassing, refusals } from './faults.ts'
+
+export interface OwnerDeps {
+  readonly commands: Pick<Commands, 'load'>
+  readonly codeHost: Pick<CodeHost, 'repositoryById'>
+  readonly documents: Pick<Documents, 'find'>
+  readonly accessControl: Pick<AccessControl, 'check'>
+  readonly tokenFor: TokenFor
+}
+
+const sameRepositoryMost = 50
+
+/** `null` where the project is gone. */
+export async function issuesOf(
+  { commands }: Pick<OwnerDeps, 'commands'>,
+  projectId: string,
+): Promise<ProjectIssues | null> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  return state.kind === 'project' ? state.issues : null
+}
+
+/** The limit of a project's owner is used up, by whose access nothing is read here: it holds up no project but theirs. */
+export class OwnerLimited extends CodeHostFault {}
+
+/**
+ * Whether somebody may use this server and push to a repository: by their own access, as at a push of their task. Throws where that is not
+ * known for now.
+ */
+export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
+  try {
+    await deps.accessControl.check(ownerId)
+    const access = await deps.tokenFor({ ownerId, repositoryId: null })
+    const own = access.kind === 'own' ? access : access.own
+    const found = await deps.codeHost.repositoryById(await own.token(), githubRepoId)
+    return found !== 'unchanged' && found.repository.mayPush === true
+  } catch (fault) {
+    if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return false
+    if (fault instanceof Fault && refusals.includes(fault.code)) return false
+    if (fault instanceof CodeHostFault && fault.kind === 'rate_limited')
+      throw new OwnerLimited('rate_limited', fault.message, fault, fault.retryAfterMs)
+    throw fault
+  }
+}
+
+/**
+ * Of several projects of a repository whose issues become tasks, the first takes them; what another took stays its own. Those whose owner may
+ * not push do not count: else whoever reads a repository could keep its issues from its team.
+ */
+export async function isElsewhere(
+  deps: OwnerDeps,
+  { id, githubRepoId }: ProjectDocument,
+  issueId: string,
+): Promise<boolean> {
+  const projects = await deps.documents.find(projectsView, {
+    where: { githubRepoId },
+    sort: { field: 'order', direction: 'ascending' },
+    limit: sameRepositoryMost,
+  })
+  let isFirst = true
+  for (const other of projects) {
+    if (other.id === id) {
+      isFirst = false
+      continue
+    }
+    const issues = await issuesOf(deps, other.id)
+    const isItsOwn = issues !== null && isTaken(issues, issueId)
+    const isTaking = isFirst && issues?.rule.on === true && other.status !== 'inactive'
+    if (!isItsOwn && !isTaking) continue
+    const counts = await mayPush(deps, other.owner, githubRepoId).catch((fault: unknown) => {
+      // Nobody's used up limit holds up others: what was taken counts meanwhile, and what may be taken does not.
+      if (isPassing(fault)) return isItsOwn
+      throw fault
+    })
+    if (counts) return true
+  }
+  return false
+}

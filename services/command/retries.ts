@@ -1,0 +1,42 @@
+/** What is to be read again, by id, after a pause that doubles each time in a row. Pure but for the map that it keeps; times in ms. */
+
+export interface Retries {
+  /** Begins with `pauseMs`. One whose pause would be longer than until the next reading of all is left to that. */
+  put(id: string, pauseMs: number, now: number): void
+  /** Nothing is to be read again: the next pause is a short one. */
+  settle(id: string): void
+  /** Those that are due. */
+  take(now: number): readonly string[]
+  /** When the next is due; `undefined` where none waits. */
+  dueAt(): number | undefined
+}
+
+interface Waiting {
+  /** `undefined` while it is read. */
+  readonly dueAt: number | undefined
+  readonly pauseMs: number
+}
+
+/** Keeps at most `most`, and no pause longer than `allMs`, the time between two readings of all. */
+export function retries(allMs: number, most: number): Retries {
+  const waiting = new Map<string, Waiting>()
+  return {
+    put(id, pauseMs, now) {
+      const before = waiting.get(id)
+      if (before === undefined && waiting.size >= most) return
+      const next = before === undefined ? pauseMs : Math.max(before.pauseMs * 2, pauseMs)
+      if (next > allMs) waiting.delete(id)
+      else waiting.set(id, { dueAt: now + next, pauseMs: next })
+    },
+    settle: (id) => void waiting.delete(id),
+    take(now) {
+      const due = [...waiting].filter(([, { dueAt }]) => dueAt !== undefined && dueAt <= now)
+      for (const [id, { pauseMs }] of due) waiting.set(id, { dueAt: undefined, pauseMs })
+      return due.map(([id]) => id)
+    },
+    dueAt() {
+      const times = [...waiting.values()].flatMap(({ dueAt }) => dueAt ?? [])
+      return times.length === 0 ? undefined : Math.min(...times)
+    },
+  }
+}
