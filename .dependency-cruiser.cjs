@@ -14,7 +14,7 @@ const adapters =
   '^services/platform/((eventstore|readstore|bus|jobs|blobs|vault|leases|recentKeys|codehost)/|engines/mongo)'
 // What the client may import as values: no schemas, and nothing that needs them.
 const plainDomain =
-  '^domain/((agents|figures)\\.ts|(agents|api|history|kernel|views)/.*\\.ts|(proof/auditBundle|project/(settings|issueRule)|task/(agentModels|cleanUpState|slashCommands|feedbackRule))\\.ts)'
+  '^domain/((agents|figures)\\.ts|(agents|api|history|kernel|views)/.*\\.ts|(proof/auditBundle|project/(settings|issueRule)|task/(agentModels|slashCommands|codeHost/(cleanUpState|feedbackRule)))\\.ts)'
 const schemas = '\\.schema\\.ts$'
 // A test stands beside what it tests and may reach what it needs.
 const notTests = '\\.test\\.tsx?$'

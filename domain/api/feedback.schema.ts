@@ -8,7 +8,7 @@ import {
   LineComment,
   RepositoryRight,
   ReviewVerdict,
-} from '../task/feedbackEvents.ts'
+} from '../task/codeHost/feedbackEvents.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { feedbackRoutes } from './feedback.ts'
 import { Moment, required, success } from './fields.schema.ts'

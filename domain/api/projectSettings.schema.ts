@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
-import { feedbackLimits, feedbackModes } from '../task/feedbackRule.ts'
+import { feedbackLimits, feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { issueFailures, issueLimits, issuePasses, issueTriggers } from '../project/issueRule.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
 import { defineRead, defineWrite } from './call.schema.ts'

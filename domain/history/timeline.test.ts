@@ -29,7 +29,7 @@ import {
   type TaskEvent,
   type ToolKind,
 } from '../task/events.ts'
-import { PullRequestDraftRequested } from '../task/feedbackEvents.ts'
+import { PullRequestDraftRequested } from '../task/codeHost/feedbackEvents.ts'
 import { TaskForked, TurnsUndone, WorkspaceRestored } from '../task/snapshotEvents.ts'
 import { commitsIn } from './commits.ts'
 import { timelineOf } from './timeline.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId } from '../kernel/ids.schema.ts'
-import { feedbackModes } from '../task/feedbackRule.ts'
+import { feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { projectIssueEvents } from './issueEvents.ts'
 
 /** A repository as the code host describes it. */

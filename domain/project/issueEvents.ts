@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
 import { TaskId } from '../kernel/ids.schema.ts'
-import { RepositoryRight } from '../task/feedbackEvents.ts'
+import { RepositoryRight } from '../task/codeHost/feedbackEvents.ts'
 import { issueFailures, issuePasses, issueTriggers } from './issueRule.ts'
 
 /** Which issues become tasks from now on. */

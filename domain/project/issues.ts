@@ -3,7 +3,7 @@ import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { RecordedOf } from '../kernel/event.ts'
-import type { RepositoryRight } from '../task/feedbackEvents.ts'
+import type { RepositoryRight } from '../task/codeHost/feedbackEvents.ts'
 import {
   ProjectIssuePassed,
   ProjectIssueRuleChanged,

@@ -17,7 +17,7 @@ import {
   type ProjectEvent,
   type RepositoryFacts,
 } from './events.ts'
-import { defaultRule, type FeedbackRule } from '../task/feedbackRule.ts'
+import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
 import {
   isOnIssues,
   noIssues,

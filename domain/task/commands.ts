@@ -1,12 +1,12 @@
 /** The commands of people and runners on a task. They bring the ids of what they create. */
-import type { Proposal } from './proposal.ts'
+import type { Proposal } from './codeHost/proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
-import type { IssueOrigin } from './issueState.ts'
+import type { IssueOrigin } from './codeHost/issueState.ts'
 import type { Snapshot } from './restorePoints.ts'
 import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
-import type { WorkPlace } from './cleanUpEvents.ts'
-import type { FeedbackReceived, PullRequestStandingObserved } from './feedbackEvents.ts'
+import type { WorkPlace } from './codeHost/cleanUpEvents.ts'
+import type { FeedbackReceived, PullRequestStandingObserved } from './codeHost/feedbackEvents.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type {
   ExecutionKind,

@@ -16,9 +16,9 @@ import {
   UserId,
 } from '../kernel/ids.schema.ts'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
-import { cleanUpEvents } from './cleanUpEvents.ts'
-import { feedbackEvents } from './feedbackEvents.ts'
-import { issueEvents } from './issueEvents.ts'
+import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
+import { feedbackEvents } from './codeHost/feedbackEvents.ts'
+import { issueEvents } from './codeHost/issueEvents.ts'
 import {
   TaskCreatedFromTurn,
   TaskForked,

@@ -24,8 +24,8 @@ import {
   PullRequestUpdated,
   type TaskEvent,
 } from './events.ts'
-import { FeedbackAnswerDue, FeedbackDismissed } from './feedbackEvents.ts'
-import { feedbackLimits } from './feedbackRule.ts'
+import { FeedbackAnswerDue, FeedbackDismissed } from './codeHost/feedbackEvents.ts'
+import { feedbackLimits } from './codeHost/feedbackRule.ts'
 import { task } from './task.ts'
 
 type Past = readonly TaskEvent[]

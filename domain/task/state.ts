@@ -1,7 +1,13 @@
 /** A task's state: what its next decision needs, and no more. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { AgentName } from '../agents.ts'
-import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp, type TaskCleanUp } from './cleanUpState.ts'
+import {
+  afterWorkspace,
+  isOfCleanUp,
+  noCleanUp,
+  withCleanUp,
+  type TaskCleanUp,
+} from './codeHost/cleanUpState.ts'
 import {
   cameToNothing,
   doneBy,
@@ -14,8 +20,8 @@ import {
   withFeedback,
   workedOn,
   type TaskFeedback,
-} from './feedbackState.ts'
-import { isOfIssue, issueAfter, type TaskIssue } from './issueState.ts'
+} from './codeHost/feedbackState.ts'
+import { isOfIssue, issueAfter, type TaskIssue } from './codeHost/issueState.ts'
 import { reordered, without } from './queue.ts'
 import {
   isOfPullRequest,
@@ -23,7 +29,7 @@ import {
   publishedAs,
   standingIn,
   type TaskPullRequest,
-} from './pullRequestState.ts'
+} from './codeHost/pullRequestState.ts'
 import type { TaskEvent } from './events.ts'
 import { sentIn, type EndStatus, type Execution, type Phase, type QueuedMessage } from './phase.ts'
 import {

@@ -27,11 +27,11 @@ import {
   type TaskEvent,
   type TerminalHead,
 } from './events.ts'
-import { beginCleanUp, requestCleanUp, settleCleanUp } from './cleanUp.ts'
-import { isOnFeedback, onFeedback } from './feedback.ts'
+import { beginCleanUp, requestCleanUp, settleCleanUp } from './codeHost/cleanUp.ts'
+import { isOnFeedback, onFeedback } from './codeHost/feedback.ts'
 import { addAlternative, comparedWith, recordAlternative, removeAlternative } from './comparison.ts'
 import { origin, recordFork } from './fork.ts'
-import { issueOrigin, settleIssueComment } from './issue.ts'
+import { issueOrigin, settleIssueComment } from './codeHost/issue.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
 import {
   automaticUpdate,
@@ -42,7 +42,7 @@ import {
   requestPullRequest,
   retryUpdate,
   settlePullRequest,
-} from './pullRequest.ts'
+} from './codeHost/pullRequest.ts'
 import type { Execution, QueuedMessage } from './phase.ts'
 import { refusalOfCommand } from './slashCommands.ts'
 import { evolve, type LiveTask, type ModelChoice, type TaskState } from './state.ts'

@@ -1,7 +1,7 @@
 /** What a task's document tells of a clean-up, and of work that is in no pull request. */
 import type { Task } from '../api/tasks.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
-import { afterWorkspace, noCleanUp, startsAnew, withCleanUp } from '../task/cleanUpState.ts'
+import { afterWorkspace, noCleanUp, startsAnew, withCleanUp } from '../task/codeHost/cleanUpState.ts'
 import type { TaskEvent } from '../task/events.ts'
 
 type CleanUpEvent = Extract<RecordedOf<TaskEvent>, { type: `TaskClean${string}` }>

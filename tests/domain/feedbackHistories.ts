@@ -1,7 +1,7 @@
 /** Histories of feedback on a pull request; tests go on from these. */
 import type { CommandOf } from '#domain/task/commands.ts'
 import { PullRequestOpened, PullRequestRequested, type TaskEvent } from '#domain/task/events.ts'
-import { FeedbackReceived, FeedbackSent } from '#domain/task/feedbackEvents.ts'
+import { FeedbackReceived, FeedbackSent } from '#domain/task/codeHost/feedbackEvents.ts'
 import { messageId, executionId } from './ids.ts'
 import { moment } from './recorded.ts'
 import * as past from './taskHistories.ts'

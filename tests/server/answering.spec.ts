@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
-import { FeedbackAnswerDue, FeedbackReceived } from '#domain/task/feedbackEvents.ts'
+import { FeedbackAnswerDue, FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import { MessagePosted, type TaskEvent } from '#domain/task/events.ts'

@@ -19,7 +19,7 @@ import {
   type Task,
 } from '#domain/api/tasks.schema.ts'
 import { defaultIssueRule } from '#domain/project/issueRule.ts'
-import { defaultRule } from '#domain/task/feedbackRule.ts'
+import { defaultRule } from '#domain/task/codeHost/feedbackRule.ts'
 import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository, pushElsewhere } from './pushing.ts'

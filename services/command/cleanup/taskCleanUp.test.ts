@@ -1,7 +1,7 @@
 /** A branch goes only when the work on it was merged, or a runner found it saved. */
 import { describe, expect, test } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
-import { TaskCleanUpBegun } from '#domain/task/cleanUpEvents.ts'
+import { TaskCleanUpBegun } from '#domain/task/codeHost/cleanUpEvents.ts'
 import {
   PullRequestObserved,
   PullRequestOpened,

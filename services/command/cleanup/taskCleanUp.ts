@@ -1,7 +1,7 @@
 /** Removes workspace and branch of a task whose pull request is over: in this order, as the runner says whether the work is kept. */
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
-import { whyNotOver } from '#domain/task/cleanUp.ts'
+import { whyNotOver } from '#domain/task/codeHost/cleanUp.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
 import type { Commands } from '#platform/commands/execute.ts'

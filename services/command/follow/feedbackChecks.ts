@@ -1,5 +1,5 @@
 /** Reads the checks of a pull request that failed, and records what is new. */
-import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostFailedCheck, HostLog } from '#platform/ports/codeHostFeedback.ts'
 import { cut, record, type Reader, type Reading } from './feedbackReading.ts'

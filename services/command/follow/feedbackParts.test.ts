@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { keysOf } from '#domain/task/feedbackState.ts'
-import { feedbackLimits, isInFull } from '#domain/task/feedbackRule.ts'
+import { keysOf } from '#domain/task/codeHost/feedbackState.ts'
+import { feedbackLimits, isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostFeedback } from '#platform/ports/codeHostFeedback.ts'
 import { piecesOf } from './feedbackParts.ts'
 

@@ -1,6 +1,6 @@
 /** What was written on a pull request, gathered into pieces of feedback: a review with its comments, or a comment alone. Pure. */
-import type { FeedbackReceived } from '#domain/task/feedbackEvents.ts'
-import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import type { FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
+import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { isMarked } from '#domain/task/visibleText.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
 import type { HostAuthor, HostFeedback, HostLineComment } from '#platform/ports/codeHostFeedback.ts'

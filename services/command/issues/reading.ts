@@ -22,7 +22,7 @@ import {
   type TakenIssue,
 } from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
-import type { RepositoryRight } from '#domain/task/feedbackEvents.ts'
+import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'

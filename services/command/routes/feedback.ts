@@ -10,7 +10,7 @@ import {
   setPullRequestDraft,
 } from '#domain/api/feedback.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { isInFull } from '#domain/task/feedbackRule.ts'
+import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'

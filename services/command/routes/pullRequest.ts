@@ -2,7 +2,7 @@
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { Fault, faultCodes } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
-import type { Proposal } from '#domain/task/proposal.ts'
+import type { Proposal } from '#domain/task/codeHost/proposal.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'

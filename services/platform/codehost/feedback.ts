@@ -1,8 +1,8 @@
 /** Reviews, comments and checks of a pull request, by REST; threads and drafts, for which REST has no call, by GraphQL. */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
-import type { RepositoryRight } from '#domain/task/feedbackEvents.ts'
-import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
+import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type {
   CodeHostFeedback,

@@ -1,6 +1,6 @@
 /** What is kept of a log. */
 import { expect, test } from 'vitest'
-import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { endOfLog, endOfStream } from './jobLog.ts'
 
 const at = '2026-01-31T00:00:00.1234567Z '

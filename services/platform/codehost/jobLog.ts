@@ -1,6 +1,6 @@
 /** The end of a job's log: what is kept of a stream of any length, and where the step that failed begins in it. */
 import { StringDecoder } from 'node:string_decoder'
-import { feedbackLimits } from '#domain/task/feedbackRule.ts'
+import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
 /** Bytes that are kept while it is read. */

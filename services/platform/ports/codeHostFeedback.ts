@@ -1,5 +1,5 @@
 /** What comes back on a pull request at the code host, and what is said there in return. Part of the port `CodeHost`. */
-import type { CheckAnnotation, RepositoryRight } from '#domain/task/feedbackEvents.ts'
+import type { CheckAnnotation, RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { RepositoryName } from './repositoryName.ts'
 
 export interface HostAuthor {

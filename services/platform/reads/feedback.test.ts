@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FeedbackDismissed } from '#domain/task/feedbackEvents.ts'
+import { FeedbackDismissed } from '#domain/task/codeHost/feedbackEvents.ts'
 import { MessageWithdrawn, type TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'

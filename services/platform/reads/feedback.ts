@@ -1,6 +1,6 @@
 /** Feedback as the API shows it, and the message that it would be sent as. */
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
-import { followUpOf } from '#domain/task/followUp.ts'
+import { followUpOf } from '#domain/task/codeHost/followUp.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { FeedbackDocument } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'

@@ -1,6 +1,6 @@
 /** What is done with reviews, comments and failed checks of the project's pull requests. */
 import { useState, type FormEvent } from 'react'
-import { feedbackLimits, feedbackModes, type FeedbackMode } from '#domain/task/feedbackRule.ts'
+import { feedbackLimits, feedbackModes, type FeedbackMode } from '#domain/task/codeHost/feedbackRule.ts'
 import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Part, type PartOfProject } from './Part.tsx'

@@ -1,14 +1,14 @@
 /** A task that was made of an issue: where it comes from, what its agent reads, and what leads from one to the other. */
-import type { Decision } from '../kernel/decider.ts'
-import { refuse } from '../kernel/errors.ts'
-import type { CommandOf } from './commands.ts'
-import type { TaskEvent } from './events.ts'
+import type { Decision } from '../../kernel/decider.ts'
+import { refuse } from '../../kernel/errors.ts'
+import type { CommandOf } from '../commands.ts'
+import type { TaskEvent } from '../events.ts'
 import { fenced, plain, rights } from './followUp.ts'
 import { IssueCommented, IssueCommentFailed, TaskCreatedFromIssue } from './issueEvents.ts'
 import type { TaskIssue } from './issueState.ts'
 import type { RepositoryRight } from './feedbackEvents.ts'
-import type { LiveTask } from './state.ts'
-import { visibleText } from './visibleText.ts'
+import type { LiveTask } from '../state.ts'
+import { visibleText } from '../visibleText.ts'
 
 /** The event that says which issue a new task is made of. */
 export function issueOrigin({ fromIssue }: CommandOf<'CreateTask'>): readonly TaskEvent[] {

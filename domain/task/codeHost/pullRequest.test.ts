@@ -1,13 +1,13 @@
 /** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
 import { assert, property, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TaskEvent } from './events.ts'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { executionId, messageId } from '../../tests/domain/ids.ts'
-import { recorded } from '../../tests/domain/recorded.ts'
-import * as past from '../../tests/domain/taskHistories.ts'
-import { isRefusal } from '../kernel/decider.ts'
-import type { ObservedPullRequest } from './commands.ts'
+import type { TaskEvent } from '../events.ts'
+import { given, stateAfter } from '../../../tests/domain/given.ts'
+import { executionId, messageId } from '../../../tests/domain/ids.ts'
+import { recorded } from '../../../tests/domain/recorded.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import { isRefusal } from '../../kernel/decider.ts'
+import type { ObservedPullRequest } from '../commands.ts'
 import {
   MessagePosted,
   PullRequestAutoUpdateChanged,
@@ -17,8 +17,8 @@ import {
   PullRequestRequested,
   PullRequestUnreadable,
   PullRequestUpdated,
-} from './events.ts'
-import { task } from './task.ts'
+} from '../events.ts'
+import { task } from '../task.ts'
 
 const request = {
   type: 'RequestPullRequest',

@@ -1,8 +1,8 @@
 /** The clean-up after a pull request, in the state of the task. */
-import { isBranchGone, isBranchThere } from '../api/cleanUp.ts'
-import type { RecordedOf } from '../kernel/event.ts'
+import { isBranchGone, isBranchThere } from '../../api/cleanUp.ts'
+import type { RecordedOf } from '../../kernel/event.ts'
 import type { WorkPlace } from './cleanUpEvents.ts'
-import type { TaskEvent } from './events.ts'
+import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
   /** The one that was asked for last and has no outcome yet. */

@@ -1,7 +1,7 @@
 /** A task's pull request in the state of the task: as it was published, and as the code host shows it. */
-import type { RecordedOf } from '../kernel/event.ts'
-import type { PullRequestStanding } from './commands.ts'
-import type { PullRequestState, TaskEvent, UnreadableCode } from './events.ts'
+import type { RecordedOf } from '../../kernel/event.ts'
+import type { PullRequestStanding } from '../commands.ts'
+import type { PullRequestState, TaskEvent, UnreadableCode } from '../events.ts'
 
 /** The task's pull request: as it was published last, and as the code host shows it. */
 export interface TaskPullRequest {

@@ -1,12 +1,12 @@
 /** Clean-up after a pull request: what asking for it and its outcome lead to. */
-import { isBranchGone } from '../api/cleanUp.ts'
-import type { Decision } from '../kernel/decider.ts'
-import { refuse } from '../kernel/errors.ts'
-import type { CommandOf } from './commands.ts'
+import { isBranchGone } from '../../api/cleanUp.ts'
+import type { Decision } from '../../kernel/decider.ts'
+import { refuse } from '../../kernel/errors.ts'
+import type { CommandOf } from '../commands.ts'
 import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from './cleanUpEvents.ts'
-import type { TaskEvent } from './events.ts'
+import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
-import type { LiveTask } from './state.ts'
+import type { LiveTask } from '../state.ts'
 
 /** Only after the end of the pull request: before it, branch and workspace are what the next turn goes on with. */
 export function requestCleanUp(

@@ -1,6 +1,6 @@
 /** Feedback on a pull request: recorded once, sent once, answered once, and never an agent's start by somebody who may not. */
 import { describe, expect, test } from 'vitest'
-import { given, stateAfter } from '../../tests/domain/given.ts'
+import { given, stateAfter } from '../../../tests/domain/given.ts'
 import {
   automatic,
   check,
@@ -11,11 +11,11 @@ import {
   review,
   sentOf,
   type Receive,
-} from '../../tests/domain/feedbackHistories.ts'
-import { executionId, messageId } from '../../tests/domain/ids.ts'
-import * as past from '../../tests/domain/taskHistories.ts'
-import type { CommandOf, ObservedPullRequest } from './commands.ts'
-import { PullRequestRequested, PullRequestUpdated, type TaskEvent } from './events.ts'
+} from '../../../tests/domain/feedbackHistories.ts'
+import { executionId, messageId } from '../../../tests/domain/ids.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import type { CommandOf, ObservedPullRequest } from '../commands.ts'
+import { PullRequestRequested, PullRequestUpdated, type TaskEvent } from '../events.ts'
 import {
   FeedbackAnswerDue,
   FeedbackAnswered,
@@ -27,8 +27,8 @@ import {
 } from './feedbackEvents.ts'
 import { feedbackLimits } from './feedbackRule.ts'
 import { followUpOf } from './followUp.ts'
-import { isRefusal } from '../kernel/decider.ts'
-import { task } from './task.ts'
+import { isRefusal } from '../../kernel/decider.ts'
+import { task } from '../task.ts'
 
 /** The types of what happens. */
 function typesOf(command: Receive, ...before: readonly TaskEvent[]): readonly string[] {

@@ -1,14 +1,14 @@
 /** A task that is made of an issue: its first message, its events, and what its pull request closes. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { creating } from '../../tests/domain/creating.ts'
-import { given } from '../../tests/domain/given.ts'
-import { limits } from '../api/limits.ts'
+import { creating } from '../../../tests/domain/creating.ts'
+import { given } from '../../../tests/domain/given.ts'
+import { limits } from '../../api/limits.ts'
 import { IssueCommented, IssueCommentFailed, TaskCreatedFromIssue } from './issueEvents.ts'
 import { issueMessage, withClosing, type IssueWords } from './issue.ts'
 import type { IssueOrigin } from './issueState.ts'
-import { ExecutionRequested, MessageQueued, TaskCreated, TaskDeleted } from './events.ts'
-import { task } from './task.ts'
+import { ExecutionRequested, MessageQueued, TaskCreated, TaskDeleted } from '../events.ts'
+import { task } from '../task.ts'
 
 const fromIssue: IssueOrigin = {
   trigger: 'mention',

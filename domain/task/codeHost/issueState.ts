@@ -1,6 +1,6 @@
 /** The issue that a task was made of, in the state of the task. */
-import type { EventOf } from '../kernel/event.schema.ts'
-import type { RecordedOf } from '../kernel/event.ts'
+import type { EventOf } from '../../kernel/event.schema.ts'
+import type { RecordedOf } from '../../kernel/event.ts'
 import type { issueEvents, TaskCreatedFromIssue } from './issueEvents.ts'
 
 type FromIssue = EventOf<typeof TaskCreatedFromIssue>

@@ -1,9 +1,9 @@
 /** Clean-up only after the pull request, noted once; what was merged begins anew at the base branch. */
 import { describe, expect, test } from 'vitest'
-import { given, stateAfter } from '../../tests/domain/given.ts'
-import { recorded } from '../../tests/domain/recorded.ts'
-import * as past from '../../tests/domain/taskHistories.ts'
-import { tasksView, type TaskDocument } from '../views/tasks.ts'
+import { given, stateAfter } from '../../../tests/domain/given.ts'
+import { recorded } from '../../../tests/domain/recorded.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import { tasksView, type TaskDocument } from '../../views/tasks.ts'
 import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from './cleanUpEvents.ts'
 import { startsAnew } from './cleanUpState.ts'
 import {
@@ -13,8 +13,8 @@ import {
   PullRequestRequested,
   PullRequestUpdated,
   type TaskEvent,
-} from './events.ts'
-import { task } from './task.ts'
+} from '../events.ts'
+import { task } from '../task.ts'
 
 const headCommit = 'c'.repeat(40)
 const intent = PullRequestRequested.of(

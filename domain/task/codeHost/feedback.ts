@@ -1,8 +1,8 @@
 /** Feedback on a task's pull request: what is recorded of it, what starts an agent, and what is answered. */
-import type { Decision } from '../kernel/decider.ts'
-import { refuse } from '../kernel/errors.ts'
-import type { CommandOf, PullRequestOutcome, TaskCommand } from './commands.ts'
-import type { TaskEvent } from './events.ts'
+import type { Decision } from '../../kernel/decider.ts'
+import { refuse } from '../../kernel/errors.ts'
+import type { CommandOf, PullRequestOutcome, TaskCommand } from '../commands.ts'
+import type { TaskEvent } from '../events.ts'
 import {
   FeedbackAnswerDue,
   FeedbackAnswered,
@@ -16,7 +16,7 @@ import {
 import { feedbackLimits } from './feedbackRule.ts'
 import { isByOutsider, keysOf, type FeedbackWords } from './feedbackState.ts'
 import { followUpOf } from './followUp.ts'
-import type { LiveTask } from './state.ts'
+import type { LiveTask } from '../state.ts'
 
 type Send = (command: CommandOf<'SendMessage'>) => Decision<TaskEvent>
 type FeedbackCommand = Extract<TaskCommand, { type: `${string}Feedback` }>

@@ -3,8 +3,8 @@
  * and ids of the code host are content, as they identify people.
  */
 import { z } from 'zod'
-import { event, none } from '../kernel/event.schema.ts'
-import { ExecutionId, MessageId, ObjectName } from '../kernel/ids.schema.ts'
+import { event, none } from '../../kernel/event.schema.ts'
+import { ExecutionId, MessageId, ObjectName } from '../../kernel/ids.schema.ts'
 
 export const FeedbackId = z
   .string()

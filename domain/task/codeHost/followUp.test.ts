@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fenced, followUpOf, type FollowedUp } from './followUp.ts'
 import { feedbackLimits } from './feedbackRule.ts'
-import { answers, isMarked, markerOf, visibleText } from './visibleText.ts'
+import { answers, isMarked, markerOf, visibleText } from '../visibleText.ts'
 
 const review: FollowedUp = {
   kind: 'review',

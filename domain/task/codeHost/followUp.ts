@@ -4,8 +4,8 @@
  */
 import type { FailedCheck, FeedbackReceived, LineComment } from './feedbackEvents.ts'
 import { feedbackLimits, isInFull } from './feedbackRule.ts'
-import type { EventOf } from '../kernel/event.schema.ts'
-import { visibleText } from './visibleText.ts'
+import type { EventOf } from '../../kernel/event.schema.ts'
+import { visibleText } from '../visibleText.ts'
 
 type Received = EventOf<typeof FeedbackReceived>
 export type FollowedUp = Pick<Received['data'], 'kind' | 'right' | 'verdict'> & Received['content']

@@ -1,7 +1,7 @@
 /** The clean-up of a task whose pull request is over: its branch at the code host, and its workspace on the server. */
 import { z } from 'zod'
-import { event, none } from '../kernel/event.schema.ts'
-import { branchOutcomes, workspaceOutcomes } from '../api/cleanUp.ts'
+import { event, none } from '../../kernel/event.schema.ts'
+import { branchOutcomes, workspaceOutcomes } from '../../api/cleanUp.ts'
 
 const asked = { requestId: z.string() }
 

@@ -1,6 +1,6 @@
 /** Feedback on a task's pull request in the state of the task: what is known already, and how far each piece has come. */
-import type { RecordedOf } from '../kernel/event.ts'
-import type { TaskEvent } from './events.ts'
+import type { RecordedOf } from '../../kernel/event.ts'
+import type { TaskEvent } from '../events.ts'
 import type { FeedbackKind } from './feedbackEvents.ts'
 
 /** What became of a piece of feedback, as far as decisions need it. */

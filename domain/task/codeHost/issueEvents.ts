@@ -1,7 +1,7 @@
 /** A task that was made of an issue, and what the issue is told of it. Ids and names of the code host are content. */
 import { z } from 'zod'
-import { event } from '../kernel/event.schema.ts'
-import { issueTriggers } from '../project/issueRule.ts'
+import { event } from '../../kernel/event.schema.ts'
+import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
 /** The task was made of an issue, by the project's rule: who asked, with what right at that time. The issue is to be told. */

@@ -1,7 +1,7 @@
 /** A task's pull request: what asking for one, updating it and settling it lead to. */
-import type { Decision } from '../kernel/decider.ts'
-import { refuse } from '../kernel/errors.ts'
-import type { CommandOf, PullRequestOutcome, PullRequestStanding } from './commands.ts'
+import type { Decision } from '../../kernel/decider.ts'
+import { refuse } from '../../kernel/errors.ts'
+import type { CommandOf, PullRequestOutcome, PullRequestStanding } from '../commands.ts'
 import {
   MessagePosted,
   PullRequestAutoUpdateChanged,
@@ -12,14 +12,14 @@ import {
   PullRequestUnreadable,
   PullRequestUpdated,
   type TaskEvent,
-} from './events.ts'
-import { canonicalJson } from '../kernel/canonicalJson.ts'
+} from '../events.ts'
+import { canonicalJson } from '../../kernel/canonicalJson.ts'
 import { startsAnew } from './cleanUpState.ts'
 import { answersDue } from './feedback.ts'
 import { owesAnswer } from './feedbackState.ts'
 import { PullRequestDraftRequested, PullRequestStandingObserved } from './feedbackEvents.ts'
 import { publishedAs, type TaskPullRequest } from './pullRequestState.ts'
-import type { LiveTask } from './state.ts'
+import type { LiveTask } from '../state.ts'
 
 export function requestPullRequest(
   state: LiveTask,
