@@ -599,9 +599,15 @@ test('an issue that waits is not wanted once the rule is off, also where it is o
 test('a change of what else counts drops nothing that waits, and starts nothing from before', async () => {
   const number = await issueBy('mallory')
   await label('grace', number)
-  const makeRoom = await startFull()
+  const listed: (string | null)[] = []
+  const issues: CodeHost['issues'] = async (...asked) => {
+    listed.push(asked[2].label)
+    return local.codeHost.issues(...asked)
+  }
+  const makeRoom = await startFull({ ...byPolling, codeHost: { issues } })
   await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
-  await rule(1, { mentions: false })
+  await rule(1, { mentions: false, label: 'robot' })
+  await eventually(async () => expect(listed).toContain('robot'))
   makeRoom()
   await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
 })
