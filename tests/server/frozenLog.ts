@@ -1,8 +1,8 @@
 /**
  * The log of a real run as this release writes it, in `tests/data/log/v1`: its events as they are stored, what was sealed in them, and
- * the documents that they fold to. What was written once is read for ever: a later release adds a folder and never changes one; only a view
- * that is new, or has a new version, changes its documents. Run as a program on the built product (`npm run build && npx tsx tests/server/frozenLog.ts`), this file makes the
- * folder of `release`, once.
+ * the documents that they fold to. What was written once is read for ever: a later release adds a folder and never changes one; only a
+ * view that is new, or has a new version, changes its documents. Run as a program on the built product, this file makes the folder of
+ * `release`, once: `npm run build && npx tsx tests/server/frozenLog.ts`.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

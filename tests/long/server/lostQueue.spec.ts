@@ -1,4 +1,4 @@
-/** Services apart that lose streams of JetStream while tasks wait and run: each task runs or ends within a minute of it, by the sweep. */
+/** Services apart that lose streams of JetStream while tasks wait and run: the sweep has each task run or end. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
