@@ -117,29 +117,24 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
     return installed.installation?.repositories === 'all' ? gone : unreached
   const lost = installationLost(reached)
   if (lost !== undefined) return lost
-  switch (await seenByApp(codeHost, reached)) {
-    case false:
-      // The token may be from before it was taken out.
-      return unreached
-    // The host hides from who may not see a repository whether it exists.
-    case true:
-    case undefined:
-      return `GitHub no longer shows ${full} to your account: either it was deleted or moved, or your access was taken back. The work is kept. Ask for access if it is still there, then continue.`
-  }
+  // The App's token may be from before it was taken out.
+  if (await isHiddenFromApp(codeHost, reached)) return unreached
+  // The host hides from who may not see a repository whether it exists.
+  return `GitHub no longer shows ${full} to your account: either it was deleted or moved, or your access was taken back. The work is kept. Ask for access if it is still there, then continue.`
 }
 
-/** Whether the App's own token sees the repository; `undefined` where there is none, or where the host does not say. */
-async function seenByApp(
+/** Whether the host hides the repository from the App's own token, too; `false` where there is none, or the host does not say. */
+async function isHiddenFromApp(
   codeHost: Checking['codeHost'],
   { access, installed }: RepositoryAccess,
-): Promise<boolean | undefined> {
-  if (access.gitToken === access.accessToken || installed.id === '') return undefined
+): Promise<boolean> {
+  if (access.gitToken === access.accessToken || installed.id === '') return false
   try {
     await codeHost.repositoryById(access.gitToken, installed.id)
-    return true
+    return false
   } catch (fault) {
     if (!(fault instanceof CodeHostFault)) throw fault
-    return fault.kind === 'not_found' ? false : undefined
+    return fault.kind === 'not_found'
   }
 }
 
