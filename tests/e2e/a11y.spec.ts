@@ -149,6 +149,8 @@ describe('axe finds nothing', () => {
     expect(await violations(page)).toEqual([])
     await task.chat.getByRole('button', { name: 'Command mode' }).click()
     await page.setViewportSize(phone)
+    // The chat is laid out anew as a tab, and the field with it.
+    await expect(page.getByRole('tab', { name: 'Chat' })).toBeVisible()
     await message.fill('/c')
     await expect(task.chat.getByRole('listbox', { name: "The agent's commands" })).toBeVisible()
     expect(await violations(page)).toEqual([])

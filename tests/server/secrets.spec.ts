@@ -8,6 +8,7 @@ import { getChat, getCommands, getTerminal } from '#domain/api/chat.schema.ts'
 import { createPullRequest, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
+import { absentAs } from '../../services/operations/files.ts'
 import { apiKey } from '../product.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
@@ -107,11 +108,17 @@ async function secretsOf(dataDir: string, userId: string): Promise<Readonly<Reco
   }
 }
 
+/** A database may end one of its files in between: SQLite closes it once its statements were collected. */
 async function filesBelow(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const found = await Promise.all(names.map(async (name) => [name, await readFile(name)] as const))
-  return new Map(found.filter(([name]) => !name.endsWith('/master.key')))
+  const read = async (name: string) => [name, await readFile(name).catch(absentAs(undefined))] as const
+  const found = await Promise.all(names.map(read))
+  return new Map(
+    found.flatMap(([name, bytes]) =>
+      bytes && !name.endsWith('/master.key') ? [[name, bytes] as const] : [],
+    ),
+  )
 }
 
 const findIn = (bytes: Buffer, secret: string) => formsOf(secret).filter((form) => bytes.includes(form))

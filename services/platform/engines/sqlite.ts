@@ -22,7 +22,10 @@ export interface Sqlite {
   transaction<T>(run: () => T): T
   /** Moves what the write-ahead log holds into the file and empties it: pages as they once were go with it. */
   truncateLog(): void
-  /** Writes everything into the one file and closes it; a second call is a no-op. */
+  /**
+   * Writes everything into the one file and closes it; a second call is a no-op. The driver keeps its files (empty by then) open until
+   * the statements are collected as garbage.
+   */
   close(): void
 }
 
