@@ -4,8 +4,11 @@
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { Held, Leases } from '#platform/ports/leases.ts'
+import { admission } from '../admission.ts'
+import { readAccess, type AccessDeps } from '../follow/access.ts'
 import { startReadings, type ReadingEngines, type ReadingTimes } from '../readings.ts'
+import { startLinking, type LinkingEngines } from './linking.ts'
 import { memories } from './memory.ts'
 import { round, type RoundDeps } from './round.ts'
 
@@ -58,4 +61,38 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<H
       }),
     begin: (isStopped) => round(engines, known, { isStopped, passingMs: times.passingMs }),
   })
+}
+
+type TasksOfIssuesEngines = Omit<IssueEngines, 'tokenFor' | 'admission' | 'codeHostName'> &
+  Omit<LinkingEngines, 'publicAddress'> &
+  AccessDeps &
+  Omit<Parameters<typeof admission>[0], 'tasksAtOnce'> & { readonly leases: Pick<Leases, 'hold'> }
+
+interface Settings {
+  readonly following: { readonly everyMs: number }
+  readonly tasksAtOnce: number
+  readonly codeHostName: string
+  readonly publicAddress: string
+}
+
+/** Makes tasks of issues, and tells the issues of them, each in one process, until it is stopped. */
+export function startTasksOfIssues(
+  { following: { everyMs }, tasksAtOnce, codeHostName, publicAddress }: Settings,
+  engines: TasksOfIssuesEngines,
+): Held {
+  const making = {
+    ...engines,
+    admission: admission({ ...engines, tasksAtOnce }),
+    tokenFor: readAccess(engines),
+    codeHostName,
+  }
+  const issues = engines.leases.hold('issues', () => startIssues(making, issueTimes(everyMs)))
+  const linking = engines.leases.hold('issue links', () =>
+    startLinking({ ...engines, publicAddress }, everyMs * 2),
+  )
+  return {
+    async stop() {
+      await Promise.all([issues.stop(), linking.stop()])
+    },
+  }
 }

@@ -208,3 +208,24 @@ describe('an answer that GitHub did not take', () => {
     expect(shown().queryByRole('button', { name: 'Answer again' })).toBeNull()
   })
 })
+
+test('shows the lines of the diff as in the changes, and all that the code host sent of them', async () => {
+  const hunk = '@@ -1,2 +1,2 @@\n # Engine\n-It counts.\n+It adds.\n\n'
+  const comment = {
+    id: '3',
+    threadId: '3',
+    path: 'README.md',
+    line: 2,
+    startLine: null,
+    isOutdated: false,
+    hunk,
+    body: 'Does it?',
+  }
+  await open(review({ comments: [comment] }))
+  const lines = shown().getByRole('region', { name: 'Lines of the diff' })
+  expect(lines.textContent).toBe(hunk)
+  const colourOf = (line: string) => within(lines).getByText(line).className
+  expect(colourOf('-It counts.')).toContain('bg-del-bg')
+  expect(colourOf('+It adds.')).toContain('bg-add-bg')
+  expect(colourOf('# Engine')).not.toMatch(/bg-/)
+})

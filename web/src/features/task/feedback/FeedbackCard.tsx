@@ -1,9 +1,10 @@
 /** A review, a comment or a failed check: who, with what right, where, in which words, and what can be done with it. */
 import { CircleX, MessageSquare } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
+import { classes } from '../../../ui/classes.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
 import { feedbackDrafts } from '../../../state/persisted.ts'
@@ -46,7 +47,11 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
             <span className="wrap-anywhere mono">{texts.line(one.path, one.line, one.startLine)}</span>
             {one.isOutdated && ` (${texts.outdated})`}
           </p>
-          {one.hunk !== '' && <Code label={texts.hunk} text={one.hunk} />}
+          {one.hunk !== '' && (
+            <Code label={texts.hunk}>
+              <Hunk text={one.hunk} />
+            </Code>
+          )}
           <p className="wrap-anywhere whitespace-pre-wrap">{one.body}</p>
         </div>
       ))}
@@ -101,7 +106,7 @@ function Head({ feedback }: { readonly feedback: ShownFeedback }) {
 }
 
 /** It scrolls, so the keyboard must reach it. */
-function Code({ label, text }: { readonly label: string; readonly text: string }) {
+function Code({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <pre
       role="region"
@@ -109,8 +114,27 @@ function Code({ label, text }: { readonly label: string; readonly text: string }
       tabIndex={0}
       className="max-h-60 overflow-auto rounded-control bg-raised p-2 mono"
     >
-      {text}
+      {children}
     </pre>
+  )
+}
+
+const lineColours: Readonly<Record<string, string>> = {
+  '+': 'bg-add-bg',
+  '-': 'bg-del-bg',
+  '@': 'text-muted',
+}
+
+/** Lines of a diff, each with its line break, so that what is copied is what the code host sent. */
+function Hunk({ text }: { readonly text: string }) {
+  return (
+    <code className="block w-max min-w-full">
+      {text.split(/(?<=\n)/).map((line, index) => (
+        <span key={`${index} ${line}`} className={classes('block', lineColours[line[0] ?? ''])}>
+          {line}
+        </span>
+      ))}
+    </code>
   )
 }
 
@@ -133,7 +157,7 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
       ) : (
         <div className="grid grid-cols-1 gap-1">
           <p className="text-meta text-muted">{texts.log(isLogCut)}</p>
-          <Code label={texts.log(isLogCut)} text={log} />
+          <Code label={texts.log(isLogCut)}>{log}</Code>
         </div>
       )}
     </>
