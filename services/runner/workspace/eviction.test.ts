@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openMirrors } from './git/mirror.ts'
@@ -111,6 +111,13 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     [
       "a stash of the agent's git",
       ({ dir, startCommit }) => writeIn(dir, '.git/refs/stash', `${startCommit}\n`),
+    ],
+    [
+      'a git folder that is elsewhere',
+      async ({ dir, homeDir }) => {
+        await rename(join(dir, '.git'), join(homeDir, 'git'))
+        await writeFile(join(dir, '.git'), `gitdir: ${homeDir}/git\n`)
+      },
     ],
     [
       'a commit that was not pushed',

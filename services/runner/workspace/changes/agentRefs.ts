@@ -1,44 +1,54 @@
-/** What the agent's own git keeps beside the files of the tree: stashes, and branches that it is not on. Git is never run on that repository. */
-import { lstat, readdir, realpath } from 'node:fs/promises'
+/**
+ * What the agent's own git keeps beside the files of the tree: stashes, branches that it is not on, tags, notes and other worktrees. Git is never run
+ * on that repository, and what it says is taken for hostile.
+ */
+import { lstat, opendir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPlain } from '../agentFiles.ts'
-import { commitOf, gitText, type Git } from '../git/git.ts'
+import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
 import { unlessMissing } from '../missing.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** A repository with 100,000 refs has a smaller one. */
 const largestRefs = 16 * 1024 * 1024
 const largestRef = 4_096
-/** Whoever has more has work there. */
-const mostBranches = 1_000
+/** Of all kinds together; whoever has more counts as having work there. */
+const mostRefs = 10_000
 
 /**
- * Whether the agent's git has a stash, or a branch that leads elsewhere than to its files and what the code host had: no snapshot holds those.
- * What cannot be read as git writes it counts as such. So does a branch on the way to the one it is on, as those commits are its own.
+ * Whether the agent's git has a stash, another worktree, or a ref that leads elsewhere than to its files and what the code host had: no snapshot
+ * holds those. What cannot be read as git writes it counts as such. So does a branch on the way to the one it is on, as those commits are its own.
  * Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
   { dir, privateGitDir: gitDir }: Pick<Workspace, 'dir' | 'privateGitDir'>,
 ): Promise<boolean> {
-  const root = await realpath(dir)
-  const read = await refsIn(root)
-  if (read === undefined) return true
+  const read = await refsIn(await realpath(dir))
+  if (read === undefined || read.refs.has('refs/stash')) return true
   const { refs, head } = read
-  if (refs.has('refs/stash')) return true
-  const branches = [...refs].filter(([name]) => name.startsWith('refs/heads/'))
   const itsCommit = refs.get(head) ?? head
-  const elsewhere = new Set(branches.map(([, commit]) => commit).filter((commit) => commit !== itsCommit))
-  for (const commit of elsewhere) {
-    if ((await commitOf(git, gitDir, commit)) === null) return true
-    const args = ['rev-list', '--max-count=1', commit, '--not', 'HEAD', '--remotes', '--']
-    if ((await gitText(git, { gitDir, args })) !== '') return true
+  const elsewhere = new Set([...refs.values()].filter((commit) => commit !== itsCommit))
+  return elsewhere.size > 0 && isBeyondTheHost(git, gitDir, elsewhere)
+}
+
+/** Whether one of these is neither in our history nor in what the mirror has of the code host: one process, however many they are. */
+async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<string>): Promise<boolean> {
+  const known = ['--not', 'HEAD', '--remotes', '--alternate-refs']
+  const call: GitCall = {
+    gitDir,
+    args: ['rev-list', '--max-count=1', '--stdin', ...known, '--'],
+    input: [...commits].map((commit) => `${commit}\n`).join(''),
   }
-  return false
+  const found = await git(call)
+  if (endedWell(found)) return found.stdout.length > 0
+  // So it ends where we do not have one of them.
+  if (found.endedBy === 'itself' && found.code === 128) return true
+  throw new GitFault(call, found)
 }
 
 interface AgentRefs {
-  /** Commits by the full names of their refs. */
+  /** Commits and tags by the full names of their refs, without what it knows of remotes. */
   readonly refs: ReadonlyMap<string, string>
   /** The ref that it is on, or the commit. */
   readonly head: string
@@ -48,41 +58,72 @@ interface AgentRefs {
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const git = await lstat(join(root, '.git')).catch(unlessMissing)
   if (!git) return { refs: new Map(), head: '' }
+  if (!git.isDirectory() || (await hasMorePlaces(root))) return undefined
   const head = await plainText(root, '.git/HEAD', largestRef)
-  const packed = await plainText(root, '.git/packed-refs', largestRefs)
-  const names = await namesBelow(root, '.git/refs/heads')
-  if (!git.isDirectory() || head === undefined || packed === undefined || names === undefined)
-    return undefined
-  const refs = new Map(
-    [...packed.matchAll(/^([0-9a-f]{40}) (refs\/\S.*)$/gm)].map(([, id = '', ref = '']) => [ref, id]),
-  )
-  for (const name of [...names, '.git/refs/stash']) {
-    const written = await plainText(root, name, largestRef)
-    if (written === '') continue
-    const [, commit] = /^([0-9a-f]{40})\n$/.exec(written ?? '') ?? []
+  const written = await plainText(root, '.git/packed-refs', largestRefs)
+  const packed = written === null ? new Map<string, string>() : packedRefs(written ?? '')
+  const names = await filesBelow(root, '.git/refs')
+  if (head === undefined || !packed || !names || packed.size + names.length > mostRefs) return undefined
+  const refs = new Map(packed)
+  for (const name of names) {
+    const [, commit] = /^([0-9a-f]{40})\n$/.exec((await plainText(root, name, largestRef)) ?? '') ?? []
     if (commit === undefined) return undefined
     refs.set(name.slice('.git/'.length), commit)
   }
-  return { refs, head: head.replace(/^ref: /, '').trimEnd() }
+  return { refs, head: (head ?? '').replace(/^ref: /, '').trimEnd() }
 }
 
-/** Empty where there is no such file; `undefined` where it is no plain one. */
-async function plainText(root: string, path: string, mostBytes: number): Promise<string | undefined> {
-  if (!(await lstat(join(root, path)).catch(unlessMissing))) return ''
-  return (await readPlain(root, path, mostBytes))?.toString('utf8')
+/** Whether it has refs elsewhere: another worktree's HEAD and files, the refs of the repository that it belongs to, or a table of them. */
+async function hasMorePlaces(root: string): Promise<boolean> {
+  for (const name of ['commondir', 'reftable'])
+    if (await lstat(join(root, '.git', name)).catch(unlessMissing)) return true
+  return (await filesBelow(root, '.git/worktrees'))?.length !== 0
 }
 
-/** The paths of everything below a folder that is no folder; `undefined` where they are too many, or it is none. */
-async function namesBelow(root: string, folder: string): Promise<readonly string[] | undefined> {
+/** `undefined` where it is no list of refs from beginning to end. */
+function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
+  const refs = new Map<string, string>()
+  let read = 0
+  const lines = text.matchAll(/(?:^#[^\n]*|\^[0-9a-f]{40}|([0-9a-f]{40}) (refs\/[^\n]+))\n/gy)
+  for (const [line, id, ref] of lines) {
+    read += line.length
+    if (id !== undefined && ref !== undefined && !ref.startsWith('refs/remotes/')) refs.set(ref, id)
+    if (refs.size > mostRefs) return undefined
+  }
+  return read > 0 && read === text.length ? refs : undefined
+}
+
+/** `null` where there is none; `undefined` where it is no plain file, or holds a name that is no UTF-8. */
+async function plainText(root: string, path: string, mostBytes: number): Promise<string | null | undefined> {
+  if (!(await lstat(join(root, path)).catch(unlessMissing))) return null
+  const text = (await readPlain(root, path, mostBytes))?.toString('utf8')
+  return text === undefined || isUnreadable(text) ? undefined : text
+}
+
+const isUnreadable = (text: string): boolean => text.includes('\u{FFFD}')
+
+/**
+ * The paths of everything below a folder that is no folder, without refs of remotes; `undefined` where they are too many, or it is none, or what is
+ * listed cannot be read.
+ */
+async function filesBelow(root: string, top: string): Promise<readonly string[] | undefined> {
+  const there = await lstat(join(root, top)).catch(unlessMissing)
+  if (!there) return []
+  if (!there.isDirectory()) return undefined
   const found: string[] = []
-  const folders = [folder]
+  const folders = [top]
+  let seen = 0
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    if (found.length + folders.length > mostBranches) return undefined
-    const there = await lstat(join(root, at)).catch(unlessMissing)
-    if (!there) continue
-    if (!there.isDirectory()) return undefined
-    for (const entry of await readdir(join(root, at), { withFileTypes: true }))
-      (entry.isDirectory() ? folders : found).push(`${at}/${entry.name}`)
+    // An agent can make one that cannot be opened: so deep, or without rights.
+    const folder = await opendir(join(root, at)).catch(() => undefined)
+    if (!folder) return undefined
+    for await (const entry of folder) {
+      const path = `${at}/${entry.name}`
+      if (path === '.git/refs/remotes') continue
+      seen += 1
+      if (seen > mostRefs || isUnreadable(entry.name)) return undefined
+      ;(entry.isDirectory() ? folders : found).push(path)
+    }
   }
   return found
 }
