@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { alwaysSent, neededPermissions, wantedEvents } from '#domain/appPermissions.ts'
 import { faultOf, requestsTo } from '#platform/codehost/request.ts'
@@ -225,6 +225,37 @@ describe('the adapter, where the host fails', () => {
       const { codeHost } = await failingHost(json(status, { message: 'The reason' }, headers))
       const message = expect.stringMatching(sentence)
       await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind, message })
+    },
+  )
+
+  test.each([
+    [403, { 'retry-after': '60' }],
+    [429, {}],
+  ] as const)(
+    'a wait that it asks for with %i and %j is kept, whatever it answers meanwhile',
+    async (status, headers) => {
+      const all = {
+        'x-ratelimit-limit': '5000',
+        'x-ratelimit-remaining': '4000',
+        'x-ratelimit-reset': '4000000000',
+      }
+      let isAsked = false
+      const { codeHost } = await failingHost((request, response) => {
+        const answer = isAsked ? json(404, {}, all) : json(status, { message: 'x' }, { ...all, ...headers })
+        isAsked = true
+        answer(request, response)
+      })
+      vi.useFakeTimers({ toFake: ['Date'] })
+      try {
+        const until = Date.now() + 60_000
+        await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'rate_limited' })
+        await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'not_found' })
+        expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: until })
+        vi.setSystemTime(until)
+        expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 4_000 })
+      } finally {
+        vi.useRealTimers()
+      }
     },
   )
 

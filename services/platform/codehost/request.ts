@@ -30,7 +30,7 @@ export interface Requests {
   unpaced(): Octokit
   /** Says whose a token is: what one holder spends counts together, and waits in one line. */
   named(accessToken: string, holder: string): void
-  /** What is left of the holder's limit, as the host last said. */
+  /** What is left of the holder's limit, as the host last said: nothing for as long as it asked the holder to wait. */
   allowance(accessToken: string): Allowance | undefined
 }
 
@@ -60,6 +60,7 @@ const mostHolders = 2_000
 export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Requests {
   const holders = bounded<string>(mostHolders)
   const left = bounded<Allowance>(mostHolders)
+  const pauses = bounded<Allowance>(mostHolders)
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
   function octokitOf(holder: string, auth: string | undefined, isPaced: boolean): Octokit {
@@ -68,6 +69,9 @@ export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Request
       onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
       const allowance = allowanceIn(response.headers)
       if (allowance) left.set(holder, allowance)
+      const pauseMs = pauseIn(response)
+      if (pauseMs !== undefined)
+        pauses.set(holder, { limit: allowance?.limit ?? 1, remaining: 0, resetsAt: Date.now() + pauseMs })
       return response
     }
     return new LimitedOctokit({
@@ -90,7 +94,11 @@ export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Request
     octokit: (accessToken) => octokitOf(holderOf(accessToken), accessToken, paced),
     unpaced: () => octokitOf('nobody', undefined, false),
     named: (accessToken, holder) => holders.set(keyOf(accessToken), holder),
-    allowance: (accessToken) => left.get(holderOf(accessToken)),
+    allowance: (accessToken) => {
+      const holder = holderOf(accessToken)
+      const pause = pauses.get(holder)
+      return pause && pause.resetsAt > Date.now() ? pause : left.get(holder)
+    },
   }
 }
 
@@ -120,6 +128,17 @@ function allowanceIn(headers: Headers): Allowance | undefined {
   return [limit, remaining, reset].every((value) => Number.isFinite(value))
     ? { limit, remaining, resetsAt: reset * 1_000 }
     : undefined
+}
+
+/**
+ * How long the host asks the holder to leave it alone, in ms, whatever their limit leaves: GitHub's 'secondary' limits. A minute where it
+ * says only that requests come too fast.
+ */
+function pauseIn({ status, headers }: Response): number | undefined {
+  const seconds = headers.get('retry-after')
+  // A host that is away says nothing of one holder.
+  if (status >= 500 || (seconds === null && status !== 429)) return undefined
+  return retryAfterMs({ 'retry-after': seconds ?? 60 })
 }
 
 const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)

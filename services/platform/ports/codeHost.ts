@@ -195,7 +195,10 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   parseRepositoryUrl(url: string): RepositoryName | undefined
   /** Says whose a token is: what one holder spends counts together, and waits in one line. */
   nameHolder(accessToken: string, holder: string): void
-  /** What the host last said is left to the token's holder, of the limit that it last counted; `resetsAt` in ms since the epoch. */
+  /**
+   * What the host last said is left to the token's holder, of the limit that it last counted; nothing for as long as it asked them to wait.
+   * `resetsAt` in ms since the epoch.
+   */
   allowance(
     accessToken: string,
   ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
