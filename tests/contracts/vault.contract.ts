@@ -117,6 +117,15 @@ export function vaultContract(name: string, open: () => Promise<OpenVault>): voi
       expect(await vault.getSecret(another, 'TOKEN')).toBe('another')
     })
 
+    test('a secret is removed only while it is the one that is meant, where one is', async () => {
+      await vault.putSecret(scope, 'TOKEN', 'new')
+      await vault.removeSecret(scope, 'TOKEN', 'old')
+      await vault.removeSecret(scope, 'NEVER', 'old')
+      expect(await vault.getSecret(scope, 'TOKEN')).toBe('new')
+      await vault.removeSecret(scope, 'TOKEN', 'new')
+      expect(await vault.getSecret(scope, 'TOKEN')).toBeUndefined()
+    })
+
     test('many scopes keep their keys apart, also seals of one new scope that are under way together', async () => {
       const scopes = Array.from({ length: 1_200 }, (_, index) => `${scope}-${index % 1_100}`)
       const sealed = await Promise.all(scopes.map((each) => vault.seal(each, 'c', Buffer.from(each))))

@@ -131,6 +131,30 @@ describe('access that has run out', () => {
     expect(await racing.tokenOf(userId)).toBe('access 7')
   })
 
+  test('that a sign-in keeps while the one before is dropped stays', async () => {
+    const one = openProcess()
+    await one.keep(userId, tokens(1, future))
+    const { vault } = engines
+    const racing = hostAccess({
+      ...engines,
+      vault: {
+        ...vault,
+        removeSecret: async (scope, name, last) => {
+          await one.keep(userId, tokens(7, future))
+          await vault.removeSecret(scope, name, last)
+        },
+      },
+      leases,
+      codeHost: {
+        refresh: async () => Promise.reject(usedUp),
+        revoke: async () => undefined,
+        account: async () => Promise.reject(new CodeHostFault('unauthorized', 'No.')),
+      },
+    })
+    await racing.endIfRefused(userId, async () => undefined)
+    expect(await one.tokenOf(userId)).toBe('access 7')
+  })
+
   test('that the host refuses to renew is no connection any more', async () => {
     const one = openProcess()
     used.push('refresh 1')

@@ -46,10 +46,10 @@ export function hostAccess(engines: {
   const keep = (userId: string, tokens: HostTokens) =>
     vault.putSecret(scope(userId), secretName, JSON.stringify(tokens))
 
-  async function kept(userId: string): Promise<HostTokens | undefined> {
-    const secret = await vault.getSecret(scope(userId), secretName)
-    return secret === undefined ? undefined : KeptTokens.parse(JSON.parse(secret))
-  }
+  const tokensIn = (secret: string | undefined): HostTokens | undefined =>
+    secret === undefined ? undefined : KeptTokens.parse(JSON.parse(secret))
+  const secretOf = (userId: string) => vault.getSecret(scope(userId), secretName)
+  const kept = async (userId: string) => tokensIn(await secretOf(userId))
 
   const holds = ({ expiresAt }: HostTokens): boolean =>
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
@@ -117,10 +117,10 @@ export function hostAccess(engines: {
       }
       await inTurn(userId, async () => {
         // What a sign-in kept meanwhile the host has not refused.
-        const isSame = async () => (await kept(userId))?.accessToken === refused
-        if (!(await isSame())) return
+        const secret = await secretOf(userId)
+        if (tokensIn(secret)?.accessToken !== refused) return
         await record()
-        if (await isSame()) await vault.removeSecret(scope(userId), secretName)
+        await vault.removeSecret(scope(userId), secretName, secret)
       })
     },
   }

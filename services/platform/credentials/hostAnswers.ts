@@ -11,8 +11,8 @@ export interface HostAnswers<Answer extends object> {
    * `again` it is read anew, unless that was begun some seconds ago or is still under way.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
-  /** The next who asks has it read anew. */
-  forget(name: string): void
+  /** The next who asks has it read anew, unless another answer is kept or read by now. */
+  forget(name: string, answer: Answer): void
 }
 
 const keptMs = 300_000
@@ -25,7 +25,7 @@ const mostKept = 500
 interface Kept<Answer> {
   readonly answer: Promise<Answer>
   readonly at: number
-  isRead: boolean
+  read: Answer | null
   countsMs: number
 }
 
@@ -41,8 +41,8 @@ export function hostAnswers<Answer extends object>({
 }): HostAnswers<Answer> {
   const kept = new LRUCache<string, Kept<Answer>>({ max: mostKept })
   bus.subscribe('installations', () => kept.clear())
-  const counts = ({ isRead, countsMs, at }: Kept<Answer>, again: boolean): boolean => {
-    const atMostMs = !isRead ? keptMs : again ? soonestMs : countsMs
+  const counts = ({ read, countsMs, at }: Kept<Answer>, again: boolean): boolean => {
+    const atMostMs = read === null ? keptMs : again ? soonestMs : countsMs
     return clock.now().getTime() - at < atMostMs
   }
   return {
@@ -53,15 +53,16 @@ export function hostAnswers<Answer extends object>({
         if (again) known.countsMs = soonestMs
         return known.answer
       }
-      const asked = { answer: read(), at: clock.now().getTime(), isRead: false, countsMs: keptMs }
+      const at = clock.now().getTime()
+      const asked: Kept<Answer> = { answer: read(), at, read: null, countsMs: keptMs }
       kept.set(name, asked)
       asked.answer.then(
-        () => void (asked.isRead = true),
+        (answer) => void (asked.read = answer),
         () => kept.get(name) === asked && kept.delete(name),
       )
       return asked.answer
     },
-    forget: (name) => void kept.delete(name),
+    forget: (name, answer) => void (kept.get(name)?.read === answer && kept.delete(name)),
   }
 }
 

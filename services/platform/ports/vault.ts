@@ -15,7 +15,8 @@ export interface Vault {
   /** Keeps a secret (a token, a project's variable) under a name in a scope; replaces an older one. */
   putSecret(scope: string, name: string, secret: string): Promise<void>
   getSecret(scope: string, name: string): Promise<string | undefined>
-  removeSecret(scope: string, name: string): Promise<void>
+  /** With `last`: only while it is this one, so that what another keeps meanwhile stays. */
+  removeSecret(scope: string, name: string, last?: string): Promise<void>
   /** A 32-byte key for one purpose of the server's own (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
   deriveKey(purpose: string): Uint8Array
   ready(): Promise<void>

@@ -82,13 +82,12 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
     open: (scope, context, sealed) => open(vault, { scope, context }, sealed),
     destroy: (scope) => destroyKey(vault, scope),
     putSecret: (scope, name, secret) => putSecret(vault, scope, name, secret),
-    getSecret: async (scope, name) => {
-      const found = await mongo.ask((db) => secretsIn(db).findOne({ _id: secretId(scope, name) }))
-      const plain = found === null ? undefined : await open(vault, secretPlace(scope, name), found.sealed)
-      return plain === undefined ? undefined : Buffer.from(plain).toString('utf8')
-    },
-    removeSecret: async (scope, name) => {
-      await mongo.ask((db) => secretsIn(db).deleteOne({ _id: secretId(scope, name) }))
+    getSecret: async (scope, name) => (await findSecret(vault, scope, name))?.secret,
+    removeSecret: async (scope, name, last) => {
+      const found = last === undefined ? undefined : await findSecret(vault, scope, name)
+      if (found?.secret !== last) return
+      const only = found === undefined ? {} : { sealed: found.sealed }
+      await mongo.ask((db) => secretsIn(db).deleteOne({ _id: secretId(scope, name), ...only }))
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
     ready: () => mongo.ready(),
@@ -97,6 +96,13 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
       await mongo.close()
     },
   }
+}
+
+async function findSecret(vault: MongoVault, scope: string, name: string) {
+  const found = await vault.mongo.ask((db) => secretsIn(db).findOne({ _id: secretId(scope, name) }))
+  const plain = found === null ? undefined : await open(vault, secretPlace(scope, name), found.sealed)
+  if (found === null || plain === undefined) return undefined
+  return { sealed: found.sealed, secret: Buffer.from(plain).toString('utf8') }
 }
 
 async function keyOf(vault: MongoVault, scope: string): Promise<Found> {

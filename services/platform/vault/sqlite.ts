@@ -50,6 +50,12 @@ function statements(db: Sqlite) {
   }
 }
 
+function getSecret(vault: SqliteVault, scope: string, name: string): string | undefined {
+  const row = vault.readSecret.get(scope, name)
+  const plain = row === undefined ? undefined : open(vault, secretPlace(scope, name), row[0])
+  return plain === undefined ? undefined : Buffer.from(plain).toString('utf8')
+}
+
 interface SqliteVault extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly wrapping: Uint8Array
@@ -76,13 +82,11 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
     putSecret: async (scope, name, secret) => {
       vault.writeSecret.run(scope, name, seal(vault, secretPlace(scope, name), Buffer.from(secret, 'utf8')))
     },
-    getSecret: async (scope, name) => {
-      const row = vault.readSecret.get(scope, name)
-      const plain = row === undefined ? undefined : open(vault, secretPlace(scope, name), row[0])
-      return plain === undefined ? undefined : Buffer.from(plain).toString('utf8')
-    },
-    removeSecret: async (scope, name) => {
-      vault.deleteSecret.run(scope, name)
+    getSecret: async (scope, name) => getSecret(vault, scope, name),
+    removeSecret: async (scope, name, last) => {
+      vault.db.transaction(() => {
+        if (last === undefined || getSecret(vault, scope, name) === last) vault.deleteSecret.run(scope, name)
+      })
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
     ready: async () => {

@@ -148,6 +148,14 @@ describe('what the code host said', () => {
     expect(ofPeople()).toHaveLength(6)
   })
 
+  test('is asked for anew once for all who come back at the same time', async () => {
+    await ofAda()
+    has = [installation(1), installation(2)]
+    const back = await Promise.all(Array.from({ length: 5 }, () => ofAda({ installation_id: '2' })))
+    expect(back.map(({ installations }) => installations?.length)).toEqual([2, 2, 2, 2, 2])
+    expect(asked.filter((one) => one.startsWith('installations'))).toHaveLength(2)
+  })
+
   test('has the installation that was made since, and stays as it is for a number that is not theirs', async () => {
     await ofAda()
     has = [installation(1), installation(2)]

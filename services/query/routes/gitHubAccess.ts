@@ -63,7 +63,7 @@ export async function accessOf(
     throw new Fault('install_callback')
   if (answer.more > 0) return answer
   // It was made after what is kept was read.
-  access.forget(name)
+  access.forget(name, answer)
   return answerTo({ again: false })
 }
 
