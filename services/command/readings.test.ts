@@ -4,6 +4,7 @@ import { recorded } from '../../tests/domain/recorded.ts'
 import { DeliveryReceived } from '#domain/delivery.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { logger } from '#platform/log.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { startReadings, type Placed, type Readings, type Round } from './readings.ts'
 
 const projects: readonly Placed[] = Array.from({ length: 250 }, (_, n) => ({
@@ -35,9 +36,12 @@ const stored: StoredEvent = { ...delivered, content: null }
 async function started(
   read: (id: string) => 'done' | 'soon' | 'later',
   times: Partial<Readings<Placed>['times']> = {},
+  ofRepository = 2,
 ) {
   /** The projects of each round. */
   const roundsOf: string[][] = []
+  /** All that were read, in order. */
+  const reads: string[] = []
   let tell: (events: readonly StoredEvent[], upTo: Position) => Promise<void> = async () => undefined
   const begin = (isStopped: () => boolean): Round<Placed> => {
     const ids: string[] = []
@@ -47,7 +51,8 @@ async function started(
       isOver: () => isStopped() || away >= 3,
       async read({ id }) {
         ids.push(id)
-        const outcome = read(id)
+        reads.push(id)
+        const outcome = away >= 3 ? 'later' : read(id)
         away = outcome === 'later' ? away + 1 : 0
         return outcome
       },
@@ -70,7 +75,7 @@ async function started(
       times: { firstMs: 0, allMs: 20, restMs: 1, againMs: 1, ...times },
       failed: 'failed',
       hintOf: () => ({ repositoryId: '42', hint: 'soon' }),
-      ofRepository: async () => projects.slice(0, 2),
+      ofRepository: async () => projects.slice(0, ofRepository),
       one: async (id) => projects.find((project) => project.id === id),
       page: async (size, after) =>
         projects.filter(({ order }) => after === undefined || order > after.value).slice(0, size),
@@ -78,7 +83,7 @@ async function started(
     },
   )
   onTestFinished(() => held.stop())
-  return { roundsOf, hint: () => tell([stored], stored.position) }
+  return { roundsOf, reads, hint: () => tell([stored], stored.position) }
 }
 
 const ids = (from: number, to = projects.length - 1) =>
@@ -122,7 +127,7 @@ test('after a hint, one that could not be read for now is read again alone, and 
 
 test('a hint is read between the projects of a reading of all', async () => {
   const hinted: (() => Promise<void>)[] = []
-  const { roundsOf, hint } = await started(
+  const { reads, hint } = await started(
     (id) => {
       if (id === '100') void hinted[0]?.()
       return 'done'
@@ -130,7 +135,38 @@ test('a hint is read between the projects of a reading of all', async () => {
     { allMs: never, firstMs: 20, restMs: 0 },
   )
   hinted.push(hint)
-  await expect.poll(() => roundsOf.flat().filter((id) => id === '0')).toHaveLength(2)
-  await expect.poll(() => roundsOf.flat().length).toBe(projects.length + 2)
-  expect(roundsOf.flat().lastIndexOf('0')).toBeLessThan(projects.length)
+  await expect.poll(() => reads.filter((id) => id === '0')).toHaveLength(2)
+  await expect.poll(() => reads.length).toBe(projects.length + 2)
+  expect(reads.lastIndexOf('0')).toBeLessThan(projects.length)
+})
+
+test('projects that were hinted at and cannot be read do not end a reading of all', async () => {
+  const hinted: (() => Promise<void>)[] = []
+  let isHinted = false
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '100') {
+        isHinted = true
+        void hinted[0]?.()
+      }
+      return isHinted && Number(id) < 5 ? 'later' : 'done'
+    },
+    { allMs: never, firstMs: 20, restMs: 0, againMs: never },
+    5,
+  )
+  hinted.push(hint)
+  await expect.poll(() => reads.length).toBe(projects.length + 5)
+})
+
+test('where an engine was away in a reading of all, the next goes on with the project that it was away for', async () => {
+  let isAway = true
+  const { roundsOf } = await started((id) => {
+    if (isAway && id === '120') throw new EngineUnavailable('The database')
+    return 'done'
+  })
+  await expect.poll(() => roundsOf.length).toBeGreaterThan(1)
+  isAway = false
+  await expect.poll(() => roundsOf.some((round) => round.at(-1) === '249')).toBe(true)
+  expect(roundsOf[0]).toEqual(ids(0, 120))
+  expect(roundsOf[1]?.[0]).toBe('120')
 })

@@ -89,7 +89,7 @@ interface Running<Project extends Placed> {
   readonly ofAll: Rounds
   /** When hints may next lead to a reading of all, by the clock of `performance.now`. */
   allAgainAt: number
-  /** Where the last reading of all stopped, as the host was away: the next goes on there. */
+  /** Where the last reading of all stopped, as the host or an engine was away: the next goes on there. */
   stoppedAt: Behind | undefined
   /** All hints up to here were heard. */
   heard: Position | null
@@ -185,11 +185,9 @@ async function note<Project extends Placed>(running: Running<Project>, stored: S
 const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
-async function readHinted<Project extends Placed>(
-  running: Running<Project>,
-  round = begun(running),
-): Promise<void> {
+async function readHinted<Project extends Placed>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
+  const round = begun(running)
   const { againMs } = of.times
   const repositories = new Set(hinted.take(performance.now()))
   const waiting = new Set(again.take(performance.now()))
@@ -235,9 +233,9 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
   const { allMs, againMs } = of.times
   running.allAgainAt = performance.now() + againMs
   const round = begun(running)
+  let after = running.stoppedAt
+  running.stoppedAt = undefined
   try {
-    let after = running.stoppedAt
-    running.stoppedAt = undefined
     for (;;) {
       const found = await of.page(pageSize, after)
       for (const one of found) {
@@ -246,12 +244,15 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
           return
         }
         // Nobody waits for all to be read.
-        if (nextOf(running) <= performance.now()) await readHinted(running, round)
+        if (nextOf(running) <= performance.now()) await readHinted(running)
         await readOne(running, round, one, null)
         after = { value: one.order, id: one.id }
       }
       if (found.length < pageSize) return
     }
+  } catch (fault) {
+    running.stoppedAt = after
+    throw fault
   } finally {
     ofAll.within(allMs)
     awaitHinted(running)
