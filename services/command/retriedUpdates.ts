@@ -8,17 +8,16 @@ import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { rounds } from '#platform/async/rounds.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { hints, type HintTimes } from './hints.ts'
+import { hintedWork, isPassing } from './hintedWork.ts'
+import type { HintTimes } from './hints.ts'
 
 export interface RetryEngines {
   readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
@@ -48,43 +47,38 @@ type Outcome = 'done' | 'later' | 'refused'
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
+  most: number = mostHinted,
 ): Promise<Held> {
-  const back = hints(times, mostHinted)
   /** Who was refused when they were looked at last, and is looked at once more: their new tokens may have come later than the event. */
   const refused = new Set<string>()
-  let isStopped = false
   let heard: Position | null = null
-  const look = rounds(async () => {
-    for (const userId of back.take(performance.now())) {
-      if (isStopped) return
+  const looking = hintedWork({
+    times,
+    most,
+    async workOn(userId) {
       const outcome = await retryFor(engines, userId, heard)
-      const isFirstRefusal = outcome === 'refused' && !refused.has(userId)
-      if (outcome !== 'later') refused.delete(userId)
-      const isDueAgain = outcome === 'later' || isFirstRefusal
-      if (isDueAgain && back.keep(userId, performance.now()) && isFirstRefusal) refused.add(userId)
-    }
-    awaitNext()
+      if (outcome === 'later') return 'later'
+      if (outcome === 'refused' && !refused.has(userId)) {
+        refused.add(userId)
+        return 'later'
+      }
+      refused.delete(userId)
+      return 'done'
+    },
   })
-  function awaitNext(): void {
-    const dueAt = back.dueAt()
-    if (dueAt !== undefined) look.within(dueAt - performance.now())
-  }
   const hear = async (events: readonly StoredEvent[], upTo: Position): Promise<void> => {
+    heard = upTo
     for (const { stream } of events) {
       const named = parseStream(stream)
       if (named.kind !== 'user') continue
       refused.delete(named.id)
-      back.add(named.id, 'soon', performance.now())
+      if (!(await looking.add(named.id, 'soon'))) return
     }
-    heard = upTo
-    awaitNext()
   }
   const subscription = engines.eventStore.subscribe(await engines.eventStore.head(), batch, hear, wanted)
   return {
     async stop() {
-      isStopped = true
-      await subscription.stop()
-      await look.stop()
+      await Promise.all([looking.stop(), subscription.stop()])
     },
   }
 }
@@ -129,11 +123,6 @@ async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean
 }
 
 const codeOf = (fault: unknown) => (fault instanceof Fault ? fault.code : undefined)
-
-const isPassing = (fault: unknown): boolean =>
-  fault instanceof EngineUnavailable ||
-  codeOf(fault) === 'conflict' ||
-  (fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind))
 
 function tell({ logger }: RetryEngines, fault: unknown, about: object): void {
   const isExpected = fault instanceof CodeHostFault || fault instanceof Fault

@@ -4,24 +4,21 @@
  */
 import { randomUUID } from 'node:crypto'
 import { identity } from '#domain/identity.ts'
-import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
-import { rounds, type Rounds } from '#platform/async/rounds.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { hints, type Hints, type HintTimes } from './hints.ts'
+import { hintedWork, isPassing, type HintedWork } from './hintedWork.ts'
+import type { HintTimes } from './hints.ts'
 
 export interface RevocationEngines {
   readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
@@ -46,19 +43,11 @@ const actor = { kind: 'system', service: 'revocations' } as const
 interface Revocations {
   readonly engines: RevocationEngines
   readonly mark: string
-  /** People who were named, by their id here. */
-  readonly hinted: Hints
-  /** So many people wait or are looked at; deliveries about others are not read before there is room. */
-  readonly most: number
-  readonly looking: Rounds
+  /** Looks at people who were named, by their id here. */
+  readonly looking: HintedWork
   /** Deliveries up to here were heard, and those up to `marked` need no second look. */
   heard: Position | null
   marked: Position | null
-  /** People who were taken to be looked at and may have to wait again. */
-  beingLookedAt: number
-  isStopped: boolean
-  /** Somebody was looked at, or it ends. */
-  rouse: () => void
 }
 
 /** Goes on until it is stopped. */
@@ -73,114 +62,75 @@ export async function startRevocations(
   const from = before ?? (await eventStore.head())
   // Whoever comes after a first process that ends early begins where that one did.
   if (before === null && from !== null) await jobs.mark(mark, from)
-  const revocations: Revocations = {
-    engines,
-    mark,
-    hinted: hints(times, most),
+  const looking = hintedWork({
+    times,
     most,
-    looking: rounds(() => look(revocations)),
-    heard: from,
-    marked: from,
-    beingLookedAt: 0,
-    isStopped: false,
-    rouse: () => undefined,
-  }
+    workOn: (userId) => lookAt(engines, userId),
+    afterwards: () =>
+      advanceMark(revocations).catch((err: unknown) =>
+        engines.logger.warn({ err }, 'failed to note which deliveries were looked at'),
+      ),
+  })
+  const revocations: Revocations = { engines, mark, looking, heard: from, marked: from }
   const hear = async (events: readonly StoredEvent[], upTo: Position) => {
-    for (const stored of events) await note(revocations, stored)
     // What finds no room as the process ends the next one hears.
-    if (revocations.isStopped) return
+    for (const stored of events) if (!(await isNoted(revocations, stored))) return
     revocations.heard = upTo
-    awaitNext(revocations)
     await advanceMark(revocations)
   }
   const subscription = eventStore.subscribe(from, batch, hear, wanted)
   return {
     async stop() {
-      revocations.isStopped = true
-      revocations.rouse()
-      await subscription.stop()
-      await revocations.looking.stop()
+      await Promise.all([looking.stop(), subscription.stop()])
     },
   }
 }
 
-async function note(revocations: Revocations, stored: StoredEvent): Promise<void> {
-  const { engines, hinted } = revocations
+/** `false` where the process ends before there is room. */
+async function isNoted({ engines, looking }: Revocations, stored: StoredEvent): Promise<boolean> {
   const { log, commands, vault, codeHostName, logger } = engines
   try {
     const event = await log.open(stored)
-    if (event.type !== 'DeliveryReceived') return
+    if (event.type !== 'DeliveryReceived') return true
     const { event: name, action } = event.data
     const senderId = event.content?.senderId ?? null
-    if (name !== 'github_app_authorization' || action !== 'revoked' || senderId === null) return
+    if (name !== 'github_app_authorization' || action !== 'revoked' || senderId === null) return true
     const account = identityStream(idOfAccount(vault, codeHostName, senderId))
     const { userId } = (await commands.load(identity, account)).state
-    if (userId !== null && (await hasRoom(revocations))) hinted.add(userId, 'now and then', performance.now())
+    return userId === null || (await looking.add(userId, 'now and then'))
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
     logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
+    return true
   }
 }
 
-/** Waits for room; `false` where the process ends first. */
-async function hasRoom(revocations: Revocations): Promise<boolean> {
-  const { hinted, most } = revocations
-  while (!revocations.isStopped && hinted.size() + revocations.beingLookedAt >= most) {
-    awaitNext(revocations)
-    await new Promise<void>((resolve) => void (revocations.rouse = resolve))
-  }
-  return !revocations.isStopped
-}
-
-function awaitNext({ hinted, looking }: Revocations): void {
-  const dueAt = hinted.dueAt()
-  if (dueAt !== undefined) looking.within(dueAt - performance.now())
-}
-
-/** Looks at everybody who is due. Whoever cannot be looked at now is due again. */
-async function look(revocations: Revocations): Promise<void> {
-  const { engines, hinted } = revocations
-  const due = hinted.take(performance.now())
-  revocations.beingLookedAt = due.length
-  for (const userId of due) {
-    const isDone = !revocations.isStopped && (await lookAt(engines, userId))
-    if (!isDone) hinted.keep(userId, performance.now())
-    revocations.beingLookedAt -= 1
-    revocations.rouse()
-  }
-  awaitNext(revocations)
-  await advanceMark(revocations).catch((err: unknown) =>
-    engines.logger.warn({ err }, 'failed to note which deliveries were looked at'),
-  )
-}
-
-/** `false` where it is not known now whether the host still takes the person's token. */
-async function lookAt({ commands, access, logger }: RevocationEngines, userId: string): Promise<boolean> {
+/** `later` where it is not known now whether the host still takes the person's token. */
+async function lookAt(
+  { commands, access, logger }: RevocationEngines,
+  userId: string,
+): Promise<'done' | 'later'> {
   const stream = userStream(userId)
   try {
     const { state, head } = await commands.load(user, stream)
-    if (state.kind !== 'user') return true
+    if (state.kind !== 'user') return 'done'
     // A sign-in keeps its tokens before it is recorded: what was refused may be theirs no more.
     const end = { type: 'DisconnectGitHub', asOf: head.revision } as const
     await access.endIfRefused(userId, () =>
       commands.execute(user, stream, end, { actor, commandId: randomUUID() }),
     )
-    return true
+    return 'done'
   } catch (fault) {
-    const isPassing =
-      fault instanceof EngineUnavailable ||
-      (fault instanceof Fault && fault.code === 'conflict') ||
-      (fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind))
-    if (isPassing) return false
+    if (isPassing(fault)) return 'later'
     logger.warn({ err: fault, userId }, 'failed to look at a grant that may have been taken back')
-    return true
+    return 'done'
   }
 }
 
 /** Only past what nobody waits for: a process that dies before that looks again. */
 async function advanceMark(revocations: Revocations): Promise<void> {
-  const { engines, mark, hinted, heard, marked, beingLookedAt } = revocations
-  if (heard === null || heard === marked || beingLookedAt > 0 || hinted.dueAt() !== undefined) return
+  const { engines, mark, looking, heard, marked } = revocations
+  if (heard === null || heard === marked || !looking.isIdle()) return
   revocations.marked = heard
   await engines.jobs.mark(mark, heard)
 }

@@ -128,9 +128,7 @@ async function deleteBranch(
   return undefined
 }
 
-function isPassing(fault: unknown): boolean {
-  return fault instanceof CodeHostFault && ['unavailable', 'rate_limited'].includes(fault.kind)
-}
+const isPassing = (fault: unknown): boolean => fault instanceof CodeHostFault && fault.isPassing
 
 const page = 1_000
 

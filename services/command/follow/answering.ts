@@ -227,7 +227,7 @@ const isResting = ({ resting }: Answering, owner: string): boolean =>
 
 /** Whether the owner has to wait now, as the fault will pass. */
 function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
-  if (!(fault instanceof CodeHostFault) || !['rate_limited', 'unavailable'].includes(fault.kind)) return false
+  if (!(fault instanceof CodeHostFault && fault.isPassing)) return false
   resting.set(owner, performance.now() + (fault.retryAfterMs ?? restMs))
   return true
 }

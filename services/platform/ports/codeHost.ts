@@ -102,6 +102,11 @@ export class CodeHostFault extends Error {
     this.retryAfterMs = retryAfterMs
     this.hostCode = hostCode
   }
+
+  /** Whether the same request may have another answer soon. */
+  get isPassing(): boolean {
+    return this.kind === 'unavailable' || this.kind === 'rate_limited'
+  }
 }
 
 /** The tip of a branch. */
