@@ -7,11 +7,11 @@ export const cleanUpRoutes = {
 
 /**
  * What became of the branch at the code host. It is gone when it was `deleted`, or had been (`gone`). It was seen and is there still when
- * somebody pushed to it since the pull request ended (`moved`), another task or pull request uses it (`in_use`), the code host refused, as for
- * a protected branch (`refused`), or stopped answering before it was deleted (`unchecked`). It was left alone, and perhaps not looked for, when
- * the task itself goes on (`in_use` as well), it is a default or base branch or has no name of ours (`not_ours`), or its work was not merged
- * and may be nowhere else (`only_copy`). Whether it is there is not known when the person cannot reach the repository (`no_access`), or the
- * code host did not answer, perhaps only to the deletion (`unavailable`).
+ * somebody pushed to it since the pull request ended (`moved`), another task or pull request uses it or the task itself goes on (`in_use`), its
+ * work was not merged and may be nowhere else (`only_copy`), the code host refused, as for a protected branch (`refused`), or stopped answering
+ * before it was deleted (`unchecked`). It was left alone, and perhaps not looked for, when it is a default or base branch or has no name of ours
+ * (`not_ours`). Whether it is there is not known when the person cannot reach the repository (`no_access`), or the code host did not answer,
+ * perhaps only to the deletion (`unavailable`).
  */
 export const branchOutcomes = [
   'deleted',
@@ -37,7 +37,7 @@ export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]
 
 /** Whether the branch was seen at the code host, and left there. */
 export const isBranchThere = (outcome: BranchOutcome): boolean =>
-  (['moved', 'in_use', 'refused', 'unchecked'] as const).some((there) => there === outcome)
+  (['moved', 'in_use', 'only_copy', 'refused', 'unchecked'] as const).some((there) => there === outcome)
 /** Whether it is not known if it is there still. */
 export const isBranchUnknown = (outcome: BranchOutcome): boolean =>
   outcome === 'no_access' || outcome === 'unavailable'

@@ -329,8 +329,8 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
       autoUpdate: z.boolean().optional(),
       /** Opens a new pull request in place of one that was merged or closed: without it, that is refused. */
       openNew: z.boolean().optional(),
-      /** The `tree` of the diff that the person looked at: refused when other changes were recorded since. */
-      tree: Text.max(64).optional(),
+      /** The `tree` of the diff that the person looked at, also where it was `null`: refused when other changes were recorded since. */
+      tree: Text.max(64).nullable().optional(),
     })
     .optional(),
   answer: { pr: PullRequest, task: Task },

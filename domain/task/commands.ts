@@ -179,7 +179,7 @@ export type TaskCommand =
       readonly draft: boolean
       /** Whether each successful turn updates it from now on; `null` leaves that unchanged. */
       readonly autoUpdate: boolean | null
-      /** The tree of the changes that the person saw, if they name it: refused when other changes were recorded since. */
+      /** The tree of the changes that the person saw, `null` if none was recorded, if they name it: refused when other changes were recorded since. */
       readonly tree?: string | null
       /** Title and body for when the person gave none; without it, those of the task. */
       readonly proposed?: Proposal | null

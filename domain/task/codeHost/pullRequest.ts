@@ -25,7 +25,7 @@ export function requestPullRequest(
   state: LiveTask,
   command: CommandOf<'RequestPullRequest'>,
 ): Decision<TaskEvent> {
-  const { requestId, draft, autoUpdate, tree = null } = command
+  const { requestId, draft, autoUpdate, tree } = command
   if (state.workspace !== 'ready') return refuse('not_initialized')
   if (state.pendingRestore !== null)
     return refuse(
@@ -39,14 +39,16 @@ export function requestPullRequest(
       'no_changes',
       'All work of this task was merged. Send a message first: its work goes into a new pull request.',
     )
-  if (tree !== null && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
+  if (tree !== undefined && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
   // A second request while one is in progress waits for the first.
   if (state.pullRequestRequest !== null) return changed
   // Unfinished work is not published.
   if ('execution' in state.phase) return refuse('task_running')
-  if (state.changedFiles === 0 && (state.pullRequest === null || over)) return refuse('no_changes')
+  // What was not recorded is not known here: the runner looks.
+  const isUnchanged = state.changedFiles === 0 && state.changedTree !== null
+  if (isUnchanged && (state.pullRequest === null || over)) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
   const body = command.body ?? command.proposed?.body ?? state.description
   const rewrites = command.title !== null || command.body !== null

@@ -1,7 +1,7 @@
 /** A branch goes only when the work on it was merged, or a runner found it saved. */
 import { describe, expect, test } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
-import { TaskCleanUpBegun } from '#domain/task/codeHost/cleanUpEvents.ts'
+import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from '#domain/task/codeHost/cleanUpEvents.ts'
 import {
   PullRequestObserved,
   PullRequestOpened,
@@ -26,24 +26,37 @@ const over = (state: 'merged' | 'closed'): readonly TaskEvent[] => [
 ]
 const begun = (work: 'saved' | 'unknown') => TaskCleanUpBegun.of({ work })
 
-/** `found`: what is recorded until the runner has answered. No task is known to the read models, so a branch that may go is `not_ours`. */
+/** `found`: what is recorded until the runner has answered. `atHost`: where the branch stands, if it is there. */
 async function branchAfter(
   before: readonly TaskEvent[],
   outcome: Exclude<WorkspaceOutcome, 'unreachable'> | undefined,
   found: readonly TaskEvent[] = [],
+  atHost: string | null = headCommit,
 ): Promise<BranchOutcome> {
   const state = stateAfter(task, before)
   if (state.kind !== 'task') throw new Error('There is a task.')
   const services = {
     rpc: { ask: async () => outcome && { outcome } },
     commands: { load: async () => ({ state: stateAfter(task, [...before, ...found]) }) },
-    documents: { now: async () => undefined, get: async () => undefined },
+    documents: {
+      now: async () => ({ workingBranch: 'flightdeck/work-12345678', branch: 'main', recorded: null }),
+      get: async () => ({ githubOwner: 'ada', githubRepoName: 'engine' }),
+      getMany: async () => new Map(),
+      find: async () => [],
+    },
+    access: { tokenOf: async () => 'token' },
+    codeHost: {
+      repository: async () => ({ id: '1', defaultBranch: 'main' }),
+      branch: async () => (atHost === null ? undefined : { commit: atHost, tree: '' }),
+      isInOpenPullRequest: async () => false,
+      deleteBranch: async () => undefined,
+    },
   } as unknown as TaskCleanUpServices
   const { branch, workspace } = await cleanUp(services, state)
   expect(workspace).toBe(outcome ?? 'unreachable')
   return branch
 }
-const mayGo = 'not_ours'
+const mayGo = 'deleted'
 
 describe('the branch', () => {
   test('of a pull request that was merged may go, whatever becomes of the workspace', async () => {
@@ -78,5 +91,27 @@ describe('the branch', () => {
       expect(await branchAfter(over('merged'), 'removed', found)).toBe('in_use')
       expect(await branchAfter(over('closed'), 'removed', [begun('saved'), ...found])).toBe('in_use')
     }
+  })
+  test('that is gone is never said to be in use, or to be the only copy', async () => {
+    const goneAfter = (...[before, outcome, found]: Parameters<typeof branchAfter>) =>
+      branchAfter(before, outcome, found, null)
+    expect(await goneAfter(over('merged'), 'in_use')).toBe('gone')
+    expect(await goneAfter(over('merged'), 'removed', [past.waits(2), past.requested(2)])).toBe('gone')
+    expect(await goneAfter(over('closed'), 'not_saved')).toBe('gone')
+  })
+
+  test('that an earlier try deleted stays gone while the runner is still at work', async () => {
+    const [requestId, startsAnew] = ['clean-up-1', false]
+    const before = [
+      ...over('merged'),
+      TaskCleanUpRequested.of({ requestId }),
+      TaskCleanedUp.of({ requestId, branch: 'deleted', workspace: 'unreachable', startsAnew }),
+    ]
+    const branch = await branchAfter(before, 'in_use', [], null)
+    const state = stateAfter(task, [
+      ...before,
+      TaskCleanedUp.of({ requestId, branch, workspace: 'in_use', startsAnew }),
+    ])
+    expect(state).toMatchObject({ kind: 'task', cleanUp: { isBranchGone: true } })
   })
 })

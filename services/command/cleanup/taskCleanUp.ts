@@ -22,10 +22,10 @@ export async function cleanUp(
   state: LiveTask,
 ): Promise<{ readonly branch: BranchOutcome; readonly workspace: WorkspaceOutcome }> {
   const workspace = await removeWorkspace(services, state)
-  if (workspace === 'in_use') return { branch: 'in_use', workspace }
-  const whyKept = () => whyBranchIsKept(services, state.taskId)
-  const branch = (await whyKept()) ?? (await cleanUpBranch(services, state, whyKept))
-  return { branch, workspace }
+  const whyKept = async () =>
+    workspace === 'in_use' ? workspace : await whyBranchIsKept(services, state.taskId)
+  // A branch that may not go is looked for as well: it may be gone.
+  return { branch: await cleanUpBranch(services, state, whyKept), workspace }
 }
 
 async function removeWorkspace(

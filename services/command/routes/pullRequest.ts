@@ -25,7 +25,7 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
       body: body?.body ?? null,
       draft: body?.draft ?? false,
       autoUpdate: body?.autoUpdate ?? null,
-      tree: body?.tree ?? null,
+      ...(body?.tree !== undefined && { tree: body.tree }),
       opensNew: body?.openNew ?? false,
       proposed: await proposed(services, taskId, body),
     })

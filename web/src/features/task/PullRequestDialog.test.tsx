@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
@@ -147,15 +147,44 @@ describe('what was looked at', () => {
     expect(await sent(server)).toMatchObject({ tree: seen })
   })
 
-  test('is what there is once the agent no longer writes, and not what nobody has seen', async () => {
+  test('that is not recorded yet can be confirmed, and is said to be recorded first', async () => {
+    const message = 'big.bin is larger than 100 MB.'
+    const server = await open(
+      {},
+      { [diffAt]: diff(null), [`POST ${at}/pr`]: () => refusal(409, message, 'code_host_refused') },
+    )
+    expect(await screen.findByText(/^The changes are not recorded yet\./)).toBeTruthy()
+    await confirm()
+    // Refused by the server once other changes are recorded: those nobody has seen.
+    expect(await sent(server)).toMatchObject({ tree: null })
+    expect(await screen.findByText(message)).toBeTruthy()
+  })
+
+  test('is what is recorded once it can be read, while the dialog is open', async () => {
     const server = await open({}, { [diffAt]: diff(null) })
     fireEvent.click(screen.getByRole('tab', { name: /^Code Changes/ }))
     await screen.findByText('No Changes')
-    expect(await screen.findByText(/^The changes are not recorded yet\./)).toBeTruthy()
-    expect(screen.getByRole('button', { name: 'Create pull request' })).toHaveProperty('disabled', true)
     server.answer({ [diffAt]: diff(seen) })
     fireEvent.click(screen.getByRole('button', { name: 'Refresh' }))
+    await waitFor(() => expect(screen.queryByText(/^The changes are not recorded yet\./)).toBeNull())
     await confirm()
+    expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
+  test.each([
+    ['cannot be read', () => refusal(500, 'The changes are out of reach.'), 'The changes are out of reach.'],
+    ['cannot be understood', { data: 'all' }, 'Received unexpected data format from the server.'],
+    ['has no answer at all', {}, 'Received unexpected data format from the server.'],
+  ])('that %s is not published, and is read again by a button', async (_what, answer, why) => {
+    const server = await open({}, { [diffAt]: answer })
+    const dialog = within(screen.getByRole('dialog', { name: 'Create pull request' }))
+    const alert = await dialog.findByRole('alert')
+    expect(alert.textContent).toContain(`${why} Nothing is published that you cannot see.`)
+    expect(dialog.getByRole('button', { name: 'Create pull request' })).toHaveProperty('disabled', true)
+    server.answer({ [diffAt]: diff(seen) })
+    fireEvent.click(dialog.getByRole('button', { name: 'Try Again' }))
+    await confirm()
+    expect(dialog.queryByRole('alert')).toBeNull()
     expect(await sent(server)).toMatchObject({ tree: seen })
   })
 

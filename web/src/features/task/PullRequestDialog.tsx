@@ -5,9 +5,12 @@ import { reasonOf } from '../../api/fault.ts'
 import { AreaField, Field } from '../../ui/form/Field.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { Checkbox } from '../../ui/form/Choice.tsx'
+import { Note } from '../../ui/layout/Note.tsx'
 import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
+import { isGitDiff } from './changes/diff/readDiffs.ts'
+import { texts as changesTexts } from './changes/texts.ts'
 import { texts as pageTexts } from './texts.ts'
 import { type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
 
@@ -24,7 +27,9 @@ const texts = {
   leave: 'Cancel',
   reading: 'Reading the changes...',
   running: 'The task is running. You can open the pull request when it finishes.',
-  unrecorded: 'The changes are not recorded yet. You can open the pull request once they are.',
+  unrecorded:
+    'The changes are not recorded yet. They are recorded first, so that you can review them before anything is published.',
+  unread: (why: string) => `${why} Nothing is published that you cannot see.`,
   moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
 } as const
 
@@ -60,8 +65,12 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
     // The text may have been edited at the code host: an update sends it only if it was changed here.
     const isWritten = choice.title !== undefined || choice.body !== undefined
     const words = updates && !isWritten ? {} : { title: title.trim(), body }
-    const tree = seen.tree ?? undefined
-    onConfirm({ ...words, autoUpdate, ...(updates ? {} : { draft }), ...(tree !== undefined && { tree }) })
+    onConfirm({
+      ...words,
+      autoUpdate,
+      ...(updates ? {} : { draft }),
+      ...(seen.tree !== undefined && { tree: seen.tree }),
+    })
   }
 
   return (
@@ -78,7 +87,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
             kind="primary"
             busy={!isRead || seen.isAwaited}
             busyLabel={texts.reading}
-            disabled={title.trim() === '' || note !== null}
+            disabled={title.trim() === '' || note?.forbids === true || seen.unread !== null}
             aria-describedby={note === null ? undefined : noteId}
             onClick={confirm}
           >
@@ -102,18 +111,34 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
           onChange={(changed) => setChoice((before) => ({ ...before, ...changed }))}
         />
         <p id={noteId} role="status" className="text-meta text-warn empty:hidden">
-          {note}
+          {note?.says}
         </p>
+        {seen.unread !== null && (
+          <Note
+            kind="error"
+            action={
+              <Button size="small" busy={seen.isAwaited} onClick={seen.readAgain}>
+                {pageTexts.tryAgain}
+              </Button>
+            }
+          >
+            {texts.unread(seen.unread)}
+          </Note>
+        )}
       </div>
     </Dialog>
   )
 }
 
-/** Why it cannot be confirmed now. */
-function noteOf({ status }: Task, { tree, isMoved }: ReturnType<typeof useSeenTree>): string | null {
-  if (status === 'running' || status === 'queued') return texts.running
-  if (tree === null) return texts.unrecorded
-  return isMoved ? texts.moved : null
+/** What there is to say of the changes, and whether it forbids to confirm them now. */
+function noteOf(
+  { status }: Task,
+  { tree, isMoved }: ReturnType<typeof useSeenTree>,
+): { readonly says: string; readonly forbids: boolean } | null {
+  if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
+  // The server records them, and refuses what nobody has seen.
+  if (tree === null) return { says: texts.unrecorded, forbids: false }
+  return isMoved ? { says: texts.moved, forbids: true } : null
 }
 
 interface ProposalFieldsProps {
@@ -167,11 +192,20 @@ function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
  * It is read even if the changes were never opened. `null`, as while an agent writes, is nothing that anybody has seen. While it is read again nobody waits: the server refuses what is no more.
  */
 function useSeenTree(taskId: string, open: boolean) {
-  const { currentData, isFetching } = useDiffQuery(taskId, { skip: !open })
-  const shown = currentData?.data.tree
+  const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })
+  const newest: unknown = currentData?.data
+  const shown = isGitDiff(newest) ? newest.tree : undefined
   const [seen, setSeen] = useState(shown)
   const isLater = open && seen != null
   if (!isLater && seen !== shown) setSeen(shown)
   const tree = isLater ? seen : shown
-  return { tree, isMoved: tree !== shown, isAwaited: isFetching && !tree }
+  const isRead = tree !== undefined || (error === undefined && currentData === undefined)
+  return {
+    tree,
+    isMoved: tree !== shown,
+    isAwaited: isFetching && !tree,
+    /** Why the changes cannot be shown; `null` while nothing says so. */
+    unread: isRead ? null : reasonOf(error, changesTexts.invalidWhy),
+    readAgain: () => void refetch(),
+  }
 }
