@@ -20,6 +20,7 @@ async function files(...paths: readonly string[]): Promise<void> {
 test('locks and half-made things go, all else stays', async () => {
   const kept = [
     'tasks/a/git/HEAD',
+    'tasks/a/git/objects/pack/pack-1.pack',
     'tasks/a/home/.claude/projects/s.jsonl',
     'tasks/a/tree/yarn.lock',
     'tasks/a/ready.json',
@@ -28,6 +29,8 @@ test('locks and half-made things go, all else stays', async () => {
     ...kept,
     'tasks/a/git/scratch-1/index',
     'tasks/a/git/index.lock',
+    'tasks/a/git/objects/pack/tmp_pack_1',
+    'tasks/a/git/objects/pack/tmp_idx_1',
     'tasks/a/home/.claude.json.lock',
     'tasks/a/home/.claude/plugins/store/x.json.lock',
   )

@@ -12,6 +12,7 @@ import type { Documents } from '#platform/reads/documents.ts'
 import { agents } from '../agents/registry.ts'
 import type { WorkspaceEviction } from './eviction.ts'
 import type { WorkspaceLocks } from './locks.ts'
+import { removeHalfPacks } from './git/repositoryLayout.ts'
 import { isMirrorOf, isTaskFolderName } from './names.ts'
 import { removeWorkspace } from './workspace.ts'
 
@@ -155,6 +156,8 @@ export async function removeLeftovers(root: string): Promise<void> {
     const gitDir = join(tasks, name, 'git')
     const ofGit = (await namesIn(gitDir)).filter((one) => one.startsWith('scratch-') || one.endsWith('.lock'))
     for (const one of ofGit) await rm(join(gitDir, one), { recursive: true, force: true })
+    const objects = join(gitDir, 'objects')
+    if ((await namesIn(join(objects, 'pack'))).length > 0) await removeHalfPacks(objects)
     const home = join(tasks, name, 'home')
     for (const one of (await namesIn(home)).filter((one) => one.endsWith('.lock')))
       await rm(join(home, one), { recursive: true, force: true })

@@ -15,7 +15,6 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
 import { gitOrThrow, type Git } from './git/git.ts'
 import type { Mirror, MirrorPlace } from './git/mirror.ts'
-import { copyShallow } from './git/repositoryLayout.ts'
 import { unlessMissing } from './missing.ts'
 import { isTaskFolderName } from './names.ts'
 
@@ -59,7 +58,6 @@ export async function findWorkspace(
   const now = new Date()
   await utimes(join(taskFolder(place.root, place.taskId), 'ready.json'), now, now)
   await place.mirror.moveHere(git, workspace)
-  await copyShallow(workspace.mirrorDir, workspace.privateGitDir)
   return workspace
 }
 

@@ -10,9 +10,12 @@ import {
   type Scene,
 } from '../../../../tests/runner/workspaceScene.ts'
 import { prepareWorkspace } from '../createWorkspace.ts'
+import { saveWork } from '../saved/bundle.ts'
 import { findWorkspace, type Workspace } from '../workspace.ts'
 import { gitOrThrow, gitText, type Git } from './git.ts'
 import { openMirrors, type Mirror } from './mirror.ts'
+
+const otherTaskId = '0199c6c2-1111-7000-8000-000000000002'
 
 let scene: Scene
 let faults: unknown[]
@@ -46,13 +49,18 @@ const asking = (id: string) => {
 }
 
 /** A workspace on a branch; `side` is gone from the code host since then. */
-async function madeOn(mirror: Mirror, baseBranch = 'side'): Promise<Workspace> {
+async function madeOn(
+  mirror: Mirror,
+  baseBranch = 'side',
+  over: { readonly taskId?: string; readonly startAt?: string } = {},
+): Promise<Workspace> {
   const made = await prepareWorkspace({
     checkCheckout: async () => undefined,
     git: testGit,
     path: testPath,
     root: scene.root,
     taskId: testTaskId,
+    ...over,
     mirror,
     baseBranch,
     workingBranch: 'flightdeck/a-task-12345678',
@@ -219,6 +227,66 @@ describe('a workspace of a mirror from before', { timeout: 30_000 }, () => {
     const made = (await readdir(packs)).filter((name) => !before.includes(name))
     expect(made).not.toEqual([])
     for (const name of made) expect((await lstat(join(packs, name))).mode & 0o777).toBe(0o444)
+  })
+
+  test.each(['failed', 'stopped'])(
+    'is whole after a move that has %s where only the end of the history is there',
+    async (how) => {
+      for (let n = 0; n < 4; n++) await scene.commit({ 'count.txt': `${n}\n` })
+      const former = await mirrorBy('', true)
+      const workspace = await madeOn(former, 'main')
+      for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
+      const mirror = await mirrorBy('7', true)
+      const { privateGitDir: gitDir } = workspace
+      const args = ['rev-list', '--objects', '--all', 'HEAD']
+      const before = await gitText(testGit, { gitDir, args })
+      const ends: Git = async (call) => {
+        if (call.args[0] !== 'pack-objects') return testGit(call)
+        const finished = await testGit({ ...call, args: ['pack-objects', '--unknown'] })
+        return how === 'stopped' ? { ...finished, endedBy: 'aborted', code: null } : finished
+      }
+      const moving = await findWorkspace(ends, { root: scene.root, taskId: testTaskId, mirror })
+      if (!moving) throw new Error('There is a workspace.')
+      expect(faults).toHaveLength(how === 'stopped' ? 0 : 1)
+      expect(await gitText(testGit, { gitDir, args })).toBe(before)
+      await writeFile(join(workspace.dir, 'new.txt'), 'new\n')
+      const saved = await saveWork({ git: testGit, treeGit: testGit, workspace: moving })
+      expect(saved).toMatchObject({ kind: 'saved' })
+      await rm(join(workspace.dir, 'new.txt'))
+      await rm(join(gitDir, 'move-failed'), { force: true })
+      await expectWhole(former, mirror, await found(mirror))
+    },
+  )
+
+  test('packs nothing that is there already, by a second workspace on another commit', async () => {
+    const first = await scene.commit({ 'count.txt': '1\n' }, 'side')
+    const second = await scene.commit({ 'count.txt': '2\n' }, 'side')
+    const former = await mirrorBy('', true)
+    await madeOn(former, 'side', { startAt: first })
+    await madeOn(former, 'side', { startAt: second, taskId: otherTaskId })
+    for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
+    const mirror = await mirrorBy('7', true)
+    const packed = async () => {
+      const told = await gitText(testGit, { gitDir: mirror.dir, args: ['count-objects', '-v'] })
+      return Number(/^in-pack: (\d+)$/m.exec(told)?.[1])
+    }
+    await found(mirror)
+    const before = await packed()
+    expect(before).toBeGreaterThan(0)
+    const place = { root: scene.root, taskId: otherTaskId, mirror }
+    await expectWhole(former, mirror, await findWorkspace(testGit, place))
+    // A commit, its folder and its file.
+    expect((await packed()) - before).toBe(3)
+  })
+
+  test('takes away what a pack that was killed has left', async () => {
+    const former = await mirrorBy('')
+    const { privateGitDir } = await madeOn(former)
+    const mirror = await mirrorBy('7')
+    const packs = [join(privateGitDir, 'objects/pack'), join(mirror.objects, 'pack')]
+    for (const folder of packs) await writeFile(join(folder, 'tmp_pack_left'), '')
+    await found(mirror)
+    for (const folder of packs) expect(await readdir(folder)).not.toContain('tmp_pack_left')
   })
 
   test('keeps naming a former mirror that cannot be read', async () => {

@@ -3,12 +3,12 @@
  * and a repository can be renamed. A new mirror has only what branches and tags reach today; what else the workspace stands on comes along.
  */
 import { randomUUID } from 'node:crypto'
-import { chmod, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { unlessMissing } from '../missing.ts'
 import { commitOf, GitFault, gitOrThrow, gitText, type Git } from './git.ts'
-import { alternatesOf, writeAlternates } from './repositoryLayout.ts'
+import { alternatesOf, removeHalfPacks, writeAlternates } from './repositoryLayout.ts'
 
 /** What of a workspace says where its objects are. */
 export interface Moved {
@@ -21,7 +21,7 @@ export interface Moved {
 
 export interface MoveOptions {
   /** Runs what writes into the mirror, with nothing else that does beside it. */
-  readonly alone: (work: () => Promise<void>) => Promise<void>
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
   /** Called with what a try failed of. */
   readonly onFault: (fault: unknown) => void
 }
@@ -31,7 +31,7 @@ export interface MoveOptions {
  * interrupted is tried again the next time, and one that failed once the workspace has changed or an hour has passed. Nothing may run in it.
  */
 export async function moveToMirror(git: Git, workspace: Moved, options: MoveOptions): Promise<void> {
-  const { privateGitDir, mirrorObjects } = workspace
+  const { privateGitDir, mirrorDir, mirrorObjects } = workspace
   const named = await alternatesOf(privateGitDir)
   const former: string[] = []
   for (const objects of named)
@@ -39,6 +39,7 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
     if (objects !== mirrorObjects && !(await isMissing(objects))) former.push(objects)
   const both = [mirrorObjects, ...former]
   if (!isDeepStrictEqual(named, both)) await writeAlternates(privateGitDir, ...both)
+  await addEndsOfHistory(privateGitDir, await endsOf(mirrorDir))
   if (former.length > 0 && (await isBroughtAlong(git, workspace, former, options)))
     await writeAlternates(privateGitDir, mirrorObjects)
 }
@@ -57,8 +58,11 @@ async function isBroughtAlong(
   try {
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
     stands = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
+    // However the move ends: without them git takes the ends of its history for damage.
+    for (const objects of former)
+      await addEndsOfHistory(workspace.privateGitDir, await endsOf(dirname(objects)))
     if (await isFresh(note, stands)) return false
-    await alone(() => bringAlong(git, workspace, former))
+    await bringAlong(git, workspace, alone)
     await rm(note, { force: true })
     return true
   } catch (fault) {
@@ -77,32 +81,45 @@ async function isFresh(note: string, stands: string): Promise<boolean> {
   return (await readFile(note, 'utf8')) === stands
 }
 
-async function bringAlong(
+async function bringAlong(git: Git, workspace: Moved, alone: MoveOptions['alone']): Promise<void> {
+  const { privateGitDir: gitDir, mirrorDir } = workspace
+  const had = await alone(() => packShared(git, workspace))
+  await removeHalfPacks(join(gitDir, 'objects'))
+  const own = join(gitDir, 'objects', 'pack', 'pack')
+  await gitOrThrow(git, { gitDir, args: [...packing, '--all', own], input: revisions([], had), timeoutMs })
+  if ((await endsOf(mirrorDir)).length > 0)
+    await alone(async () => addEndsOfHistory(mirrorDir, await endsOf(gitDir)))
+}
+
+/** Packs into the mirror where the task began; answers commits that it has with all they reach. */
+async function packShared(
   git: Git,
-  { privateGitDir: gitDir, mirrorDir, startCommit }: Moved,
-  former: readonly string[],
-): Promise<void> {
-  const ends = await endsOf(mirrorDir)
-  const isCut = ends.length > 0
-  // Where the history of the mirror ends early, a commit before its branches is not in it.
-  const there = isCut
-    ? []
-    : lines(await gitText(git, { gitDir: mirrorDir, args: heads('refs/heads', 'refs/tags') }))
+  { privateGitDir: gitDir, mirrorDir, mirrorObjects, startCommit }: Moved,
+): Promise<readonly string[]> {
+  await removeHalfPacks(mirrorObjects)
+  // Its branches reach what is there only down to where their history ends.
+  await addEndsOfHistory(gitDir, await endsOf(mirrorDir))
+  const there = lines(await gitText(git, { gitDir: mirrorDir, args: heads('refs/heads', 'refs/tags') }))
   const began = lines(await gitText(git, { gitDir, args: heads('refs/remotes') }))
   const start = startCommit !== null && (await commitOf(git, gitDir, startCommit)) ? [startCommit] : []
   // The agent's git reads the mirror too: where it began was the code host's. What the task made of that is nobody else's.
   const shared = [...start, ...began]
-  const pack = join(mirrorDir, 'objects', 'pack', 'pack')
-  const input = revisions(shared, there)
-  const made = await gitText(git, { gitDir, args: [...packing, '--revs', pack], input, timeoutMs })
+  const packs = join(mirrorObjects, 'pack')
+  // No branch reaches what other workspaces brought along.
+  const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
+  const made = await gitText(git, {
+    gitDir,
+    // Git leaves out kept packs only of the store that it writes to.
+    env: { GIT_OBJECT_DIRECTORY: mirrorObjects, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitDir, 'objects') },
+    args: [...packing, '--revs', ...kept.map((name) => `--keep-pack=${name}`), join(packs, 'pack')],
+    input: revisions(shared, there),
+    timeoutMs,
+  })
   // Whoever runs in a sandbox reads them.
   for (const id of lines(made))
     for (const part of ['pack', 'rev', 'idx'])
-      await chmod(`${pack}-${id}.${part}`, 0o444).catch(unlessMissing)
-  const own = join(gitDir, 'objects', 'pack', 'pack')
-  const rest = revisions([], [...there, ...shared])
-  await gitOrThrow(git, { gitDir, args: [...packing, '--all', own], input: rest, timeoutMs })
-  if (isCut) await addEndsOfHistory(mirrorDir, ends, former)
+      await chmod(join(packs, `pack-${id}.${part}`), 0o444).catch(unlessMissing)
+  return [...there, ...shared]
 }
 
 const timeoutMs = 600_000
@@ -112,19 +129,15 @@ const lines = (text: string): readonly string[] => (text === '' ? [] : text.spli
 const revisions = (wanted: readonly string[], had: readonly string[]): string =>
   [...wanted, ...had.map((commit) => `^${commit}`)].map((line) => `${line}\n`).join('')
 
-/** Notes in the mirror where the histories of the former ones end, so that git does not take it for damage. */
-async function addEndsOfHistory(
-  mirrorDir: string,
-  own: readonly string[],
-  former: readonly string[],
-): Promise<void> {
-  const theirs = await Promise.all(former.map((objects) => endsOf(dirname(objects))))
-  const all = [...new Set([...own, ...theirs.flat()])]
+/** Notes further ends of the history, so that git does not take them for damage. */
+async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promise<void> {
+  const own = await endsOf(gitDir)
+  const all = [...new Set([...own, ...ends])]
   if (all.length === own.length) return
-  // A refresh removes the locks that are left.
-  const half = join(mirrorDir, `shallow-${randomUUID()}.lock`)
+  // The next refresh, or start of the runner, removes the locks that are left.
+  const half = join(gitDir, `shallow-${randomUUID()}.lock`)
   await writeFile(half, `${all.join('\n')}\n`, { mode: 0o644 })
-  await rename(half, join(mirrorDir, 'shallow'))
+  await rename(half, join(gitDir, 'shallow'))
 }
 
 async function endsOf(gitDir: string): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ import type { Finished } from '#platform/childProcess.ts'
 import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './formerMirror.ts'
+import { removeHalfPacks } from './repositoryLayout.ts'
 import { hostRefs } from './remoteRefs.ts'
 import { unlessMissing } from '../missing.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
@@ -309,11 +310,8 @@ async function removeLeftLocks(dir: string): Promise<void> {
   const entries = await readdir(join(dir, 'refs'), { recursive: true })
   const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join(dir, 'refs', name))
   const top = (await readdir(dir)).filter((name) => name.endsWith('.lock')).map((name) => join(dir, name))
-  const packs = join(dir, 'objects', 'pack')
-  const halfPacks = (await readdir(packs))
-    .filter((name) => name.startsWith('tmp_'))
-    .map((name) => join(packs, name))
-  for (const path of [...locks, ...top, ...halfPacks]) await rm(path, { force: true })
+  for (const path of [...locks, ...top]) await rm(path, { force: true })
+  await removeHalfPacks(join(dir, 'objects'))
 }
 
 async function isThere(dir: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Repositories written file by file, as gitrepository-layout(5) has them. */
-import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unlessMissing } from '../missing.ts'
 
@@ -57,6 +57,13 @@ export async function copyShallow(mirrorDir: string, gitDir: string): Promise<vo
   const half = join(gitDir, 'shallow.half')
   const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, unlessMissing)
   if (isCopied) await rename(half, join(gitDir, 'shallow'))
+}
+
+/** Removes what a git that was killed has left of packs in an object store. No other may be at work there. */
+export async function removeHalfPacks(objects: string): Promise<void> {
+  const packs = join(objects, 'pack')
+  const names = (await readdir(packs).catch(unlessMissing)) ?? []
+  for (const name of names) if (name.startsWith('tmp_')) await rm(join(packs, name), { force: true })
 }
 
 /** A value in the form of a configuration file. */

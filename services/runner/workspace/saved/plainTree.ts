@@ -118,7 +118,7 @@ export async function openPlainGit(
   const own = join(workspace.privateGitDir, 'objects')
   const alternates = [own, workspace.mirrorObjects].map((dir) => `${dir}\n`).join('')
   await writeFile(join(gitDir, 'objects', 'info', 'alternates'), alternates)
-  await copyShallow(workspace.mirrorDir, gitDir)
+  await copyShallow(workspace.privateGitDir, gitDir)
   const kept = keepsObjects
     ? { GIT_OBJECT_DIRECTORY: own, GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
     : {}
