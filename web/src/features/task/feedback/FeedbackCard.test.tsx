@@ -1,11 +1,13 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
-import { openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
+import { openPage, openPart, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../../tests/client/samples.ts'
 import { refusal, type Answers } from '../../../../../tests/client/server.ts'
 import { moment } from '../../../../../tests/domain/recorded.ts'
+import { connectionChanged } from '../../../live/connection.ts'
+import { FeedbackCards } from './FeedbackCards.tsx'
 
 const id = '00000000-0000-4000-9000-000000000001'
 const isOpen = { state: 'open', mergedBy: null, mergedAt: null, unreadable: null } as const
@@ -148,6 +150,82 @@ describe('a message to the agent that was edited', () => {
     expect(found.getByRole('textbox', { name: 'The message to the agent' })).toHaveProperty('value', written)
     fireEvent.click(found.getByRole('button', { name: 'Cancel' }))
     await waitFor(() => expect(screen.queryByRole('article', { name })).toBeNull())
+  })
+
+  describe('while it was sent without that', () => {
+    const lead = 'This was sent while you were editing'
+    const sent = review({ status: 'sent', isAutomatic: true, canBeSent: false })
+    const other = review({
+      id: '00000000-0000-4000-9000-000000000002',
+      verdict: null,
+      author: { id: '10', login: 'linus' },
+    })
+    const openBoth = (answers: Answers = {}) =>
+      open(review(), {
+        [`GET ${at}/feedback`]: { feedback: [review(), other], version: 1 },
+        [`POST ${at}/feedback/${other.id}/dismiss`]: { feedback: { ...other, status: 'dismissed' } },
+        ...answers,
+      })
+    /** What was done meanwhile comes with what this page does itself. */
+    const hear = (server: Awaited<ReturnType<typeof open>>) => {
+      server.answer({ [`GET ${at}/feedback`]: { feedback: [sent], version: 2 } })
+      const card = within(screen.getByRole('article', { name: 'Comment: linus' }))
+      fireEvent.click(card.getByRole('button', { name: 'Dismiss' }))
+    }
+
+    test('stays, also after a reload, with the focus where it was, until it is discarded', async () => {
+      const server = await openBoth()
+      await edit()
+      const field = await editor()
+      field.focus()
+      hear(server)
+      await shown().findByText(new RegExp(`^${lead}`))
+      expect(shownEditor()).toBe(field)
+      expect(document.activeElement).toBe(field)
+      expect(shown().queryByRole('button', { name: 'Send to agent' })).toBeNull()
+
+      window.dispatchEvent(new Event('pagehide'))
+      cleanup()
+      await open(sent)
+      expect(await editor()).toHaveProperty('value', written)
+      press('Discard text')
+      expect(shownEditor()).toBeNull()
+      expect(shown().queryByText(new RegExp(`^${lead}`))).toBeNull()
+    })
+
+    test('is kept where it was typed as the message was on its way', async () => {
+      let answer: (body: unknown) => void = () => undefined
+      const asked = new Promise((resolve) => (answer = resolve))
+      const server = await openBoth({ [`POST ${card}/send`]: () => asked })
+      await edit()
+      press('Send to agent')
+      await shown().findByRole('button', { name: 'Sending...' })
+      fireEvent.change(await editor(), { target: { value: `${written}, please` } })
+      server.answer({ [`GET ${at}/feedback`]: { feedback: [sent], version: 2 } })
+      answer({ feedback: sent, task })
+      await shown().findByText(new RegExp(`^${lead}`))
+      expect(shownEditor()).toHaveProperty('value', `${written}, please`)
+    })
+
+    test('is not said of what this page is sending itself, though the news of that come first', async () => {
+      let answer: (body: unknown) => void = () => undefined
+      const asked = new Promise((resolve) => (answer = resolve))
+      const { server, store } = openPart(<FeedbackCards task={task} />, {
+        [`GET ${at}/feedback`]: { feedback: [review()], version: 1 },
+        [`GET ${card}/message`]: { message: 'grace asked for changes' },
+        [`POST ${card}/send`]: () => asked,
+      })
+      await screen.findByRole('article', { name: 'Changes requested: grace' })
+      await edit()
+      press('Send to agent')
+      await shown().findByRole('button', { name: 'Sending...' })
+      server.answer({ [`GET ${at}/feedback`]: { feedback: [sent], version: 2 } })
+      act(() => void store.dispatch(connectionChanged('connected')))
+      await shown().findByText('Sent by the rule of the project.')
+      expect(shown().queryByText(new RegExp(`^${lead}`))).toBeNull()
+      answer({ feedback: sent, task })
+      await waitFor(() => expect(shownEditor()).toBeNull())
+    })
   })
 
   test('is forgotten once the edit is cancelled', async () => {

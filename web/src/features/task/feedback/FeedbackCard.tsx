@@ -7,6 +7,7 @@ import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { classes } from '../../../ui/classes.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
 import { feedbackDrafts } from '../../../state/persisted.ts'
 import { useDraft } from '../../../state/useDraft.ts'
 import { safeLink } from '../../../ui/text/safeLink.ts'
@@ -29,6 +30,7 @@ interface CardProps {
 export function FeedbackCard({ taskId, feedback }: CardProps) {
   const { id, status, isStale, body, comments, check } = feedback
   const draft = useEdited(`${taskId} ${id}`)
+  const [send, { isLoading: isSending }] = useSendFeedbackMutation()
   const quoted = comments.filter(isInFull)
   // What somebody writes about stays.
   if (isStale && status !== 'sent' && draft.edited === null) return null
@@ -59,10 +61,14 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
         <p className="text-muted">{texts.more(comments.length - quoted.length)}</p>
       )}
       {check !== null && <Check check={check} />}
+      {draft.edited !== null && <Editor text={draft.edited} onChange={draft.edit} />}
       {status === 'open' ? (
-        <Actions taskId={taskId} feedback={feedback} draft={draft} />
+        <Actions taskId={taskId} feedback={feedback} draft={draft} send={send} isSending={isSending} />
       ) : (
-        <Sent taskId={taskId} feedback={feedback} />
+        <>
+          {draft.edited !== null && !isSending && <Unsent onDiscard={() => draft.edit(null)} />}
+          <Sent taskId={taskId} feedback={feedback} />
+        </>
       )}
     </article>
   )
@@ -166,29 +172,66 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
 
 /** The message as it is being edited; `null` while it is not. It outlives the page, and a dismissal. */
 function useEdited(place: string) {
-  const [text, setText] = useDraft(feedbackDrafts, place)
+  const [text, setText, now] = useDraft(feedbackDrafts, place)
   const [editing, setEditing] = useState(text !== '')
   const edit = (next: string | null) => {
     setText(next ?? '')
     setEditing(next !== null)
   }
-  return { edited: editing ? text : null, edit }
+  return { edited: editing ? text : null, edit, now }
+}
+
+interface EditorProps {
+  readonly text: string
+  readonly onChange: (text: string) => void
+}
+
+/** Also of what was sent meanwhile: nobody's words go while they are written. */
+function Editor({ text, onChange }: EditorProps) {
+  return (
+    <div className="rounded-control border border-control px-2.5 py-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
+      <TextArea
+        label={texts.editing}
+        value={text}
+        minHeight={80}
+        maxHeight={320}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </div>
+  )
+}
+
+function Unsent({ onDiscard }: { readonly onDiscard: () => void }) {
+  return (
+    <Note
+      kind="warning"
+      action={
+        <Button size="touch" onClick={onDiscard}>
+          {texts.discard}
+        </Button>
+      }
+    >
+      {texts.unsent}
+    </Note>
+  )
 }
 
 interface ActionsProps extends CardProps {
   readonly draft: ReturnType<typeof useEdited>
+  readonly send: ReturnType<typeof useSendFeedbackMutation>[0]
+  readonly isSending: boolean
 }
 
-function Actions({ taskId, feedback, draft: { edited, edit } }: ActionsProps) {
+function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSending }: ActionsProps) {
   const { id: feedbackId, kind, canBeSent } = feedback
   const dispatch = useDispatch()
-  const [send, sending] = useSendFeedbackMutation()
   const [dismiss, dismissing] = useDismissFeedbackMutation()
   const [readMessage, reading] = useLazyFeedbackMessageQuery()
   const onSend = async () => {
     const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
-    if (answer.error === undefined) edit(null)
-    else dispatch(notifiedFailure(texts.notSent, answer.error))
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
+    // What was written since was not sent.
+    else if (edited === null || now() === edited) edit(null)
   }
   const onEdit = async () => {
     if (edited !== null) return edit(null)
@@ -201,39 +244,26 @@ function Actions({ taskId, feedback, draft: { edited, edit } }: ActionsProps) {
     if (answer.error !== undefined) dispatch(notifiedFailure(texts.notDismissed, answer.error))
   }
   return (
-    <>
-      {edited !== null && (
-        <div className="rounded-control border border-control px-2.5 py-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
-          <TextArea
-            label={texts.editing}
-            value={edited}
-            minHeight={80}
-            maxHeight={320}
-            onChange={({ target }) => edit(target.value)}
-          />
-        </div>
+    <div className="flex flex-wrap justify-end gap-2">
+      <Button kind="ghost" size="touch" busy={dismissing.isLoading} onClick={() => void onDismiss()}>
+        {texts.dismiss}
+      </Button>
+      {canBeSent && (
+        <Button size="touch" busy={reading.isFetching} disabled={isSending} onClick={() => void onEdit()}>
+          {edited === null ? texts.edit : texts.cancel}
+        </Button>
       )}
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button kind="ghost" size="touch" busy={dismissing.isLoading} onClick={() => void onDismiss()}>
-          {texts.dismiss}
-        </Button>
-        {canBeSent && (
-          <Button size="touch" busy={reading.isFetching} onClick={() => void onEdit()}>
-            {edited === null ? texts.edit : texts.cancel}
-          </Button>
-        )}
-        <Button
-          kind="primary"
-          size="touch"
-          busy={sending.isLoading}
-          busyLabel={texts.sending}
-          disabled={!canBeSent || edited?.trim() === ''}
-          onClick={() => void onSend()}
-        >
-          {kind === 'check' ? texts.fix : texts.send}
-        </Button>
-      </div>
-    </>
+      <Button
+        kind="primary"
+        size="touch"
+        busy={isSending}
+        busyLabel={texts.sending}
+        disabled={!canBeSent || reading.isFetching || edited?.trim() === ''}
+        onClick={() => void onSend()}
+      >
+        {kind === 'check' ? texts.fix : texts.send}
+      </Button>
+    </div>
   )
 }
 

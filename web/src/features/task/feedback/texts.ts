@@ -18,6 +18,9 @@ export const texts = {
   edit: 'Edit first',
   editing: 'The message to the agent',
   cancel: 'Cancel',
+  unsent:
+    'This was sent while you were editing. Your text is still here: copy what you need, then discard it.',
+  discard: 'Discard text',
   dismiss: 'Dismiss',
   dismissed: 'Dismissed',
   undo: 'Undo',
