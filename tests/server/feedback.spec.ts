@@ -35,6 +35,7 @@ import { ownFolder, startProduct, type Product } from '../product.ts'
 import { startMessagesApi, type MessagesApi } from '../standins/messagesApi.ts'
 import { eventually } from './engines.ts'
 import { files, hasEnded, watching } from './scene.ts'
+import { unreadableBlobs } from './unreadableBlobs.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Work' } })
 const scripts = [
@@ -391,6 +392,32 @@ describe('a merged pull request', () => {
     await ada.ask(sendMessage, { params: { taskId: id }, body })
     const after = await ada.taskOnce(id, (one) => one.execution?.turn === 2 && hasEnded(one))
     expect(after).toMatchObject({ status: 'completed', changes: { files: 1, additions: 1, deletions: 0 } })
+  })
+
+  test('whose next run could not restore the session begins at the base branch when it is tried again', async () => {
+    const { id } = await ada.task(projectId, 'Say it louder')
+    await ada.taskOnce(id, hasEnded)
+    const { pr } = await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })
+    await atHost('ada', 'PUT', `/repos/ada/engine/pulls/${pr.number}/merge`, { merge_method: 'squash' })
+    await ada.taskOnce(id, ({ pullRequest }) => pullRequest?.state === 'merged')
+    const { task } = await ada.ask(cleanUpTask, { params: { taskId: id } })
+    expect(task.cleanUp).toMatchObject({ branch: 'deleted', workspace: 'removed' })
+
+    const seen = await watching(ada, id)
+    const putBack = await unreadableBlobs(join(product.dataDir, 'blobs'))
+    const body = { message: 'Whisper now', messageType: 'user' } as const
+    await ada.ask(sendMessage, { params: { taskId: id }, body })
+    await seen.until(
+      'the end of the turn',
+      ({ name, payload }) => name === 'task_status_changed' && payload.status === 'failed',
+    )
+    seen.close()
+    await putBack()
+    await ada.ask(executeTask, { params: { taskId: id } })
+    const after = await ada.taskOnce(id, ({ status }) => status === 'completed')
+    expect(after).toMatchObject({ changes: { files: 1, additions: 1, deletions: 0 } })
+    const { output } = await ada.ask(getTerminal, { params: { taskId: id } })
+    expect(output.map(({ content }) => content).join('')).not.toContain('recreated with its work')
   })
 })
 

@@ -7,7 +7,7 @@ import type { UserDocument } from '#domain/views/users.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import { completeWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
-import { prepare, prepareWarmWorkspace, type ReadyWorkspace } from './prepareWorkspace.ts'
+import { prepare, preparedEvent, prepareWarmWorkspace, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { restoreSavedWork, restoreSession, type RestoredWork } from './recording/savedWork.ts'
 import { recordRestored, restoreTask } from './restore.ts'
@@ -62,14 +62,16 @@ export async function executionWorkspace(
     return ready.kind === 'failed' ? ready : { ...ready, session }
   }
   const ready = await makeOrRestore(deps, subject)
-  if (ready.kind === 'ready' && ready.isNew && isToBeRestored(subject))
-    await completeWorkspace(deps.root, ready.workspace)
+  if (ready.kind === 'failed') return ready
+  // Restored, then complete on the disk, then prepared in the log, which forgets by that what was merged: a run that ends before is repeated as it was.
+  if (ready.isNew && isToBeRestored(subject)) await completeWorkspace(deps.root, ready.workspace)
+  await reporter.report(preparedEvent(ready.workspace, executionId))
   return ready
 }
 
-/** A task that had no workspace yet has nothing to restore, unless it began from a turn of another. */
+/** A task that had no workspace yet has nothing to restore, unless it began from a turn of another: also where that is recorded as restored. */
 const isToBeRestored = ({ document, task }: ExecutionSubject): boolean =>
-  document.workspace === 'ready' || task.pendingRestore !== null
+  document.workspace === 'ready' || task.pendingRestore !== null || task.saved !== null
 
 /** A new workspace is left incomplete while it is restored: what ends in between must not leave one that looks restored. */
 async function makeOrRestore(

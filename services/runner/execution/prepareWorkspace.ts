@@ -60,6 +60,7 @@ interface PrepareRun {
   readonly needs?: 'read' | 'push'
 }
 
+/** Makes it, or finds it. That it is prepared is for the caller to report, once it is complete. */
 export async function prepare(
   { git: hostGit, ...others }: WorkspaceDeps,
   run: PrepareRun,
@@ -84,7 +85,6 @@ export async function prepare(
   const prepared = await makeWhileRefreshing(deps, run, reached, permitted)
   await reporting
   if (prepared.kind === 'failed') return prepared
-  await reporter?.report(preparedEvent(prepared.workspace, executionId))
   const refreshed = await permitted
   if (refreshed.kind === 'failed') return refreshed
   const { repository, access, installed } = refreshed
@@ -228,7 +228,8 @@ export async function workspaceFor(
   }
 }
 
-function preparedEvent(workspace: Workspace, executionId: string) {
+/** Says in the task's stream which workspace the execution has. */
+export function preparedEvent(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   return WorkspacePrepared.of({ executionId }, { workingBranch, baseBranch, baseCommit })
 }

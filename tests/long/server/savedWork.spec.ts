@@ -1,10 +1,11 @@
 /** A task whose workspace is gone goes on with its work and its agent's session as they were after the last turn. */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { executeTask, getTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, watching, type Scene } from '../../server/scene.ts'
+import { unreadableBlobs } from '../../server/unreadableBlobs.ts'
 
 let scene: Scene
 beforeAll(async () => {
@@ -77,21 +78,13 @@ test('a run that could not restore it leaves that to the next, which does not be
 
   const live = await watching(ada, taskId)
   // What was saved is there, and cannot be read now.
-  const blobs = join(product.dataDir, 'blobs')
-  const files = (await readdir(blobs, { recursive: true })).filter((name) => /\/[0-9a-f]{64}$/.test(name))
-  for (const name of files) {
-    await rename(join(blobs, name), join(blobs, `${name}.away`))
-    await mkdir(join(blobs, name))
-  }
+  const putBack = await unreadableBlobs(join(product.dataDir, 'blobs'))
   await ada.ask(sendMessage, { params, body: { message: 'What was it?' } })
   await live.until(
     'the end of the turn',
     ({ name, payload }) => name === 'task_status_changed' && payload.status === 'failed',
   )
-  for (const name of files) {
-    await rm(join(blobs, name), { recursive: true })
-    await rename(join(blobs, `${name}.away`), join(blobs, name))
-  }
+  await putBack()
 
   await ada.ask(executeTask, { params, body: { command: 'cat note.txt fresh.txt; tail -n 1 README.md' } })
   await live.until('the end of the command', ({ name }) => name === 'command_completed')
