@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { lstat, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Finished } from '#platform/childProcess.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 import { restoreWork, saveWork } from './bundle.ts'
 import { defaultWorkLimits } from './plainTree.ts'
@@ -207,6 +208,16 @@ describe('a bundle that is restored', { timeout: 20_000 }, () => {
   test.each([
     ['of another kind', () => Buffer.from('no bundle')],
     ['cut off', async () => (await made()).subarray(0, -30)],
+    ['cut off in its head', async () => (await made()).subarray(0, 30)],
+    ['with more behind it', async () => Buffer.concat([await made(), Buffer.from('more')])],
+    [
+      'with a line that is no reference',
+      async () => Buffer.from((await made()).toString('latin1').replace('\n-', '\n-z'), 'latin1'),
+    ],
+    [
+      'with a sum that is not its own',
+      async () => Buffer.from((await made()).map((b, n, all) => (n === all.length - 1 ? b ^ 1 : b))),
+    ],
     [
       'with a byte that is not as it was',
       async () => Buffer.from((await made()).map((b, n, all) => (n === all.length - 40 ? b ^ 1 : b))),
@@ -217,6 +228,31 @@ describe('a bundle that is restored', { timeout: 20_000 }, () => {
     const other = await scene.prepare({ taskId: 'on-another-runner' })
     expect(await restore(bytes, other)).toMatchObject({ kind: 'unreadable' })
     expect((await readdir(other.dir)).sort()).toEqual(['.git', 'README.md'])
+  })
+
+  const noSpace = { code: 128, stderr: Buffer.from('fatal: write error: No space left on device\n') }
+  test.each<readonly [string, string, Partial<Finished>]>([
+    ['takes too long to be imported', 'bundle', { endedBy: 'time_limit', code: null }],
+    ['fills the disk when it is imported', 'bundle', noSpace],
+    ['is imported by a git that is killed', 'bundle', { code: null, signal: 'SIGKILL' }],
+    ['takes too long to be checked', 'rev-list', { endedBy: 'time_limit', code: null }],
+    [
+      'is checked where an object cannot be read',
+      'rev-list',
+      { code: 128, stderr: Buffer.from('fatal: x\n') },
+    ],
+    ['fills the disk when it is checked out', 'read-tree', noSpace],
+    ['is stopped', 'read-tree', { endedBy: 'aborted', code: null }],
+  ])('is not taken for unreadable when it %s', async (_, command, ends) => {
+    await writeIn(workspace.dir, 'ours.txt', 'ours\n')
+    const bundle = await made()
+    const other = await scene.prepare({ taskId: 'on-another-runner', isToBeRestored: true })
+    const git: Git = async (call) =>
+      call.args[0] === command ? { ...(await testGit({ args: ['version'] })), ...ends } : testGit(call)
+    const restoring = restoreWork({ git, path: testPath, workspace: other, bundle })
+    await expect(restoring).rejects.toMatchObject({ name: 'GitFault' })
+    const again = await scene.prepare({ taskId: 'on-another-runner', isToBeRestored: true })
+    expect(await restore(bundle, again)).toMatchObject({ kind: 'restored' })
   })
 
   test('writes into no git directory and through no link, and runs nothing', async () => {

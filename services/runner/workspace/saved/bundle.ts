@@ -7,7 +7,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { currentBase, mergeBaseOf } from '../changes/changes.ts'
-import { commitOf, endedWell, GitFault, gitOrThrow, gitText, lastWords } from '../git/git.ts'
+import type { Finished } from '#platform/childProcess.ts'
+import { commitOf, endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
 import type { Git, GitCall } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
 import { defaultWorkLimits, openPlainGit, tooLarge, writeTree, type WorkLimits } from './plainTree.ts'
@@ -52,7 +53,7 @@ export interface RestoreRequest {
   readonly bundle: Uint8Array
 }
 
-/** Each message may be shown to the person. After any result but `restored` the workspace must be made anew. */
+/** Each message may be shown to the person. After any result but `restored`, and after a fault, the workspace must be made anew. */
 export type RestoreResult =
   | { readonly kind: 'restored'; readonly head: string | null; readonly leftOut: readonly string[] }
   /** The commits that the work began with are no longer at the code host. */
@@ -108,7 +109,7 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
 
 /**
  * Restores a bundle into a fresh workspace: branch, index, tree and new files. Git writes the files as plain bytes, and neither follows a link nor
- * writes into a git directory, whatever the bundle contains. Throws `GitFault`.
+ * writes into a git directory, whatever the bundle contains. Throws `GitFault` where that may succeed another time.
  */
 export async function restoreWork(request: RestoreRequest): Promise<RestoreResult> {
   const { git, workspace, bundle } = request
@@ -121,9 +122,9 @@ export async function restoreWork(request: RestoreRequest): Promise<RestoreResul
     await checkOut(git, workspace, opened)
   } catch (fault) {
     // A tree with a path that git never writes, such as `.git/config`.
-    if (fault instanceof GitFault && fault.finished.endedBy === 'itself')
-      return unreadable(lastWords(fault.finished))
-    throw fault
+    const why = fault instanceof GitFault ? whyUnreadable(fault.finished) : undefined
+    if (why === undefined) throw fault
+    return unreadable(why)
   }
   await settleOwner(workspace, request.path)
   await refreshIndex(git, workspace)
@@ -164,17 +165,20 @@ export async function openBundle(
   try {
     const file = join(scratch, 'bundle')
     await writeFile(file, bundle)
-    const taken = await git({ gitDir, args: ['bundle', 'unbundle', file], timeoutMs: 120_000 })
-    if (!endedWell(taken))
-      return /lacks these prerequisite commits/.test(taken.stderr.toString('utf8'))
-        ? { kind: 'base_gone', message: baseGone }
-        : unreadable(lastWords(taken))
+    const call = { gitDir, args: ['bundle', 'unbundle', file], timeoutMs: 120_000 }
+    const taken = await git(call)
+    if (!endedWell(taken)) {
+      if (told(taken, prerequisitesMissing) !== undefined) return { kind: 'base_gone', message: baseGone }
+      const why = whyUnreadable(taken)
+      if (why === undefined) throw new GitFault(call, taken)
+      return unreadable(why)
+    }
     const [, work] = new RegExp(`^([0-9a-f]{40}) ${workRef}$`, 'm').exec(taken.stdout.toString('utf8')) ?? []
     if (work === undefined) return unreadable('it names no work')
-    const whole = await git({ gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
-    if (!endedWell(whole)) return unreadable(lastWords(whole))
-    const told = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
-    const [parents = '', ...text] = told.split('\n')
+    // What is missing here may only be unreadable now: of that, git's words say nothing.
+    await gitOrThrow(git, { gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
+    const shown = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
+    const [parents = '', ...text] = shown.split('\n')
     const note = WorkNote.safeParse(parseJson(text.join('\n')))
     if (!note.success || parents.includes(' ')) return unreadable('it is not what was saved here')
     return { work, head: parents === '' ? null : parents, note: note.data }
@@ -204,6 +208,21 @@ const workRef = 'refs/flightdeck/work'
 const header = '# v2 git bundle\n'
 const baseGone =
   "The commits this work is based on are no longer on the code host, so it can't be restored here."
+
+/** What git says where a bundle is none or is not whole. By all other words it has failed itself, as on a full disk, and may succeed later. */
+const ofTheBundle =
+  /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk|\d+ unresolved)).*)$/m
+const prerequisitesMissing =
+  /^error: (.*lacks these prerequisite commits.*|.*prerequisite commits .*not connected.*)$/m
+
+function whyUnreadable(finished: Finished): string | undefined {
+  return told(finished, ofTheBundle)
+}
+
+/** What git said by known words before it ended by itself. */
+function told({ endedBy, code, stderr }: Finished, words: RegExp): string | undefined {
+  return endedBy === 'itself' && code !== null ? words.exec(stderr.toString('utf8'))?.[1] : undefined
+}
 
 function unreadable(why: string): Extract<RestoreResult, { kind: 'unreadable' }> {
   return { kind: 'unreadable', message: `The saved work can't be read: ${why}.` }
