@@ -3,17 +3,25 @@ import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import type { UserDocument } from '#domain/views/users.ts'
+import type { RecordingDeps } from '../deps.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
+import type { Prewarm } from '../prewarm/prewarm.ts'
+import type { WarmAgents } from '../prewarm/warmAgents.ts'
 import { completeWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
-import { prepare, preparedEvent, prepareWarmWorkspace, type ReadyWorkspace } from './prepareWorkspace.ts'
+import {
+  prepare,
+  preparedEvent,
+  prepareWarmWorkspace,
+  type Committer,
+  type PreparingDeps,
+  type ReadyWorkspace,
+} from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { restoreSavedWork, restoreSession, type RestoredWork } from './recording/savedWork.ts'
 import { recordRestored, restoreTask } from './restore.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import type { ExecutionDeps } from './run.ts'
 import type { Stopping } from './control.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
@@ -26,10 +34,16 @@ const merged =
   "This task's workspace was cleaned up after its pull request was merged. A new one begins at the base branch."
 const lost = "This task's workspace was recreated. Work that was not pushed could not be restored."
 
+/** What an execution's workspace is made and restored with. */
+type Deps = PreparingDeps &
+  Pick<RecordingDeps, 'blobs' | 'commands' | 'redaction'> & {
+    readonly prewarm: Pick<Prewarm, 'adopt'> & { readonly agents: Pick<WarmAgents, 'drop' | 'workspaceOf'> }
+  }
+
 interface ExecutionSubject {
   readonly task: LiveTask
   readonly document: TaskDocument
-  readonly user: UserDocument
+  readonly user: Committer
   readonly fence: Fence
   readonly kind: ExecutionKind
   /** For the turn of an agent. */
@@ -42,7 +56,7 @@ interface ExecutionSubject {
 }
 
 export async function executionWorkspace(
-  deps: ExecutionDeps,
+  deps: Deps,
   subject: ExecutionSubject,
 ): Promise<ExecutionWorkspace | Failed> {
   const { document, fence, kind, reporter, stop, session } = subject
@@ -74,10 +88,7 @@ const isToBeRestored = ({ document, task }: ExecutionSubject): boolean =>
   document.workspace === 'ready' || task.pendingRestore !== null || task.saved !== null
 
 /** A new workspace is left incomplete while it is restored: what ends in between must not leave one that looks restored. */
-async function makeOrRestore(
-  deps: ExecutionDeps,
-  subject: ExecutionSubject,
-): Promise<ExecutionWorkspace | Failed> {
+async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<ExecutionWorkspace | Failed> {
   const { task, document, user, fence, reporter, early, session, stop, terminal } = subject
   // What is printed before the turn is never a command's.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
@@ -131,7 +142,7 @@ async function makeOrRestore(
 
 /** A workspace that exists, brought to what an undo wants. */
 async function restoreExisting(
-  deps: ExecutionDeps,
+  deps: Deps,
   task: LiveTask,
   ready: ReadyWorkspace,
   session: string | null,
@@ -144,7 +155,7 @@ async function restoreExisting(
 
 /** A new workspace into which the snapshot was restored that a fork or an undo wants. The files of another moment would not be what was asked for. */
 async function restoredAnew(
-  deps: ExecutionDeps,
+  deps: Deps,
   {
     task,
     ready,
@@ -171,7 +182,7 @@ async function restoredAnew(
 }
 
 /** The workspace with a warm agent of this task, or the one that was prepared before the task. */
-async function warmWorkspaceOf({ prewarm }: ExecutionDeps, task: TaskDocument) {
+async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
   // A workspace that was prepared ahead begins at the head of its branch.
   return task.startCommit == null ? prewarm.adopt(task) : undefined

@@ -27,6 +27,7 @@ import {
   mirrored,
   reachRepository,
   refreshReached,
+  type ReachingDeps,
   type RefreshedRepository,
   type RepositoryAccess,
 } from './repositoryAccess.ts'
@@ -45,9 +46,23 @@ export interface ReadyWorkspace extends RepositoryAccess {
   settle(): Promise<void>
 }
 
+/** What a workspace is made ready with. */
+export interface PreparingDeps
+  extends
+    ReachingDeps,
+    Pick<
+      WorkspaceDeps,
+      'root' | 'path' | 'isRoot' | 'git' | 'checkCheckout' | 'sandboxUsers' | 'scratch' | 'sandbox' | 'logger'
+    > {
+  readonly eviction: Pick<WorkspaceDeps['eviction'], 'make'>
+}
+
+/** Who works in it, as commits name them. */
+export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'email'>
+
 interface PrepareRun {
   readonly task: TaskDocument & Beginning
-  readonly user: UserDocument
+  readonly user: Committer
   readonly executionId: string
   readonly reporter: Reporter | null
   readonly output: OutputRecorder | null
@@ -62,7 +77,7 @@ interface PrepareRun {
 
 /** Makes it, or finds it. That it is prepared is for the caller to report, once it is complete. */
 export async function prepare(
-  { git: hostGit, ...others }: WorkspaceDeps,
+  { git: hostGit, ...others }: PreparingDeps,
   run: PrepareRun,
 ): Promise<ReadyWorkspace | Failed> {
   const { task, executionId, reporter, output } = run
@@ -101,7 +116,7 @@ export async function prepare(
 }
 
 async function makeWhileRefreshing(
-  deps: WorkspaceDeps,
+  deps: PreparingDeps,
   { task, user, early, signal, isToBeRestored = false }: PrepareRun,
   reached: RepositoryAccess,
   refreshing: Promise<RefreshedRepository>,
@@ -143,7 +158,7 @@ async function makeWhileRefreshing(
 
 /** The repository of a task that begins. Where it has no branch at all, its first one is made. */
 async function withFirstBranch(
-  deps: WorkspaceDeps,
+  deps: PreparingDeps,
   refreshing: Promise<RefreshedRepository>,
   { task, user, signal }: WorkspaceOf & { readonly signal: AbortSignal },
 ): Promise<RefreshedRepository> {
@@ -182,7 +197,7 @@ interface WorkspaceOf {
     'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'
   > &
     Beginning
-  readonly user: UserDocument
+  readonly user: Committer
 }
 function branchesOf({ id, branch, title, workingBranch, startCommit, lastBase }: WorkspaceOf['task']) {
   return {
@@ -195,7 +210,7 @@ function branchesOf({ id, branch, title, workingBranch, startCommit, lastBase }:
 
 /** The workspace of a task on a mirror: made, or the one that exists. */
 export async function workspaceFor(
-  deps: WorkspaceDeps,
+  deps: PreparingDeps,
   { mirror, access }: { readonly mirror: Mirror } & Pick<RepositoryAccess, 'access'>,
   { task, user }: WorkspaceOf,
   making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
@@ -242,7 +257,7 @@ const fetchAfterMs = 250
  * turn, which is stopped when the person can no longer reach the repository.
  */
 export async function prepareWarmWorkspace(
-  deps: WorkspaceDeps,
+  deps: PreparingDeps,
   {
     task,
     workspace: found,
@@ -273,7 +288,7 @@ export async function prepareWarmWorkspace(
 }
 
 /** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
-function refreshBeside(deps: WorkspaceDeps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
+function refreshBeside(deps: PreparingDeps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
   const isOver = new AbortController()
   const refresh = async () => {
     const signal = AbortSignal.any([isOver.signal, stop.signal])
@@ -295,7 +310,7 @@ const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
   'kind' in sandbox && sandbox.kind !== 'none'
 
 /** Who commits: the person, by the name they gave. */
-export function identityOf(user: UserDocument): { name: string; email: string } {
+export function identityOf(user: Committer): { name: string; email: string } {
   const name = user.fullName || user.githubUsername || 'Flightdeck'
   return { name, email: user.email ?? `${user.githubUsername ?? user.id}@users.noreply.github.com` }
 }

@@ -1,9 +1,12 @@
 /** A person's access to a task's repository, and its mirror brought up to date with that access. */
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import type { InstalledRepository, NoToken } from '#platform/credentials/installations.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { InstalledRepository, Installations, NoToken } from '#platform/credentials/installations.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { Mirror, RefreshRequest, RefreshResult } from '../workspace/git/mirror.ts'
 import type { MirroredRepository } from '../workspace/names.ts'
@@ -37,8 +40,19 @@ export function mirrored({
 }
 
 type Task = Pick<TaskDocument, 'owner' | 'projectId'>
-type OwnDeps = Pick<WorkspaceDeps, 'documents' | 'accessControl' | 'access' | 'codeHost'>
-type Deps = OwnDeps & Pick<WorkspaceDeps, 'installations'>
+interface OwnDeps {
+  readonly documents: Pick<Documents, 'get'>
+  readonly accessControl: Pick<AccessControl, 'check'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'gitAccess'>
+}
+
+/** What a repository is reached with. */
+export interface ReachingDeps extends OwnDeps, Pick<WorkspaceDeps, 'mirrors'> {
+  readonly installations: Pick<Installations, 'tokenFor'>
+  readonly codeHost: Pick<CodeHost, 'gitAccess' | 'repository' | 'repositoryById'>
+}
+type Deps = OwnDeps & Pick<ReachingDeps, 'installations'>
 
 type Reached = { readonly kind: 'reached' } & RepositoryAccess
 

@@ -1,0 +1,247 @@
+/** What a run that is cut off while its workspace is made leaves to the next one: with real git, and the log as the server has it. */
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
+import { projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { TaskCleanedUp, TaskCleanUpBegun } from '#domain/task/codeHost/cleanUpEvents.ts'
+import {
+  PullRequestObserved,
+  PullRequestOpened,
+  PullRequestRequested,
+  type TaskEvent,
+} from '#domain/task/events.ts'
+import { TaskCreatedFromTurn, WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { HostRepository } from '#platform/ports/codeHost.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import { sealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { executionId, taskId, userId } from '../../../tests/domain/ids.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import { makeScene, testGit, testPath, unexpected, writeIn } from '../../../tests/runner/workspaceScene.ts'
+import type { Scene } from '../../../tests/runner/workspaceScene.ts'
+import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { projectOf } from '../../../tests/server/pullRequestScene.ts'
+import { redactionOf } from '../redaction/redaction.ts'
+import { noSandbox } from '../sandbox/none.ts'
+import { openMirrors } from '../workspace/git/mirror.ts'
+import { packFolders } from '../workspace/saved/archive.ts'
+import { saveWork } from '../workspace/saved/bundle.ts'
+import { openSandboxUsers } from '../workspace/sandboxUsers.ts'
+import { hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
+import { stopping } from './control.ts'
+import { executionWorkspace } from './executionWorkspace.ts'
+
+const id = taskId(1)
+const stream = taskStream(id)
+const scope = scopeOfStream(stream)
+let engines: TestEngines
+let scene: Scene
+beforeEach(async () => {
+  engines = await openTestEngines()
+  scene = await makeScene({ 'README.md': '# Sample\n' })
+  await projectOf(engines)
+})
+afterEach(async () => {
+  await engines.close()
+  await scene.remove()
+})
+
+/** Where a run ends as if its process were killed there. */
+type Cut = 'the session' | 'the completion' | 'the record of what was restored' | 'the report' | 'the turn'
+
+async function happened(...events: readonly TaskEvent[]): Promise<void> {
+  await engines.log.append(stream, await engines.log.headOf(stream), events, cause())
+}
+
+/** Work of a turn, as it is saved; the workspace is gone. */
+async function saved() {
+  const blobs = sealedBlobs(engines)
+  const workspace = await scene.prepare({ taskId: id })
+  await writeIn(workspace.dir, 'work.txt', 'work\n')
+  await writeIn(workspace.homeDir, '.claude/projects/one/session.jsonl', 'session\n')
+  const made = await saveWork({ git: testGit, treeGit: testGit, workspace })
+  if (made.kind !== 'saved') throw new Error(`it was not saved: ${made.kind}`)
+  const { archive } = await packFolders(workspace.homeDir, ['.claude/projects'])
+  await removeWorkspace(scene.root, id, testPath)
+  return {
+    work: made.work,
+    bundle: await blobs.put(scope, made.bundle),
+    session: { agent: 'claude', blob: await blobs.put(scope, archive) } as const,
+  }
+}
+
+/** Each ends with a message that runs. */
+const histories = {
+  async merged() {
+    await workedAndSaved()
+    await happened(
+      PullRequestRequested.of(
+        { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
+        { title: past.title, body: '', tree: null },
+      ),
+      PullRequestOpened.of({ requestId: 'request-1' }, { number: 7, url: '', headCommit: 'c'.repeat(40) }),
+      PullRequestObserved.of(
+        { state: 'merged', draft: false, updatedAt: '2026-01-31T12:00:00Z', mergedAt: null },
+        { number: 7, nodeId: 'PR_7', repositoryId: '7', headCommit: 'c'.repeat(40), mergedBy: null },
+      ),
+      TaskCleanUpBegun.of({ work: 'merged' }),
+      TaskCleanedUp.of({ requestId: 'c', branch: 'deleted', workspace: 'removed', startsAnew: true }),
+      past.waits(2),
+      past.requested(2),
+      past.started(2),
+    )
+  },
+  async lost() {
+    await workedAndSaved()
+    await happened(past.waits(2), past.requested(2), past.started(2))
+  },
+  async forked() {
+    const { work, bundle, session } = await saved()
+    await happened(
+      past.created,
+      TaskCreatedFromTurn.of(
+        {
+          taskId: taskId(2),
+          executionId: executionId(9),
+          bundle,
+          session: { ...session, sessionId: 'session-9' },
+        },
+        { title: past.title, work, transcript: '' },
+      ),
+      past.waits(2),
+      past.requested(2),
+      past.started(2),
+    )
+  },
+}
+async function workedAndSaved(): Promise<void> {
+  const { work, bundle, session } = await saved()
+  await happened(
+    ...past.running,
+    past.prepared,
+    past.agentStarted(1),
+    WorkspaceSnapshotTaken.of(
+      { executionId: executionId(1), bundle, session, leftOut: 0 },
+      { work, leftOutPaths: [], missing: null },
+    ),
+    past.succeeded(1),
+  )
+}
+
+const repository: HostRepository = {
+  id: '7',
+  owner: 'ada',
+  name: 'engine',
+  fullName: 'ada/engine',
+  description: null,
+  isPrivate: true,
+  htmlUrl: '',
+  defaultBranch: 'main',
+  language: null,
+  createdAt: null,
+  isArchived: false,
+  mayPush: true,
+}
+const cutOff = (): never => {
+  throw new Error('cut off')
+}
+
+/** The runner makes the workspace of the message that runs, as the log is now, until it is cut off. */
+async function run(cut?: Cut) {
+  const { state } = await engines.commands.load(decider, stream)
+  const document = await engines.documents.now(tasksView, stream, id)
+  if (state.kind !== 'task' || !document) throw new Error('there is no task')
+  const { root } = scene
+  const blobs = sealedBlobs(engines)
+  const get: Documents['get'] = (view, of) => engines.documents.now(view, projectStream(of), of)
+  const execute: Commands['execute'] = async (...asked) => {
+    const done = await engines.commands.execute(...asked)
+    return cut === 'the record of what was restored' ? cutOff() : done
+  }
+  const deps = {
+    root,
+    path: testPath,
+    isRoot: false,
+    git: testGit,
+    mirrors: openMirrors({ root: join(root, 'mirrors'), git: testGit, onFault: unexpected }),
+    checkCheckout: async () => undefined,
+    sandboxUsers: await openSandboxUsers(root),
+    scratch: { make: cutOff },
+    sandbox: noSandbox({ path: testPath, git: testGit }),
+    eviction: { make: async () => undefined },
+    logger: engines.logger,
+    documents: { get },
+    accessControl: { check: async () => undefined },
+    access: { tokenOf: async () => 'own' },
+    installations: {
+      tokenFor: async () => ({ kind: 'none', why: 'no_key', installation: undefined }) as const,
+    },
+    codeHost: {
+      gitAccess: async () => ({ url: scene.remote, authorization: '' }),
+      repository: async () => repository,
+      repositoryById: async () => ({ repository, etag: null }),
+    },
+    commands: { ...engines.commands, execute },
+    blobs: {
+      ...blobs,
+      async get(of: string, ref: BlobRef) {
+        if (ref.hash === state.saved?.session?.blob.hash) {
+          if (cut === 'the session') cutOff()
+          // Where the mark is to be written.
+          if (cut === 'the completion') await mkdir(join(taskFolder(root, id), 'ready.half'))
+        }
+        return blobs.get(of, ref)
+      },
+    },
+    redaction: () => redactionOf([], { run: cutOff, close: async () => undefined }),
+    prewarm: {
+      agents: { drop: async () => undefined, workspaceOf: () => undefined },
+      adopt: async () => undefined,
+    },
+  }
+  const report = async (...events: readonly TaskEvent[]) => {
+    const isLast = events.some(({ type }) => type === 'WorkspacePrepared')
+    if (isLast && cut === 'the report') cutOff()
+    await happened(...events)
+    if (isLast && cut === 'the turn') cutOff()
+  }
+  return executionWorkspace(deps, {
+    task: state,
+    document,
+    user: { id: userId(1), fullName: 'Ada', githubUsername: 'ada', email: null },
+    fence: { executionId: executionId(2), attempt: 1 },
+    kind: 'turn',
+    early: undefined,
+    session: null,
+    terminal: { append: async () => undefined, tell: () => undefined, head: () => null },
+    reporter: { report, delivered: async () => undefined, end: async () => undefined },
+    stop: stopping(),
+  })
+}
+
+const cuts = ['the session', 'the completion', 'the report', 'the turn'] as const
+const all = [
+  ...cuts.map((cut) => ['merged', cut, ['README.md']] as const),
+  ...cuts.map((cut) => ['lost', cut, ['README.md', 'work.txt']] as const),
+  ...[...cuts, 'the record of what was restored' as const].map(
+    (cut) => ['forked', cut, ['README.md', 'work.txt']] as const,
+  ),
+]
+
+describe('a run that is cut off', { timeout: 30_000 }, () => {
+  test.each(all)('of a task that was %s, at %s, leaves the next %j', async (history, cut, files) => {
+    await histories[history]()
+    await expect(run(cut)).rejects.toThrow(cut === 'the completion' ? 'EISDIR' : 'cut off')
+    const ready = await run()
+    if (ready.kind === 'failed') throw new Error(ready.reason)
+    const { dir, homeDir } = ready.workspace
+    expect((await readdir(dir)).filter((name) => name !== '.git').toSorted()).toEqual(files)
+    expect(await readdir(join(homeDir, '.claude/projects/one'))).toEqual(['session.jsonl'])
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+    const { state } = await engines.commands.load(decider, stream)
+    expect(state).toMatchObject({ workspace: 'ready', pendingRestore: null, cleanUp: { work: null } })
+  })
+})
