@@ -19,7 +19,7 @@ import { cause, openTestEngines, type TestEngines } from '../../../tests/server/
 import { noSandbox } from '../sandbox/none.ts'
 import { commitOf, gitOrThrow, gitText, type Git } from '../workspace/git/git.ts'
 import { openLocks } from '../workspace/locks.ts'
-import { saveWork } from '../workspace/saved/bundle.ts'
+import { restoreWork, saveWork } from '../workspace/saved/bundle.ts'
 import { evictWorkspace, hasWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 
@@ -124,6 +124,14 @@ const isThere = () =>
 async function recordedWork() {
   const { state } = await engines.commands.load(task, stream)
   return state.kind === 'task' ? state.cleanUp.work : undefined
+}
+
+async function savedBundle() {
+  const { state } = await engines.commands.load(task, stream)
+  const bundle = state.kind === 'task' ? state.saved?.bundle : undefined
+  const bytes = bundle && (await blobs.get(scopeOfStream(stream), bundle))
+  if (!bytes) throw new Error('There is saved work.')
+  return bytes
 }
 
 describe('the workspace of a task whose pull request is over', { timeout: 20_000 }, () => {
@@ -246,6 +254,57 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     await base('other', 'main')
     expect(await remove()).toEqual({ outcome: 'removed' })
   })
+
+  /** Another history of the base at the code host, as after a push by force. */
+  async function rewriteBase(): Promise<string> {
+    const at = { gitDir: scene.remote }
+    const old = await gitText(testGit, { ...at, args: ['rev-parse', 'main'] })
+    await gitOrThrow(testGit, { ...at, args: ['update-ref', '-d', 'refs/heads/main'] })
+    await scene.commit({ 'README.md': '# Other\n' })
+    return old
+  }
+
+  test('is not saved where its base no longer leads to what the saved work began with', async () => {
+    await write('a.txt')
+    await endedAs('closed', 'e'.repeat(40))
+    await saved()
+    const old = await rewriteBase()
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    // Still not where the runner, for now, has the commit.
+    await scene.refresh()
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+    await gitOrThrow(testGit, { gitDir: scene.remote, args: ['update-ref', 'refs/heads/main', old] })
+    await scene.commit({ 'theirs.txt': 'theirs\n' })
+    expect(await remove()).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('saved')
+    const bundle = await savedBundle()
+    await rm(join(scene.root, 'mirrors'), { recursive: true })
+    const other = await scene.prepare({ taskId: 'on-another-runner' })
+    const restored = restoreWork({
+      git: testGit,
+      path: testPath,
+      workspace: other,
+      bundle,
+    })
+    expect(await restored).toMatchObject({ kind: 'restored' })
+  })
+
+  test.each(['git', 'mirror'])(
+    'is not saved in a large repository, of which a new clone has only the end: by its %s',
+    async (which) => {
+      await write('a.txt')
+      await endedAs('closed', 'e'.repeat(40))
+      await saved()
+      const { privateGitDir, mirrorDir, startCommit } = workspace
+      const shallow = join(which === 'git' ? privateGitDir : mirrorDir, 'shallow')
+      await writeFile(shallow, `${startCommit}\n`)
+      expect(await remove()).toEqual({ outcome: 'not_saved' })
+      expect(told).toEqual([])
+      await rm(shallow)
+      expect(await remove()).toEqual({ outcome: 'removed' })
+    },
+  )
 
   /** By the agent's own git, in the tree. */
   async function agents(...args: readonly string[]): Promise<string> {

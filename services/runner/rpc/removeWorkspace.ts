@@ -13,10 +13,12 @@ import { treeGitFor } from '../execution/restore.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import { hasWorkAside } from '../workspace/changes/agentRefs.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
-import { authorizationConfig, commitOf, fetchRefs, gitText } from '../workspace/git/git.ts'
+import { commitOf, endedWell, fetchRefs, GitFault, gitText } from '../workspace/git/git.ts'
+import { mayBeCut } from '../workspace/git/mirror.ts'
+import { isCut } from '../workspace/git/repositoryLayout.ts'
 import { unlessMissing } from '../workspace/missing.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
-import { saveWork } from '../workspace/saved/bundle.ts'
+import { prerequisitesOf, saveWork } from '../workspace/saved/bundle.ts'
 import { isEvicted, removeWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
 
 export type RemovalDeps = Pick<WorkspaceDeps, 'root' | 'path' | 'git' | 'sandbox' | 'locks'> &
@@ -113,24 +115,32 @@ async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkP
   return (await canBeRestored(deps, state, workspace)) ? 'saved' : 'here'
 }
 
-/** Whether what was saved is there, and the base at the code host, on which a workspace is made again. */
+/**
+ * Whether a runner that has only a new clone could restore what was saved: it is there, and the base at the code host, on which a workspace is made
+ * again, leads to all commits that it began with.
+ */
 async function canBeRestored(
   deps: Pick<RemovalDeps, 'git' | 'blobs' | 'reach'>,
   state: LiveTask,
-  { baseBranch }: Workspace,
+  { privateGitDir: gitDir, mirrorDir, baseBranch }: Workspace,
 ): Promise<boolean> {
+  const { git, blobs, reach } = deps
   const { saved, taskId } = state
-  const bundle = saved && (await deps.blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle))
-  const host = bundle && (await deps.reach(repositoryOf(state)))
+  const bundle = saved && (await blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle))
+  const began = bundle && prerequisitesOf(bundle)
+  if (!began) return false
+  // The base moves on, and a later clone would no longer have them.
+  if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
+  const host = await reach(repositoryOf(state))
   if (!host) return false
-  const { url, authorization } = host
-  const base = await gitText(deps.git, {
-    args: ['ls-remote', '--heads', '--', url, `refs/heads/${baseBranch}`],
-    secretConfig: authorizationConfig(url, authorization),
-    timeoutMs: hostWithinMs,
-  })
-  return base !== ''
+  const refs = [`+refs/heads/${baseBranch}:${baseAtHost}`]
+  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, refs)
+  if (!endedWell(fetched)) throw new GitFault({ args: ['fetch'] }, fetched)
+  const input = [...began, `^${baseAtHost}`].map((line) => `${line}\n`).join('')
+  return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', '--stdin'], input })) === ''
 }
+
+const baseAtHost = 'refs/flightdeck/base-at-host'
 
 /** Whether the workspace has no commit on top of the head that was merged, or of the base. */
 async function isMergedBy(

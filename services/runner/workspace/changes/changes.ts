@@ -1,8 +1,7 @@
 /** What a task has changed: the content of its tree against the point where its branch left the base. */
-import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText, type Git } from '../git/git.ts'
+import { isCut } from '../git/repositoryLayout.ts'
 import type { Workspace } from '../workspace.ts'
 import { currentBranchOf, trackedByAgent } from './agentRepository.ts'
 import type { DiffLimits, FileDiff } from './patch.ts'
@@ -71,7 +70,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
   // Where only the end of a history was fetched, two branches may have parted before.
-  const fallback = (await isShallow(gitDir)) ? base : null
+  const fallback = (await isCut(gitDir)) ? base : null
   const against = mergeBase ?? fallback ?? (await emptyTree(git, gitDir))
   const [[ahead, behind], committed] = await Promise.all([
     distance(git, gitDir, head, base),
@@ -192,13 +191,6 @@ async function committedPaths(
   ]
   const listed = await gitOrThrow(git, { gitDir, args })
   return new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
-}
-
-async function isShallow(gitDir: string): Promise<boolean> {
-  return access(join(gitDir, 'shallow')).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** A file may vanish between git's look at it and its reading; then the next reading finds the tree as it is. */

@@ -3,10 +3,10 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { serializeByKey } from '#platform/async/queue.ts'
 import type { Finished } from '#platform/childProcess.ts'
-import { authorizationConfig, endedWell, gitOrThrow, lastWords } from './git.ts'
+import { authorizationConfig, endedWell, gitOrThrow, gitText, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './formerMirror.ts'
-import { removeHalfPacks } from './repositoryLayout.ts'
+import { isCut, removeHalfPacks } from './repositoryLayout.ts'
 import { hostRefs } from './remoteRefs.ts'
 import { unlessMissing } from '../missing.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
@@ -106,6 +106,16 @@ export function openMirrors({
   }
 }
 
+/** Whether a new clone of a mirror's repository might have only the end of its history. What the mirror had from before only adds to its size. */
+export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
+  if (await isCut(mirrorDir)) return true
+  const told = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })
+  const [loose = 0, packed = 0] = ['count', 'in-pack'].map((name) =>
+    Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(told)?.[1] ?? Infinity),
+  )
+  return loose + packed > large.objects
+}
+
 type Refreshed = Omit<Extract<RefreshResult, { kind: 'ready' }>, 'mirror'>
 
 async function refreshMirror(
@@ -119,7 +129,7 @@ async function refreshMirror(
   if (await isThere(dir)) {
     await markUsed(dir)
     await removeLeftLocks(dir)
-    const isShallow = await isThere(join(dir, 'shallow'))
+    const isShallow = await isCut(dir)
     if (await isAsAtHost(git, dir, request, { tags: !isShallow })) return { kind: 'ready', cloned: false }
     if (!(await mayFetch(request))) return { kind: 'aborted' }
     request.onProgress?.(`Fetching ${full}…`)

@@ -1,5 +1,5 @@
 /** Repositories written file by file, as gitrepository-layout(5) has them. */
-import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unlessMissing } from '../missing.ts'
 
@@ -57,6 +57,11 @@ export async function copyShallow(mirrorDir: string, gitDir: string): Promise<vo
   const half = join(gitDir, 'shallow.half')
   const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, unlessMissing)
   if (isCopied) await rename(half, join(gitDir, 'shallow'))
+}
+
+/** Whether a repository has only the end of its history. */
+export async function isCut(gitDir: string): Promise<boolean> {
+  return (await lstat(join(gitDir, 'shallow')).catch(unlessMissing)) !== undefined
 }
 
 /** Removes what a git that was killed has left of packs in an object store. No other may be at work there. */

@@ -6,7 +6,7 @@ import { restoreWork, saveWork } from '../saved/bundle.ts'
 import { readChanges } from '../changes/changes.ts'
 import { gitText } from './git.ts'
 import type { Git } from './git.ts'
-import { openMirrors } from './mirror.ts'
+import { mayBeCut, openMirrors } from './mirror.ts'
 import { commitAndPush } from '../publish/publish.ts'
 import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
@@ -78,6 +78,17 @@ describe('a large repository', { timeout: 30_000 }, () => {
     expect(await gitText(testGit, { gitDir: dir, args: ['tag'] })).toBe('')
     const whole = await scene.refresh()
     expect(await commitsOf(whole.dir, 'refs/heads/main')).toBe(9)
+  })
+
+  test('is told by its mirror, and by the size of one that was cloned whole', async () => {
+    const { dir } = await refresh(5_000)
+    expect(await mayBeCut(testGit, dir)).toBe(true)
+    const whole = await scene.refresh()
+    const told = await gitText(testGit, { gitDir: scene.remote, args: ['rev-list', '--objects', '--all'] })
+    const objects = told.split('\n').length
+    expect(await mayBeCut(testGit, whole.dir, { objects, depth: 3 })).toBe(false)
+    expect(await mayBeCut(testGit, whole.dir, { objects: objects - 1, depth: 3 })).toBe(true)
+    expect(await mayBeCut(testGit, whole.dir)).toBe(false)
   })
 
   test('has all that is new from then on', async () => {

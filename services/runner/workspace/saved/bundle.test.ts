@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Finished } from '#platform/childProcess.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
-import { restoreWork, saveWork } from './bundle.ts'
+import { prerequisitesOf, restoreWork, saveWork } from './bundle.ts'
 import { defaultWorkLimits } from './plainTree.ts'
 import type { SaveRequest } from './bundle.ts'
 import { readChanges } from '../changes/changes.ts'
@@ -192,6 +192,20 @@ describe('a bundle that is restored', { timeout: 20_000 }, () => {
       head: await commitOf(testGit, workspace.privateGitDir, 'HEAD'),
     })
     expect((await readdir(other.dir)).sort()).toEqual(['.git', 'README.md', 'ours.txt'])
+  })
+
+  test('names the commits that it needs, and of an empty repository none', async () => {
+    const needs = await scene.commit({ 'b.txt': 'b\n' })
+    workspace = await scene.prepare({ taskId: 'later' })
+    await writeIn(workspace.dir, 'ours.txt', `\n\n-${'a'.repeat(40)} no commit\n`)
+    expect(prerequisitesOf(await made())).toEqual([needs])
+    const empty = await makeScene()
+    workspace = await empty.prepare()
+    await writeIn(workspace.dir, 'first.txt', 'first\n')
+    expect(prerequisitesOf(await made())).toEqual([])
+    await empty.remove()
+    expect(prerequisitesOf(Buffer.from('no bundle\n\n'))).toBeUndefined()
+    expect(prerequisitesOf(Buffer.from('# v2 git bundle\n'))).toBeUndefined()
   })
 
   test('of a history that is gone from the host is told of', async () => {

@@ -187,6 +187,15 @@ export async function openBundle(
   }
 }
 
+/** The commits that must be there before a bundle is restored; `undefined` where it is none. */
+export function prerequisitesOf(bundle: Uint8Array): readonly string[] | undefined {
+  const bytes = Buffer.from(bundle)
+  const end = bytes.indexOf('\n\n')
+  const head = bytes.subarray(0, end + 1).toString('latin1')
+  if (end < 0 || !head.startsWith(header)) return undefined
+  return [...head.matchAll(/^-([0-9a-f]{40})(?: |$)/gm)].flatMap(([, commit = '']) => commit)
+}
+
 const WorkNote = z.object({
   version: z.literal(1),
   branch: z.string(),

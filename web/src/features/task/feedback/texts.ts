@@ -118,7 +118,8 @@ export const texts = {
     workspaceOutcomes: {
       removed: 'The workspace was removed.',
       none: 'There was no workspace on the server any more.',
-      not_saved: 'The workspace was kept: it holds work that is neither merged nor saved.',
+      not_saved:
+        'The workspace was kept: it holds work that is not merged and could not be restored from what was saved.',
       in_use: 'The workspace was kept: something runs in it.',
       unreachable: 'It is not known whether the workspace is still there: its runner did not answer in time.',
     },
