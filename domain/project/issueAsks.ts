@@ -58,26 +58,29 @@ export interface Asking {
   readonly comments: readonly AskingComment[]
 }
 
-/** People who mention the App on one issue, the latest: each costs a question about what they may do. */
-export const mostAsks = 10
-/** Comments of one issue that are read to see whether they name the App: the latest, of one person and of all. */
-const mostRead = { ofPerson: 5, ofAll: 100 }
 /** In characters: so far a text is read. */
 const mostOfText = 10_000
 
-/** Comments in which the App's name stands, perhaps in code or in a quotation: the latest first, few of each person. */
+/** Somebody's comments in which the App's name stands, perhaps in code or in a quotation: the latest first. */
+export interface Naming<Comment> {
+  /** The account's id. */
+  readonly author: string
+  readonly comments: readonly Comment[]
+}
+
+/** People in whose comments the App's name stands: who wrote last first. */
 export function mayMention<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
-): readonly Comment[] {
-  const counts = new Map<string | undefined, number>()
-  const few = comments.toReversed().filter((one) => {
-    if (!mayCount(one) || !holdsName(one.body, slug)) return false
-    const count = (counts.get(one.author?.id) ?? 0) + 1
-    counts.set(one.author?.id, count)
-    return count <= mostRead.ofPerson
-  })
-  return few.slice(0, mostRead.ofAll)
+): readonly Naming<Comment>[] {
+  const people = new Map<string, Comment[]>()
+  for (const one of comments.toReversed()) {
+    if (one.author === null || !mayCount(one) || !holdsName(one.body, slug)) continue
+    const theirs = people.get(one.author.id)
+    if (theirs) theirs.push(one)
+    else people.set(one.author.id, [one])
+  }
+  return [...people].map(([author, theirs]) => ({ author, comments: theirs }))
 }
 
 const beginningOf = (body: string): string => body.slice(0, mostOfText)
@@ -107,7 +110,7 @@ export function asksOf(
   const [labels, others] = [true, false].map((isLabel) =>
     latest.filter(({ trigger }) => (trigger === 'label') === isLabel),
   )
-  return [...(labels ?? []), ...(others ?? []).slice(-mostAsks)]
+  return [...(labels ?? []), ...(others ?? [])]
 }
 
 /** What was changed last by anybody but its author is not the author's word. */

@@ -17,7 +17,7 @@ export const issueLimits = {
   aDay: 20,
   /** Decisions that the settings of a project show, the latest. */
   decisions: 10,
-  /** Issues that were passed over, as a project remembers them, beside those that wait for the limits. */
+  /** Issues that were passed over, as a project remembers them, beside those that wait for the limits: of those that wait, and of the others. */
   passed: 200,
   /** Issues that wait for the limits: the next are read once there is room. */
   waiting: 200,
@@ -46,7 +46,7 @@ export const issuePasses = [
 export type IssuePass = (typeof issuePasses)[number]
 
 const limits: readonly IssuePass[] = ['hour', 'day']
-const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
+const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner', 'unsure']
 
 /** Whether the issue becomes a task once there is room. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)

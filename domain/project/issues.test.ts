@@ -15,7 +15,7 @@ import {
   ProjectIssueTaken,
 } from './issueEvents.ts'
 import { issueLimits } from './issueRule.ts'
-import { readFrom, type IssueCommand, type JudgedAsk } from './issues.ts'
+import { isUnwanted, readFrom, type IssueCommand, type JudgedAsk } from './issues.ts'
 import { project } from './project.ts'
 
 const created = ProjectCreated.of(
@@ -131,6 +131,7 @@ test.each<[what: string, change: Partial<JudgedAsk>, outcome: string]>([
   ['an outsider without an account', { right: 'none', standing: 'unknown' }, 'nothing'],
   ['an administrator without an account', { right: 'admin', standing: 'unknown' }, 'not_known'],
   ['an administrator who has to sign in again', { right: 'admin', standing: 'signed_out' }, 'sign_in'],
+  ['an administrator about whom nobody can be asked now', { right: 'admin', standing: 'unasked' }, 'nothing'],
 ])('%s: %j', (_what, change, outcome) => {
   const decision = project.decide(consider({ asks: [{ ...asked, ...change }] }), stateAfter(project, ruled))
   const [event] = isRefusal(decision) ? [] : decision
@@ -168,6 +169,27 @@ test('an issue of a project whose owner may not write is told so, whatever else 
     .when(consider({ ownerMayWrite: false, isElsewhere: true, editedAt: at(11) }))
     .then([passed('owner')]))
 
+describe('who asks and cannot be asked about now', () => {
+  const unasked: JudgedAsk = { ...asked, at: at(15), author: { id: '8', login: 'ada' }, standing: 'unasked' }
+  test('keeps nothing from others who ask', () =>
+    given(project, ruled)
+      .when(consider({ asks: [asked, unasked] }))
+      .then([taken()]))
+  test('may be why it counts: nothing is said of what others are missing', () =>
+    given(project, ruled)
+      .when(consider({ asks: [{ ...asked, standing: 'unknown' }, unasked] }))
+      .thenNothing())
+  test('lets it wait for a limit, and go on waiting', () => {
+    const full = Array.from({ length: issueLimits.anHour }, (_, n) => taken(n + 10))
+    given(project, ruled, ...full)
+      .when(consider({ asks: [asked, unasked] }))
+      .then([passed('hour')])
+    given(project, ruled, passed('hour'))
+      .when(consider({ asks: [unasked] }))
+      .thenNothing()
+  })
+})
+
 describe('where not all was read', () => {
   const read: JudgedAsk = { ...asked, right: 'read', standing: 'unknown' }
   test('it is told that it is not sure, once, where nobody who may was found', () => {
@@ -185,7 +207,7 @@ describe('where not all was read', () => {
 })
 
 describe('an issue that waits', () => {
-  test.each(['hour', 'not_known', 'sign_in', 'elsewhere', 'owner'] as const)(
+  test.each(['hour', 'not_known', 'sign_in', 'elsewhere', 'owner', 'unsure'] as const)(
     'for %s does so no longer once nobody asks for it',
     (reason) => {
       given(project, ruled, passed(reason))
@@ -196,7 +218,7 @@ describe('an issue that waits', () => {
         .then([passed('withdrawn')])
     },
   )
-  test.each(['edited', 'unsure', 'withdrawn'] as const)('is none that is %s', (reason) =>
+  test.each(['edited', 'withdrawn'] as const)('is none that is %s', (reason) =>
     given(project, ruled, passed(reason)).when({ type: 'WithdrawIssue', issueId: '1' }).thenNothing(),
   )
   test('for a limit is not forgotten, however many there are', () => {
@@ -207,6 +229,19 @@ describe('an issue that waits', () => {
     const kept = state.kind === 'project' ? [...state.issues.passed.values()] : []
     expect(kept.filter(({ reason }) => reason === 'hour')).toHaveLength(25)
     expect(kept.filter(({ reason }) => reason === 'edited')).toHaveLength(issueLimits.passed)
+  })
+  test('for an account is not forgotten for those that wait for nothing, however many there are', () => {
+    const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) => passed('withdrawn', n + 2))
+    const state = stateAfter(project, [...ruled, passed('not_known'), ...many])
+    const kept = state.kind === 'project' ? state.issues.passed : new Map()
+    expect(kept.has('1')).toBe(true)
+    expect(kept.size).toBe(issueLimits.passed + 1)
+  })
+  test('for an account is one of two hundred, the latest', () => {
+    const many = Array.from({ length: issueLimits.passed + 5 }, (_, n) => passed('not_known', n))
+    const state = stateAfter(project, [...ruled, ...many])
+    const kept = state.kind === 'project' ? [...state.issues.passed.keys()] : []
+    expect(kept).toEqual(many.slice(5).map(({ content }) => content.issueId))
   })
 })
 
@@ -246,6 +281,18 @@ describe('since when it counts', () => {
       label: at(200),
       mentions: at(200),
     })
+  })
+  test('what a mention asked for is not wanted once mentions are off, also where they count again', () => {
+    const byMention = { at: at(50), trigger: 'mention' } as const
+    const byLabel = { at: at(50), trigger: 'label' } as const
+    const off = changed({ mentions: false })
+    expect(isUnwanted(issuesAfter(), byMention)).toBe(false)
+    expect(isUnwanted(issuesAfter(changed({ label: 'robot' })), byMention)).toBe(false)
+    expect(isUnwanted(issuesAfter(off), byMention)).toBe(true)
+    expect(isUnwanted(issuesAfter(off), byLabel)).toBe(false)
+    expect(isUnwanted(issuesAfter(off, changed({})), byMention)).toBe(true)
+    expect(isUnwanted(issuesAfter(off, changed({})), { ...byMention, at: at(250) })).toBe(false)
+    expect(isUnwanted(issuesAfter(off, changed({})), byLabel)).toBe(false)
   })
   test('what was read is read again only as far as the new rule goes', () => {
     const read = ProjectIssuesRead.of({}, { upTo: at(150) })

@@ -64,7 +64,7 @@ export interface ProjectIssues {
   readonly since: RuleSince
   /** By the code host's id of the issue. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** The same: those that wait for a limit, and the latest of the others. */
+  /** The same: those that wait for a limit, and the latest of the others that wait and of those that do not. */
   readonly passed: ReadonlyMap<string, PassedIssue>
   /** Up to which change issues were read, by the code host's clock; `null` where that is not recorded yet. ISO 8601. */
   readonly readUpTo: string | null
@@ -95,7 +95,8 @@ export type Standing = 'known' | 'signed_out' | 'unknown'
 /** The same, with what the one who asks may do. */
 export interface JudgedAsk extends IssueAsk {
   readonly right: RepositoryRight
-  readonly standing: Standing
+  /** `unasked` where nobody could be asked about that for now. */
+  readonly standing: Standing | 'unasked'
   /** SHA-256 of what the agent is to read where this ask counts. */
   readonly textHash: string
 }
@@ -227,6 +228,9 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
+  // They may be who counts: of the others nothing is said that may be wrong.
+  const mayChange = permitted.some(({ standing }) => standing === 'unasked')
+  if (mayChange && (reason === null || !isLimit(reason))) return []
   if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
   const { nodeId: _nodeId, ...words } = issue
   return [ProjectIssuePassed.of({ reason }, words)]
@@ -306,9 +310,14 @@ export function isByLabel(
   return trigger === 'label' && since.label !== null && Date.parse(at) >= Date.parse(since.label)
 }
 
-/** Whether the rule was switched off since an issue was taken. */
-export function isUnwanted({ rule, since }: ProjectIssues, { at }: Pick<TakenIssue, 'at'>): boolean {
-  return !rule.on || since.on === null || Date.parse(at) < Date.parse(since.on)
+/** Whether the rule was switched off since an issue was taken, or the mentions by which it was. */
+export function isUnwanted(
+  { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
+  { at, trigger }: Pick<TakenIssue, 'at' | 'trigger'>,
+): boolean {
+  const isBefore = (from: string | null) => from === null || Date.parse(at) < Date.parse(from)
+  if (!rule.on || isBefore(since.on)) return true
+  return trigger === 'mention' && (!rule.mentions || isBefore(since.mentions))
 }
 
 /** Who asked last saw the latest text. */
@@ -374,10 +383,13 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
   }
 }
 
-/** Of those that wait for a limit none is forgotten. */
+/** Of those that wait for a limit none is forgotten, and none that waits for those that do not. */
 function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
-  const others = passed.filter(([, { reason }]) => !isLimit(reason)).slice(-issueLimits.passed)
-  const kept = new Set(others.map(([id]) => id))
+  const others = passed.filter(([, { reason }]) => !isLimit(reason))
+  const latest = [true, false].flatMap((waits) =>
+    others.filter(([, { reason }]) => mayPassAway(reason) === waits).slice(-issueLimits.passed),
+  )
+  const kept = new Set(latest.map(([id]) => id))
   return new Map(passed.filter(([id, { reason }]) => isLimit(reason) || kept.has(id)))
 }
 

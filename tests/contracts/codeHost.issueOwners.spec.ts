@@ -1,11 +1,20 @@
 /** Issues of the local code host by whose project they are: several projects of a repository, owners without the right, and whose access reads. */
-import { expect, test } from 'vitest'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { userId } from '../domain/ids.ts'
+import { randomUUID } from 'node:crypto'
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import { hashOf } from '../../services/command/issues/making.ts'
+import { projectId, userId } from '../domain/ids.ts'
+import { cause } from '../server/engines.ts'
 import { byPolling, eventually, issueTasks } from './codeHost.issueTasks.fixture.ts'
 
 const here = issueTasks()
-const { tokenOf, asks, projectOf, rule, start, issueBy, label, tasks, numbers, decisions, unread } = here
+const { tokenOf, asks, projectOf, rule, start, stopped, issueBy, label, tasks, numbers, decisions, unread } =
+  here
 
 test('of two projects of one repository the first takes an issue', async () => {
   await projectOf(2)
@@ -17,6 +26,97 @@ test('of two projects of one repository the first takes an issue', async () => {
   await eventually(async () => expect(await decisions(1)).toEqual([`${number} made`]))
   expect(await numbers()).toEqual([number])
 })
+
+/** Counts the rounds in which the code host was asked for the issues of a project. */
+function roundsOf() {
+  const issues = vi.fn<CodeHost['issues']>((...asked) => here.local.codeHost.issues(...asked))
+  const further = async () => {
+    const before = issues.mock.calls.length
+    await eventually(async () => expect(issues.mock.calls.length).toBeGreaterThan(before + 5))
+  }
+  return { issues, further }
+}
+
+test('what another project made a task of stays its own, whatever becomes of its owner’s access', async () => {
+  await projectOf(2)
+  await rule(2, { on: true })
+  const number = await issueBy('ada')
+  await label('ada', number)
+  const gone: string[] = []
+  const { issues, further } = roundsOf()
+  await start({ ...byPolling, gone, codeHost: { issues } })
+  await eventually(async () => expect(await decisions(2)).toEqual([`${number} elsewhere`]))
+  await eventually(async () => expect(await decisions(1)).toEqual([`${number} made`]))
+  gone.push(userId(1))
+  await further()
+  expect(await decisions(2)).toEqual([`${number} elsewhere`])
+  expect(await numbers()).toEqual([number])
+})
+
+test('what another project took and has no room for stays its own, until its owner is back', async () => {
+  await projectOf(2)
+  await rule(2, { on: true })
+  const number = await issueBy('ada')
+  await label('ada', number)
+  const admit = async (ownerId: string) => {
+    if (ownerId === userId(1)) throw new Fault('too_many_tasks')
+  }
+  const { issues, further } = roundsOf()
+  await start({ ...byPolling, admit, codeHost: { issues } })
+  await eventually(async () => expect(await decisions(1)).toEqual([`${number} waiting`]))
+  await eventually(async () => expect(await decisions(2)).toEqual([`${number} elsewhere`]))
+  await stopped()
+  await start({ ...byPolling, gone: [userId(1)], codeHost: { issues } })
+  await further()
+  expect(await decisions(2)).toEqual([`${number} elsewhere`])
+  await stopped()
+  await start(byPolling)
+  await eventually(async () => expect(await decisions(1)).toEqual([`${number} made`]))
+  expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(1)])
+})
+
+test.each(['settled', 'not settled'])(
+  'an issue that two projects took becomes one task, where the first is %s',
+  async (how) => {
+    await projectOf(2)
+    await rule(2, { on: true })
+    const number = await issueBy('ada')
+    await label('ada', number)
+    const named = await here.local.codeHost.issue(tokenOf('ada'), { owner: 'ada', name: 'engine' }, number)
+    const at = new Date().toISOString()
+    const textHash = hashOf({ title: 'A fault', body: 'It is broken.', author: null, comment: null })
+    const who = { author: { id: '1001', login: 'ada' }, right: 'admin', standing: 'known' } as const
+    const take = {
+      type: 'ConsiderIssue',
+      issue: { issueId: named.id, nodeId: named.nodeId, number, title: 'A fault', url: named.url },
+      asks: [{ trigger: 'label', at, commentId: null, textHash, ...who }],
+      isCut: false,
+      editedAt: null,
+      ownerMayWrite: true,
+      isElsewhere: false,
+      now: at,
+    } as const
+    for (const n of [1, 2]) {
+      const command = { ...take, taskId: randomUUID() }
+      await here.engines.commands.execute(project, projectStream(projectId(n)), command, cause())
+    }
+    // The first is away for now, once its task is made.
+    let isAway = false
+    const commands: Pick<Commands, 'execute' | 'load'> = {
+      load: here.engines.commands.load,
+      execute: async (decider, stream, command, ...rest) => {
+        const { type } = z.looseObject({ type: z.string() }).parse(command)
+        const isFirst = stream === projectStream(projectId(1)) && type === 'SettleIssue'
+        isAway ||= isFirst && how === 'not settled'
+        if (isFirst && isAway) throw new CodeHostFault('unavailable', 'Gone.')
+        return here.engines.commands.execute(decider, stream, command, ...rest)
+      },
+    }
+    await start({ ...byPolling, commands })
+    await eventually(async () => expect(await decisions(2)).toEqual([`${number} refused`]))
+    expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(1)])
+  },
+)
 
 test('a project whose owner may only read takes nothing, and keeps no issue from those who may', async () => {
   await rule(1, { on: false })

@@ -33,11 +33,13 @@ export interface Start {
   readonly times?: Partial<IssueTimes>
   readonly codeHost?: Partial<CodeHost>
   readonly commands?: Pick<Commands, 'execute' | 'load'>
-  readonly admit?: () => Promise<void>
+  readonly admit?: (ownerId: string) => Promise<void>
   readonly clock?: IssueEngines['clock']
   readonly accessControl?: IssueEngines['accessControl']
   /** People whose limit at the code host is used up. */
   readonly limited?: readonly string[]
+  /** People whose access to the code host is gone. */
+  readonly gone?: readonly string[]
   /** The tokens of an installation of the App that reads for all. */
   readonly installation?: () => Promise<string>
 }
@@ -133,6 +135,7 @@ export function issueTasks() {
       clock = engines.clock,
       accessControl = openAccess,
       limited = [],
+      gone = [],
       installation,
     }: Start,
   ): IssueEngines {
@@ -144,13 +147,14 @@ export function issueTasks() {
       accessControl,
       clock,
       admission: {
-        admit: async () => {
-          await admit?.()
+        admit: async (ownerId) => {
+          await admit?.(ownerId)
           return () => undefined
         },
       },
       codeHostName: 'local',
       tokenFor: async ({ ownerId, repositoryId }) => {
+        if (gone.includes(ownerId)) throw new Fault('github_not_connected')
         const token = async () => {
           if (limited.includes(ownerId)) throw new CodeHostFault('rate_limited', 'Wait.')
           return tokenOf(people.get(ownerId) ?? '')

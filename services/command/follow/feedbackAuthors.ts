@@ -46,15 +46,24 @@ export async function isOurs(deps: StandingDeps, githubId: string): Promise<bool
   return (await standingOf(deps, githubId)) === 'known'
 }
 
+/** Whose account it is here, by the log alone; `null` where it is nobody's. */
+export async function userOf(
+  { commands, vault, codeHostName }: Omit<StandingDeps, 'accessControl'>,
+  githubId: string,
+): Promise<string | null> {
+  const id = idOfAccount(vault, codeHostName, githubId)
+  const { userId } = (await commands.load(identity, identityStream(id))).state
+  if (userId === null) return null
+  return (await commands.load(user, userStream(userId))).state.kind === 'user' ? userId : null
+}
+
 /** The same, and whether they have to sign in again before that can be told. */
 export async function standingOf(
   { commands, vault, codeHostName, accessControl }: StandingDeps,
   githubId: string,
 ): Promise<Standing> {
-  const id = idOfAccount(vault, codeHostName, githubId)
-  const { userId } = (await commands.load(identity, identityStream(id))).state
-  if (userId === null || (await commands.load(user, userStream(userId))).state.kind !== 'user')
-    return 'unknown'
+  const userId = await userOf({ commands, vault, codeHostName }, githubId)
+  if (userId === null) return 'unknown'
   try {
     await accessControl.check(userId)
     return 'known'

@@ -39,7 +39,10 @@ export function hashOf({ title, body, comment }: IssueText): string {
 const actor = { kind: 'system', service: 'issues' } as const
 
 /** Whether the task of an issue that was taken is there: since before a crash, say. */
-export async function isMade({ commands }: Pick<MakingDeps, 'commands'>, taskId: string): Promise<boolean> {
+export async function isMade(
+  { commands }: { readonly commands: Pick<Commands, 'load'> },
+  taskId: string,
+): Promise<boolean> {
   return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
 }
 

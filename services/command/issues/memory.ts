@@ -3,6 +3,13 @@ import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'
 import type { HostRepository } from '#platform/ports/codeHost.ts'
+import type { Considered } from './reading.ts'
+
+interface Unasked {
+  readonly number: number
+  /** When it changed; `null` where the log has it among those that wait. ISO 8601. */
+  readonly updatedAt: string | null
+}
 
 /** What is remembered of a project. It may be forgotten: more is read again then. */
 export interface Memory {
@@ -16,8 +23,10 @@ export interface Memory {
   repository: { readonly found: HostRepository; readonly etag: string | undefined } | undefined
   /** When those were read last that changed last, by id. */
   readonly seen: LRUCache<string, string>
-  /** When those were asked for again that wait for something else than a limit, by id, in ms of `performance.now`. */
+  /** When those were asked for last that are asked for now and then: by id of the issue or of its task, in ms of `performance.now`. */
   readonly askedAt: LRUCache<string, number>
+  /** Issues that were passed over as nobody could be asked about who asks for them, by id. */
+  readonly unasked: Map<string, Unasked>
   /** Whether the project's owner had too many tasks at once. */
   isFull: boolean
 }
@@ -33,6 +42,8 @@ export const memories = (): Memories => ({
 })
 
 const seenMost = 500
+/** All that are asked for now and then: one that is forgotten would have its turn before the others. */
+const askedMost = issueLimits.passed + 2 * issueLimits.waiting
 
 /** That of a project; anew where its rule was changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
@@ -44,10 +55,44 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
     since: readFrom(issues) ?? new Date(0).toISOString(),
     etag: undefined,
     seen: new LRUCache({ max: seenMost }),
-    askedAt: new LRUCache({ max: issueLimits.passed }),
+    askedAt: new LRUCache({ max: askedMost }),
+    unasked: new Map(),
     repository: undefined,
     isFull: false,
   }
   projects.set(projectId, memory)
   return memory
+}
+
+/** Notes what an issue waits for: what was asked for just now is asked for again a while later. */
+export function noteOutcome(
+  { askedAt, unasked }: Pick<Memory, 'askedAt' | 'unasked'>,
+  { id, ...issue }: Unasked & { readonly id: string },
+  outcome: Considered,
+): void {
+  if (outcome === 'passes' || outcome === 'unasked') askedAt.set(id, performance.now())
+  else askedAt.delete(id)
+  if (outcome !== 'unasked') unasked.delete(id)
+  else if (!unasked.has(id)) unasked.set(id, issue)
+}
+
+/** Up to which change nothing was left out: what is remembered here alone is read again after a restart. */
+export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>): string {
+  const times = [...unasked.values()].map(({ updatedAt }) => updatedAt ?? since)
+  return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), since)
+}
+
+/** Those that may be asked for again: whose turn was longest ago first. */
+export function dueOf<One>(
+  { askedAt }: Pick<Memory, 'askedAt'>,
+  all: readonly One[],
+  idOf: (one: One) => string,
+  passingMs: number,
+): readonly One[] {
+  const now = performance.now()
+  return all
+    .map((one) => ({ at: askedAt.peek(idOf(one)) ?? Number.MIN_SAFE_INTEGER, one }))
+    .filter(({ at }) => now - at >= passingMs)
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ one }) => one)
 }

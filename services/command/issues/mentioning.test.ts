@@ -9,24 +9,62 @@ const comment = (n: number, who: string, body: string) => ({
   isByOurApp: false,
   writtenAt: '2026-01-31T12:00:00Z',
 })
-const named = async (comments: readonly ReturnType<typeof comment>[]) =>
-  (await mentioning(comments, 'deck')).map(({ id }) => id)
+type Comment = ReturnType<typeof comment>
+const many = (count: number, of: (n: number) => Comment) => Array.from({ length: count }, (_, n) => of(n))
+/** Whose comments may ask, where people whose names begin with `here` are known. */
+async function read(comments: readonly Comment[]) {
+  const isHere = async (id: string) => id.startsWith('here')
+  const { comments: found, leftOut } = await mentioning(comments, 'deck', isHere)
+  return { ids: found.map(({ id }) => id), leftOut }
+}
 
 test('of each person the latest that names the App may ask, of all the latest ten', async () => {
   expect(
-    await named([
+    await read([
       comment(1, 'grace', '@deck'),
       comment(2, 'grace', '@deck'),
       comment(3, 'grace', 'no'),
       comment(4, 'ada', '@deck'),
       comment(5, 'ada', '> @deck'),
     ]),
-  ).toEqual(['2', '4'])
-  const many = Array.from({ length: 30 }, (_, n) => comment(n, `p${n}`, '@deck'))
-  expect(await named(many)).toEqual(many.slice(-10).map(({ id }) => id))
+  ).toEqual({ ids: ['2', '4'], leftOut: 'nobody' })
+  const strangers = many(30, (n) => comment(n, `p${n}`, '@deck'))
+  expect(await read(strangers)).toEqual({
+    ids: strangers.slice(-10).map(({ id }) => id),
+    leftOut: 'others',
+  })
 })
 
-test('between two comments others have their turn', async () => {
+test('strangers push out nobody who is known here, however many there are and however often they write', async () => {
+  const first = comment(1, 'here', '@deck please')
+  const each = many(500, (n) => comment(n + 2, `p${n}`, '+1 @deck'))
+  const one = many(500, (n) => comment(n + 2, 'p', '> @deck'))
+  for (const others of [each.slice(0, 10), each, one])
+    expect((await read([first, ...others])).ids).toContain('1')
+  expect(await read([first, ...each.slice(0, 9)])).toMatchObject({ leftOut: 'nobody' })
+})
+
+test('people who are known here push each other out where they are too many, and it says so', async () => {
+  const all = many(11, (n) => comment(n, `here${n}`, '@deck'))
+  expect(await read(all)).toEqual({ ids: all.slice(1).map(({ id }) => id), leftOut: 'people here' })
+})
+
+test('nobody pushes themselves out by what they quote afterwards', async () => {
+  const quotes = many(40, (n) => comment(n + 2, 'ada', '> @deck please\n\nStill waiting.'))
+  expect(await read([comment(1, 'ada', '@deck please'), ...quotes])).toEqual({
+    ids: ['1'],
+    leftOut: 'nobody',
+  })
+})
+
+test('whether people are known is not asked where all of them have room', async () => {
+  const isHere = async () => {
+    throw new Error('This is not to be asked.')
+  }
+  expect((await mentioning([comment(1, 'ada', '@deck')], 'deck', isHere)).comments).toHaveLength(1)
+})
+
+test('a hundred texts are read at most, and between two others have their turn', async () => {
   let turns = 0
   let isOver = false
   const turn = () => {
@@ -34,8 +72,9 @@ test('between two comments others have their turn', async () => {
     if (!isOver) setImmediate(turn)
   }
   setImmediate(turn)
-  const hostile = Array.from({ length: 60 }, (_, n) => comment(n, `p${n}`, `${'<code>`'.repeat(1_200)}@deck`))
-  expect(await named(hostile)).toEqual([])
+  const hostile = many(200, (n) => comment(n, `p${n}`, `${'<code>`'.repeat(1_200)}@deck`))
+  expect(await read(hostile)).toEqual({ ids: [], leftOut: 'others' })
   isOver = true
-  expect(turns).toBeGreaterThanOrEqual(60)
+  expect(turns).toBeGreaterThanOrEqual(100)
+  expect(turns).toBeLessThan(200)
 })

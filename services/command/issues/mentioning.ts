@@ -1,22 +1,66 @@
 /** Which comments on an issue name the App. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isMentionedIn, mayMention, mostAsks, type ListedComment } from '#domain/project/issueAsks.ts'
+import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueAsks.ts'
+
+/** People who mention the App on one issue: each costs a question about what they may do. */
+const mostPeople = 10
+/** Comments of one issue that are read to see whether they name the App. */
+const mostRead = 100
+
+export interface Mentions<Comment> {
+  /** Oldest first. */
+  readonly comments: readonly Comment[]
+  /** Who was left out, as there were too many: people who are known here, or only others. */
+  readonly leftOut: 'nobody' | 'others' | 'people here'
+}
 
 /**
- * Comments that may ask for the issue, oldest first: of each person the latest that names the App, and of all the latest few. Whoever writes
- * often pushes nobody out.
+ * Comments that may ask for the issue: of each person the latest that names the App. Where there are too many, those of people who are known
+ * here come first, so that no stranger pushes them out, and of several people the last ones: whoever writes often pushes nobody out.
  */
 export async function mentioning<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
-): Promise<readonly Comment[]> {
-  const latest = new Map<string | undefined, Comment>()
-  for (const one of mayMention(comments, slug)) {
-    if (latest.size === mostAsks) break
-    if (latest.has(one.author?.id)) continue
-    // Anybody may have written them, to be long to read.
-    await nextTurn()
-    if (isMentionedIn(one.body, slug)) latest.set(one.author?.id, one)
+  isHere: (accountId: string) => Promise<boolean>,
+): Promise<Mentions<Comment>> {
+  const people = mayMention(comments, slug)
+  const isMany =
+    people.length > mostPeople || people.reduce((sum, one) => sum + one.comments.length, 0) > mostRead
+  const known: Naming<Comment>[] = []
+  const strangers: Naming<Comment>[] = []
+  for (const one of people) (isMany && !(await isHere(one.author)) ? strangers : known).push(one)
+  const left = { people: mostPeople, texts: mostRead }
+  const found = new Set<Comment>()
+  const isCut = [await readThrough(known, slug, left, found), await readThrough(strangers, slug, left, found)]
+  return {
+    comments: comments.filter((one) => found.has(one)),
+    leftOut: isCut[0] ? 'people here' : isCut[1] ? 'others' : 'nobody',
   }
-  return [...latest.values()].toReversed()
+}
+
+/** Everybody's last comment first, then the one before it. Answers whether some had to be left out. */
+async function readThrough<Comment extends ListedComment>(
+  people: readonly Naming<Comment>[],
+  slug: string,
+  left: { people: number; texts: number },
+  found: Set<Comment>,
+): Promise<boolean> {
+  let open = people
+  for (let depth = 0; open.length > 0; depth += 1) {
+    const next: Naming<Comment>[] = []
+    for (const person of open) {
+      const one = person.comments[depth]
+      if (one === undefined) continue
+      if (left.people === 0 || left.texts === 0) return true
+      left.texts -= 1
+      // Anybody may have written them, to be long to read.
+      await nextTurn()
+      if (isMentionedIn(one.body, slug)) {
+        found.add(one)
+        left.people -= 1
+      } else next.push(person)
+    }
+    open = next
+  }
+  return false
 }

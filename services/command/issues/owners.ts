@@ -10,6 +10,7 @@ import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { TokenFor } from '../follow/access.ts'
 import { isFault, isPassing, refusals } from './faults.ts'
+import { isMade } from './making.ts'
 
 export interface OwnerDeps {
   readonly commands: Pick<Commands, 'load'>
@@ -53,36 +54,62 @@ export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: st
   }
 }
 
-/**
- * Of several projects of a repository whose issues become tasks, the first takes them; what another took stays its own. Those whose owner may
- * not push do not count: else whoever reads a repository could keep its issues from its team.
- */
-export async function isElsewhere(
-  deps: OwnerDeps,
-  { id, githubRepoId }: ProjectDocument,
-  issueId: string,
-): Promise<boolean> {
+interface Other {
+  readonly document: ProjectDocument
+  readonly issues: ProjectIssues
+  /** Whether it was there first. */
+  readonly isFirst: boolean
+}
+
+/** Other projects of a repository, the oldest first. */
+async function othersOf(
+  deps: Pick<OwnerDeps, 'commands' | 'documents'>,
+  { id, githubRepoId }: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
+): Promise<readonly Other[]> {
   const projects = await deps.documents.find(projectsView, {
     where: { githubRepoId },
     sort: { field: 'order', direction: 'ascending' },
     limit: sameRepositoryMost,
   })
-  let isFirst = true
-  for (const other of projects) {
-    if (other.id === id) {
-      isFirst = false
-      continue
-    }
-    const issues = await issuesOf(deps, other.id)
-    const isItsOwn = issues !== null && isTaken(issues, issueId)
-    const isTaking = isFirst && issues?.rule.on === true && other.status !== 'inactive'
-    if (!isItsOwn && !isTaking) continue
-    const counts = await mayPush(deps, other.owner, githubRepoId).catch((fault: unknown) => {
-      // Nobody's used up limit holds up others: what was taken counts meanwhile, and what may be taken does not.
-      if (isPassing(fault)) return isItsOwn
+  const own = projects.findIndex((one) => one.id === id)
+  const others: Other[] = []
+  for (const [at, document] of projects.entries()) {
+    const issues = document.id === id ? null : await issuesOf(deps, document.id)
+    if (issues !== null) others.push({ document, issues, isFirst: own === -1 || at < own })
+  }
+  return others
+}
+
+/**
+ * Of several projects of a repository whose issues become tasks, the first takes them. What another took stays its own, whatever becomes of
+ * its owner's access: it may be a task already. Those that would take it and whose owner may not push do not count: else whoever reads a
+ * repository could keep its issues from its team.
+ */
+export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
+  const others = await othersOf(deps, of)
+  if (others.some(({ issues }) => isTaken(issues, issueId))) return true
+  for (const { document, issues, isFirst } of others) {
+    if (!isFirst || !issues.rule.on || document.status === 'inactive') continue
+    const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
+      // Nobody's used up limit holds up others.
+      if (isPassing(fault)) return false
       throw fault
     })
     if (counts) return true
+  }
+  return false
+}
+
+/** Whether another project of the repository made a task of an issue, noted or not. */
+export async function isMadeElsewhere(
+  deps: Pick<OwnerDeps, 'commands' | 'documents'>,
+  of: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
+  issueId: string,
+): Promise<boolean> {
+  for (const { issues } of await othersOf(deps, of)) {
+    const taken = issues.taken.get(issueId)
+    if (taken === undefined || taken.failure !== null) continue
+    if (taken.settledAt !== null || (await isMade(deps, taken.taskId))) return true
   }
   return false
 }

@@ -8,9 +8,11 @@ import {
   type AskingComment,
   type LabelEvent,
 } from '#domain/project/issueAsks.ts'
-import { isLimit } from '#domain/project/issueRule.ts'
+import { isLimit, mayPassAway } from '#domain/project/issueRule.ts'
 import {
+  hasRoom,
   isByLabel,
+  isTaken,
   isUnwanted,
   isWaiting,
   mayWrite,
@@ -29,13 +31,19 @@ import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
-import type { HostIssue, HostIssueEvent, HostIssueText } from '#platform/ports/codeHostIssues.ts'
+import type {
+  HostIssue,
+  HostIssueComment,
+  HostIssueEvent,
+  HostIssueText,
+} from '#platform/ports/codeHostIssues.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { standingOf } from '../follow/feedbackAuthors.ts'
+import { standingOf, userOf } from '../follow/feedbackAuthors.ts'
 import { redactionOf } from '../follow/feedbackRedaction.ts'
+import { isPassing } from './faults.ts'
 import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
-import { mentioning } from './mentioning.ts'
+import { mentioning, type Mentions } from './mentioning.ts'
 
 export interface IssueReadingDeps extends MakingDeps {
   readonly codeHost: Pick<
@@ -70,16 +78,24 @@ export interface ReadingOf {
   readonly ownerMayWrite: () => Promise<boolean>
   /** Whether another project of this repository takes the issue. */
   readonly isElsewhere: (issueId: string) => Promise<boolean>
+  /** Whether another project of this repository has made a task of it. */
+  readonly isMadeElsewhere: (issueId: string) => Promise<boolean>
 }
 
 const actor = { kind: 'system', service: 'issues' } as const
 
-/** `waits` while a limit keeps it from being a task, `later` where its task could not be made yet. Throws CodeHostFault. */
+/**
+ * What becomes of an issue: it `waits` for a limit, `passes` for now for what may pass away, its task can be made `later`, or nobody could
+ * be asked now about who asks for it.
+ */
+export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
+
+/** Throws CodeHostFault. */
 export async function considerIssue(
   deps: IssueReadingDeps,
   of: ReadingOf,
   issue: HostIssue,
-): Promise<'done' | 'waits' | 'later'> {
+): Promise<Considered> {
   const { commands, clock } = deps
   const { document } = of
   const read = await readIssue(deps, of, issue)
@@ -105,8 +121,20 @@ export async function considerIssue(
   const taken = state.issues.taken.get(issueId)
   if (taken?.taskId === taskId)
     return makeTask(deps, document, taken, textFor(taken.words?.commentId ?? null))
-  const passed = state.issues.passed.get(issueId)
-  return passed !== undefined && isLimit(passed.reason) ? 'waits' : 'done'
+  return outcomeOf(state.issues, command)
+}
+
+function outcomeOf(
+  issues: ProjectIssues,
+  { issue: { issueId }, asks, now }: { issue: { issueId: string }; asks: readonly JudgedAsk[]; now: string },
+): Considered {
+  if (isTaken(issues, issueId)) return 'done'
+  const reason = issues.passed.get(issueId)?.reason
+  const isLimited = reason !== undefined && isLimit(reason)
+  if (isLimited && !hasRoom(issues, now)) return 'waits'
+  if (asks.some(({ standing }) => standing === 'unasked')) return 'unasked'
+  if (isLimited) return 'waits'
+  return reason !== undefined && mayPassAway(reason) ? 'passes' : 'done'
 }
 
 /** An issue that waited and is not asked for any more, or is gone, waits no longer. */
@@ -139,12 +167,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   const { issues, token, repository, slug } = of
   const isLabelled = hasLabel(issue, issues.rule.label)
   if (issue.isPullRequest || (!isLabelled && slug === null)) return null
-  const since = slug === null ? null : mentionsFrom(issues)
-  const listed =
-    slug === null || since === null || issue.comments === 0
-      ? { comments: [], isCut: false }
-      : await codeHost.issueComments(token, repository, issue.number, since)
-  const named = slug === null ? [] : await mentioning(listed.comments, slug)
+  const { comments: named, leftOut } = await mentionsOn(deps, of, issue)
   const said = await codeHost.issueText(
     token,
     issue.nodeId,
@@ -163,11 +186,27 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = asksOf(asking, { ...issues, slug })
-  // Anybody may write so many comments that they are cut: nothing is said of that where nobody was known to ask.
+  // Anybody may write so many comments that some are left out: nothing is said of that where nobody was known to ask.
   const isUnclear =
-    isUnsure(asking, events.isCut, issues.rule.label) || (listed.isCut && isWaiting(issues, issue.id))
+    isUnsure(asking, events.isCut, issues.rule.label) ||
+    leftOut === 'people here' ||
+    (leftOut === 'others' && isWaiting(issues, issue.id))
   if (asks.length === 0 && !isUnclear) return null
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
+}
+
+/** Comments that may ask for it. */
+async function mentionsOn(
+  deps: IssueReadingDeps,
+  { issues, token, repository, slug }: ReadingOf,
+  issue: HostIssue,
+): Promise<Mentions<HostIssueComment>> {
+  const since = mentionsFrom(issues)
+  if (slug === null || since === null || issue.comments === 0) return { comments: [], leftOut: 'nobody' }
+  const listed = await deps.codeHost.issueComments(token, repository, issue.number, since)
+  const isHere = async (id: string) => (await userOf(deps, id)) !== null
+  const mentions = await mentioning(listed.comments, slug, isHere)
+  return listed.isCut && mentions.leftOut === 'nobody' ? { ...mentions, leftOut: 'others' } : mentions
 }
 
 const hasLabel = ({ labels }: Pick<HostIssue, 'labels'>, label: string): boolean =>
@@ -213,13 +252,25 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
   const judged: JudgedAsk[] = []
   for (const ask of asks) {
     const right = await rightOf(ask.author)
-    // Nobody else is asked about here.
-    const standing = mayWrite(right) ? await standingOf(deps, ask.author.id) : 'unknown'
+    const standing = await standingNow(deps, right, ask.author.id)
     judged.push({ ...ask, right, standing, textHash: hashOf(textFor(ask.commentId)) })
   }
   const canStart = judged.some(({ standing }) => standing === 'known')
   const editedAt = canStart ? await lastStrangeEdit(read, rightOf) : null
   return { asks: judged, canStart, editedAt, title, textFor }
+}
+
+/** Whether somebody with this right uses this server; `unasked` where that is not known for now, which holds up nobody else. */
+async function standingNow(
+  deps: IssueReadingDeps,
+  right: RepositoryRight,
+  accountId: string,
+): Promise<JudgedAsk['standing']> {
+  if (!mayWrite(right)) return 'unknown'
+  return standingOf(deps, accountId).catch((fault: unknown) => {
+    if (isPassing(fault)) return 'unasked'
+    throw fault
+  })
 }
 
 /** Changes are looked at one by one only so far: each may cost a question. */
@@ -284,13 +335,13 @@ async function wordsOf(
 
 /**
  * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. All rights are asked for again.
- * Answers why it waits still: its owner is `full` of tasks, or who asked is `signed_out`. Throws CodeHostFault.
+ * Answers why it waits still: its owner is `full` of tasks, or nobody can tell about who asked (`unasked`). Throws CodeHostFault.
  */
 export async function resumeIssue(
   deps: IssueReadingDeps,
   of: ReadingOf,
   taken: TakenIssue,
-): Promise<'done' | 'signed_out' | 'full'> {
+): Promise<'done' | 'unasked' | 'full'> {
   const { codeHost } = deps
   const { document, issues, token, repository } = of
   const { taskId, words } = taken
@@ -305,11 +356,13 @@ export async function resumeIssue(
     const said = await codeHost.issueText(token, words.nodeId, [])
     if (!said.isOpen) return await settle(deps, document.id, taskId, 'closed')
     const right = await askRight(deps, of, words.author)
-    const standing = mayWrite(right) ? await standingOf(deps, words.author.id) : 'unknown'
-    // Until they have signed in again nobody can tell.
-    if (standing === 'signed_out') return 'signed_out'
+    const standing = await standingNow(deps, right, words.author.id)
+    // Until they have signed in again nobody can tell either.
+    if (standing === 'signed_out' || standing === 'unasked') return 'unasked'
     if (standing === 'unknown' || !(await of.ownerMayWrite()))
       return await settle(deps, document.id, taskId, 'not_permitted')
+    if (await of.isMadeElsewhere(words.issueId))
+      return await settle(deps, document.id, taskId, 'refused', 'Another project has made a task of it.')
     const comments =
       words.commentId === null ? [] : [await codeHost.issueComment(token, repository, words.commentId)]
     const { textFor } = await wordsOf(deps, of, said, comments)

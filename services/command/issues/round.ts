@@ -13,8 +13,8 @@ import type { Documents } from '#platform/reads/documents.ts'
 import type { ReadAccess } from '../follow/access.ts'
 import type { Round } from '../readings.ts'
 import { isFault, isPassing, refusals } from './faults.ts'
-import { memoryOf, type Memories, type Memory } from './memory.ts'
-import { isElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
+import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'
+import { isElsewhere, isMadeElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
 import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './reading.ts'
 import { issuesMost, readWaiting, resumeTaken, unlessGone } from './waiting.ts'
 
@@ -156,12 +156,13 @@ async function readWith(
   let isLater = await resumeTaken(deps, memory, of, passingMs)
   if (await readWaiting(deps, memory, of, passingMs)) isLater = true
   const again = await readIssues(deps, memory, of)
-  if (isNews(issues, memory.since)) {
-    const command = { type: 'NoteIssuesRead', upTo: memory.since } as const
+  const upTo = readUpTo(memory)
+  if (isNews(issues, upTo)) {
+    const command = { type: 'NoteIssuesRead', upTo } as const
     const cause = { actor, commandId: randomUUID() }
     await deps.commands.execute(project, projectStream(document.id), command, cause)
   }
-  return isLater ? 'later' : again
+  return isLater && again === 'done' ? 'later' : again
 }
 
 /** `null` where the repository takes no work. By its number: another may have its name by now. */
@@ -188,6 +189,7 @@ async function readingOf(
     slug,
     ownerMayWrite: once(() => mayPush(deps, document.owner, document.githubRepoId)),
     isElsewhere: (issueId) => isElsewhere(deps, document, issueId),
+    isMadeElsewhere: (issueId) => isMadeElsewhere(deps, document, issueId),
   }
 }
 
@@ -210,7 +212,11 @@ async function readIssues(
   // Only what was read to its end is not asked for again.
   memory.etag = undefined
   let count = 0
-  let waiting = [...issues.passed.values()].filter(({ reason }) => isLimit(reason)).length
+  const isWaiting = (id: string) => {
+    const reason = issues.passed.get(id)?.reason
+    return memory.unasked.has(id) || (reason !== undefined && isLimit(reason))
+  }
+  let waiting = new Set([...issues.passed.keys(), ...memory.unasked.keys()].filter(isWaiting)).size
   let isLater = false
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
@@ -218,10 +224,11 @@ async function readIssues(
       // The next are read once there is room for those that wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1
+      const wasWaiting = isWaiting(issue.id)
       const outcome = await unlessGone(deps, of, issue.id, () => considerIssue(deps, of, issue))
+      noteOutcome(memory, issue, outcome)
       isLater ||= outcome === 'later'
-      if (outcome === 'waits' && !issues.passed.has(issue.id)) waiting += 1
-      memory.askedAt.set(issue.id, performance.now())
+      if ((outcome === 'waits' || outcome === 'unasked') && !wasWaiting) waiting += 1
       // Marked as seen only once it was read: a fault reads it again.
       if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
     }
@@ -230,8 +237,8 @@ async function readIssues(
   const isFresh = found.issues.some((issue) => !isPast(issue, clock.now()))
   // Another question has another tag.
   if (memory.since === since && !isFresh) memory.etag = found.etag ?? undefined
-  if (isLater) return 'later'
-  return isFresh || found.isCut ? 'soon' : 'done'
+  if (isFresh || found.isCut) return 'soon'
+  return isLater ? 'later' : 'done'
 }
 
 const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>

@@ -3,16 +3,23 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { isLimit, mayPassAway } from '#domain/project/issueRule.ts'
 import { hasRoom, isUnwanted, unsettledOf } from '#domain/project/issues.ts'
 import { isFault } from './faults.ts'
-import type { Memory } from './memory.ts'
-import { considerIssue, resumeIssue, withdraw, type IssueReadingDeps, type ReadingOf } from './reading.ts'
+import { dueOf, noteOutcome, type Memory } from './memory.ts'
+import {
+  considerIssue,
+  resumeIssue,
+  withdraw,
+  type Considered,
+  type IssueReadingDeps,
+  type ReadingOf,
+} from './reading.ts'
 
-/** Issues of one project in one round, and of those that wait for something else than a limit. */
+/** Issues of one project in one round, and of those that are asked for now and then. */
 export const issuesMost = 30
 const passingMost = 3
 
 /**
- * Goes on with issues that were taken: all where their owner has room, and some now and then where they have none, or who asked has to sign in
- * first. Answers whether one waits still.
+ * Goes on with issues that were taken: all where their owner has room, and some now and then where they have none, or who asked cannot be
+ * asked about. Answers whether they wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,
@@ -26,22 +33,17 @@ export async function resumeTaken(
   const isFull = !(await hasRoomFor(deps, of.document.owner))
   if (memory.isFull && !isFull) for (const { taskId } of taken) memory.askedAt.delete(taskId)
   memory.isFull = isFull
-  const due = taken.filter(({ taskId }) => isDue(memory, taskId, passingMs))
-  let isLater = due.length < taken.length
+  const due = dueOf(memory, taken, ({ taskId }) => taskId, passingMs)
   for (const one of due.slice(0, isFull ? passingMost : issuesMost)) {
     const outcome = await resumeIssue(deps, of, one)
     if (outcome === 'done') continue
-    isLater = true
     memory.askedAt.set(one.taskId, performance.now())
     if (outcome !== 'full') continue
     memory.isFull = true
     if (!isFull) break
   }
-  return isLater
+  return memory.isFull
 }
-
-const isDue = ({ askedAt }: Memory, id: string, passingMs: number): boolean =>
-  performance.now() - (askedAt.get(id) ?? Number.NEGATIVE_INFINITY) >= passingMs
 
 async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Promise<boolean> {
   try {
@@ -62,27 +64,39 @@ export async function readWaiting(
   passingMs: number,
 ): Promise<boolean> {
   const { issues } = of
-  const passed = [...issues.passed]
+  const passed = [...issues.passed].map(([id, { reason, words }]) => ({ id, reason, number: words.number }))
+  const unasked = [...memory.unasked].map(([id, { number }]) => ({ id, number }))
   const limited = hasRoom(issues, deps.clock.now().toISOString())
-    ? passed.filter(([, { reason }]) => isLimit(reason)).slice(0, issuesMost)
+    ? passed.filter(({ id, reason }) => isLimit(reason) && !memory.unasked.has(id))
     : []
-  const others = passed
-    .filter(([id, { reason }]) => mayPassAway(reason) && isDue(memory, id, passingMs))
-    .slice(0, passingMost)
+  const others = passed.filter(({ id, reason }) => mayPassAway(reason) && !memory.unasked.has(id))
+  const due = dueOf(memory, [...others, ...unasked], ({ id }) => id, passingMs)
   let isLater = false
-  let isFull = false
-  for (const [id, { reason, words }] of [...others, ...limited]) {
-    if (isFull && isLimit(reason)) break
-    memory.askedAt.set(id, performance.now())
-    const outcome = await unlessGone(deps, of, id, async () => {
-      const found = await deps.codeHost.issue(of.token, of.repository, words.number)
-      // Its number leads to where it was moved.
-      return found.id === id ? considerIssue(deps, of, found) : withdraw(deps, of, id)
-    })
-    isLater ||= outcome === 'later'
-    isFull ||= outcome === 'waits'
+  for (const one of due.slice(0, passingMost))
+    if ((await readAgain(deps, memory, of, one)) === 'later') isLater = true
+  for (const one of limited.slice(0, issuesMost)) {
+    const outcome = await readAgain(deps, memory, of, one)
+    if (outcome === 'later') isLater = true
+    if (outcome === 'waits') break
   }
   return isLater
+}
+
+async function readAgain(
+  deps: IssueReadingDeps,
+  memory: Memory,
+  of: ReadingOf,
+  { id, number }: { readonly id: string; readonly number: number },
+): Promise<Considered> {
+  // Also where it fails: the next has its turn then.
+  memory.askedAt.set(id, performance.now())
+  const outcome = await unlessGone(deps, of, id, async () => {
+    const found = await deps.codeHost.issue(of.token, of.repository, number)
+    // Its number leads to where it was moved.
+    return found.id === id ? considerIssue(deps, of, found) : withdraw(deps, of, id)
+  })
+  noteOutcome(memory, { id, number, updatedAt: null }, outcome)
+  return outcome
 }
 
 /** One that was deleted or moved after it was listed holds up none of the others. */
