@@ -219,6 +219,39 @@ test('images come by picker, paste and drop, one after a second try, and everybo
   await expect(seen.header).toBeVisible()
 })
 
+test('what is being written stays where it is as the window gets narrow and wide again, with its image and the focus', async () => {
+  const { page } = await visiting(stage, { as: ada, width: 1280 })
+  const { id } = await ada.task(project, 'Look at the window')
+  const task = await openTask(page, id)
+  await expect(task.chat).toContainText('I have looked.')
+  await task.openChanges()
+  const bytes = await picture('image/png', 64, 64)
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'window.png', mimeType: 'image/png', buffer: bytes })
+  const image = task.chat.getByRole('list', { name: 'Attached images' }).getByRole('listitem')
+  await expect(image).toHaveCount(1)
+  await task.composer.fill('Look at it on a phone')
+  await task.composer.press('ArrowLeft')
+
+  const caret = () => task.composer.evaluate((field: HTMLTextAreaElement) => field.selectionStart)
+  const at = await caret()
+  for (const width of [600, 1280, 600]) {
+    await page.setViewportSize({ width, height: 800 })
+    await expect(page.getByRole('tab', { name: 'Chat' })).toHaveCount(width === 600 ? 1 : 0)
+    await expect(task.composer).toBeFocused()
+    await expect(task.composer).toHaveValue('Look at it on a phone')
+    expect(await caret()).toBe(at)
+    await expect(image).toHaveCount(1)
+  }
+  // Where somebody reads the changes, these are shown.
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.getByRole('tab', { name: 'Code Changes' }).focus()
+  await page.setViewportSize({ width: 600, height: 800 })
+  await expect(page.getByRole('tab', { name: 'Code Changes' })).toHaveAttribute('aria-selected', 'true')
+  await expect(task.composer).toBeHidden()
+})
+
 test('what is spoken is written behind what is typed, and the microphone is given back', async () => {
   const { page } = await visiting(stage, { as: ada })
   const speech = await withSpeech(page)

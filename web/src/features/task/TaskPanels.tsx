@@ -43,62 +43,67 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
     if (panel !== 'chat') setWork(panel)
     if (panel === 'history') history.want()
   }
-  const chat = <ChatPanel task={task} open={open} headed={split} tools={split ? null : tools} />
+  const shown = split ? work : chosen
+  // Where there is room for one panel, it is the one that was in use.
+  const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task)
 
-  if (split) {
-    return (
+  // One tree for all widths: what is written, its images and the focus stay as the window changes.
+  return (
+    <>
+      {!split && (
+        <div className="flex h-11 flex-none items-center border-b border-line bg-panel pr-1">
+          <Tabs
+            id="task"
+            label={texts.panels.label}
+            tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
+            chosen={chosen}
+            onChoose={choose}
+            className="h-full min-w-0 flex-1 px-3 *:h-full md:px-4"
+          />
+          <div ref={setTools} className={classes('flex-none', chosen !== 'chat' && 'hidden')} />
+        </div>
+      )}
       <SplitView
         label={texts.panels.divider}
         position={position}
         initial={splitPosition.initial}
         onMove={setPosition}
-        left={chat}
+        split={split}
+        left={
+          <TabPanel name="chat" tabbed={!split} shown={split || chosen === 'chat'} onUse={() => use('chat')}>
+            <ChatPanel task={task} open={open} headed={split} tools={split ? null : tools} />
+          </TabPanel>
+        }
         right={
-          <section className="flex flex-col bg-panel">
-            <div className="flex h-10 flex-none items-center border-b border-line pr-1">
-              <Tabs
-                id="task"
-                label={texts.panels.label}
-                tabs={tabs}
-                chosen={work}
-                onChoose={choose}
-                className="h-10 min-w-0 flex-1 px-4"
-              />
-              <div ref={setTools} className="flex-none" />
-            </div>
+          <section
+            onFocus={() => use(work)}
+            className={classes('flex-1 flex-col bg-panel', shown === 'chat' ? 'hidden' : 'flex')}
+          >
+            {split && (
+              <div className="flex h-10 flex-none items-center border-b border-line pr-1">
+                <Tabs
+                  id="task"
+                  label={texts.panels.label}
+                  tabs={tabs}
+                  chosen={work}
+                  onChoose={choose}
+                  className="h-10 min-w-0 flex-1 px-4"
+                />
+                <div ref={setTools} className="flex-none" />
+              </div>
+            )}
             <WorkPanels
               task={task}
               open={open}
               history={history}
-              shown={work}
-              tools={tools}
+              shown={shown}
+              tools={split ? tools : null}
               onShow={choose}
             />
           </section>
         }
       />
-    )
-  }
-  return (
-    <>
-      <div className="flex h-11 flex-none items-center border-b border-line bg-panel pr-1">
-        <Tabs
-          id="task"
-          label={texts.panels.label}
-          tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
-          chosen={chosen}
-          onChoose={choose}
-          className="h-full min-w-0 flex-1 px-3 *:h-full md:px-4"
-        />
-        <div ref={setTools} className={classes('flex-none', chosen !== 'chat' && 'hidden')} />
-      </div>
-      <TabPanel name="chat" shown={chosen === 'chat'}>
-        {chat}
-      </TabPanel>
-      <div className={classes('min-h-0 flex-1 flex-col bg-panel', chosen === 'chat' ? 'hidden' : 'flex')}>
-        <WorkPanels task={task} open={open} history={history} shown={chosen} tools={null} onShow={choose} />
-      </div>
     </>
   )
 }
@@ -170,17 +175,24 @@ function History({
 function TabPanel({
   name,
   shown,
+  tabbed = true,
+  onUse,
   children,
 }: {
   readonly name: Panel
   readonly shown: boolean
+  /** Whether it has a tab. */
+  readonly tabbed?: boolean
+  /** The focus has come into it. */
+  readonly onUse?: () => void
   readonly children: ReactNode
 }) {
   const [visited, setVisited] = useState(shown)
   if (shown && !visited) setVisited(true)
   return (
     <div
-      {...tabPanelProps('task', name)}
+      {...(tabbed && tabPanelProps('task', name))}
+      onFocus={onUse}
       className={classes('min-h-0 flex-1 flex-col', shown ? 'flex' : 'hidden')}
     >
       {visited && children}

@@ -1,8 +1,9 @@
 /**
  * Two panes with a divider that is dragged, or moved by the arrow keys, 2 percent a step. Between 20 and 80 percent;
- * a double click puts it back to the middle of things.
+ * a double click puts it back to the middle of things. Where there is no room for both, they stay mounted in one column.
  */
-import { useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { classes } from '../classes.ts'
 
 interface SplitViewProps {
   readonly label: string
@@ -10,6 +11,8 @@ interface SplitViewProps {
   readonly position: number
   readonly initial: number
   readonly onMove: (position: number) => void
+  /** Whether the panes are side by side; otherwise they are in a column, without the divider. */
+  readonly split?: boolean
   readonly left: ReactNode
   readonly right: ReactNode
 }
@@ -18,11 +21,34 @@ const least = 20
 const most = 80
 const step = 2
 
-export function SplitView({ label, position, initial, onMove, left, right }: SplitViewProps) {
+export function SplitView({ split = true, left, right, ...divided }: SplitViewProps) {
   const frame = useRef<HTMLDivElement>(null)
   // While it is dragged the position is only shown; where it is let go is where it stays.
   const [dragged, setDragged] = useState<number | null>(null)
-  const shown = clamped(dragged ?? position)
+  const shown = clamped(dragged ?? divided.position)
+  return (
+    <div
+      ref={frame}
+      className={classes('min-h-0 flex-1 *:min-h-0 *:min-w-0', split ? 'grid' : 'flex flex-col')}
+      style={split ? { gridTemplateColumns: `minmax(0, ${shown}fr) 1px minmax(0, ${100 - shown}fr)` } : {}}
+    >
+      {left}
+      {split && (
+        <Divider {...divided} frame={frame} shown={shown} isDragged={dragged !== null} onDrag={setDragged} />
+      )}
+      {right}
+    </div>
+  )
+}
+
+interface DividerProps extends Pick<SplitViewProps, 'label' | 'initial' | 'onMove'> {
+  readonly frame: RefObject<HTMLDivElement | null>
+  readonly shown: number
+  readonly isDragged: boolean
+  readonly onDrag: (position: number | null) => void
+}
+
+function Divider({ label, initial, onMove, frame, shown, isDragged, onDrag }: DividerProps) {
   const at = (clientX: number) => {
     const box = frame.current?.getBoundingClientRect()
     return box === undefined || box.width === 0 ? shown : clamped(((clientX - box.left) / box.width) * 100)
@@ -35,42 +61,34 @@ export function SplitView({ label, position, initial, onMove, left, right }: Spl
   }
   return (
     <div
-      ref={frame}
-      className="grid min-h-0 flex-1 *:min-h-0 *:min-w-0"
-      style={{ gridTemplateColumns: `minmax(0, ${shown}fr) 1px minmax(0, ${100 - shown}fr)` }}
+      role="separator"
+      aria-orientation="vertical"
+      aria-label={label}
+      aria-valuemin={least}
+      aria-valuemax={most}
+      aria-valuenow={Math.round(shown)}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onDoubleClick={() => onMove(initial)}
+      onPointerDown={(event) => {
+        event.preventDefault()
+        event.currentTarget.setPointerCapture(event.pointerId)
+        onDrag(at(event.clientX))
+      }}
+      onPointerMove={(event) => {
+        if (isDragged) onDrag(at(event.clientX))
+      }}
+      onPointerUp={(event) => {
+        if (!isDragged) return
+        onMove(at(event.clientX))
+        onDrag(null)
+      }}
+      onPointerCancel={() => onDrag(null)}
+      className="group relative z-10 cursor-col-resize touch-none bg-line outline-none"
     >
-      {left}
-      <div
-        role="separator"
-        aria-orientation="vertical"
-        aria-label={label}
-        aria-valuemin={least}
-        aria-valuemax={most}
-        aria-valuenow={Math.round(shown)}
-        tabIndex={0}
-        onKeyDown={onKeyDown}
-        onDoubleClick={() => onMove(initial)}
-        onPointerDown={(event) => {
-          event.preventDefault()
-          event.currentTarget.setPointerCapture(event.pointerId)
-          setDragged(at(event.clientX))
-        }}
-        onPointerMove={(event) => {
-          if (dragged !== null) setDragged(at(event.clientX))
-        }}
-        onPointerUp={(event) => {
-          if (dragged === null) return
-          onMove(at(event.clientX))
-          setDragged(null)
-        }}
-        onPointerCancel={() => setDragged(null)}
-        className="group relative z-10 cursor-col-resize touch-none bg-line outline-none"
-      >
-        {/* The line is one pixel, the place to take hold of it nine. */}
-        <span className="absolute inset-y-0 -left-1 w-2.25" />
-        <span className="absolute top-1/2 -left-0.5 h-8 w-1.25 -translate-y-1/2 rounded-[3px] bg-line group-hover:bg-control group-focus-visible:bg-accent" />
-      </div>
-      {right}
+      {/* The line is one pixel, the place to take hold of it nine. */}
+      <span className="absolute inset-y-0 -left-1 w-2.25" />
+      <span className="absolute top-1/2 -left-0.5 h-8 w-1.25 -translate-y-1/2 rounded-[3px] bg-line group-hover:bg-control group-focus-visible:bg-accent" />
     </div>
   )
 }
