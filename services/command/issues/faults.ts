@@ -10,5 +10,5 @@ export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][])
 
 /** Whether the same question may have another answer soon. */
 export const isPassing = (fault: unknown): boolean =>
-  isFault(fault, ['unavailable', 'rate_limited']) ||
+  (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
