@@ -9,10 +9,9 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
-import { isGitDiff } from './changes/diff/readDiffs.ts'
 import { texts as changesTexts } from './changes/texts.ts'
 import { texts as pageTexts } from './texts.ts'
-import { type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
+import { isGitDiff, type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
 
 const texts = {
   create: { title: 'Create pull request', confirm: 'Create pull request' },

@@ -16,6 +16,7 @@ import type {
   getPullRequest,
   getTask,
   getTaskDiff,
+  GitDiff,
   retryTask,
   updateTask,
 } from '#domain/api/tasks.schema.ts'
@@ -210,3 +211,22 @@ export const {
   usePullRequestQuery,
   useCreatePullRequestMutation,
 } = taskApi
+
+/** Whether an answer has the shape of a diff, as far as the screen relies on it. */
+export function isGitDiff(value: unknown): value is GitDiff {
+  if (!isRecord(value)) return false
+  const { status, changedFiles, totalChanges, commitComparison } = value
+  return (
+    (status === 'ready' || status === 'pending_clone' || status === 'not_initialized') &&
+    typeof totalChanges === 'number' &&
+    isRecord(commitComparison) &&
+    Array.isArray(changedFiles) &&
+    changedFiles.every(
+      (file) => isRecord(file) && typeof file['fileName'] === 'string' && typeof file['diff'] === 'string',
+    )
+  )
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

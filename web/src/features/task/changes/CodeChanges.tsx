@@ -8,10 +8,10 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { useReplayed, type CodeChangesProps } from '../replayed.ts'
-import { useDiffQuery } from '../taskApi.ts'
+import { isGitDiff, useDiffQuery } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
 import { ChangesPanel } from './ChangesPanel.tsx'
-import { isGitDiff, sameChanges } from './diff/readDiffs.ts'
+import { sameChanges } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
 
 export function CodeChanges(props: CodeChangesProps) {

@@ -1,5 +1,5 @@
 /** The changed files, read once for as long as the answer they came in is on the screen. Pure. */
-import type { ChangedFile, GitDiff } from '#domain/api/tasks.schema.ts'
+import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { fileFacts, type FileFacts } from './fileFacts.ts'
 import { type Hunk, parseDiff } from './parseDiff.ts'
 
@@ -95,23 +95,4 @@ export function contentHash(text: string): string {
   high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
   low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
   return (4_294_967_296 * (2_097_151 & low) + (high >>> 0)).toString(36)
-}
-
-/** Whether an answer has the shape of a diff, as far as the screen relies on it. */
-export function isGitDiff(value: unknown): value is GitDiff {
-  if (!isRecord(value)) return false
-  const { status, changedFiles, totalChanges, commitComparison } = value
-  return (
-    (status === 'ready' || status === 'pending_clone' || status === 'not_initialized') &&
-    typeof totalChanges === 'number' &&
-    isRecord(commitComparison) &&
-    Array.isArray(changedFiles) &&
-    changedFiles.every(
-      (file) => isRecord(file) && typeof file['fileName'] === 'string' && typeof file['diff'] === 'string',
-    )
-  )
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
