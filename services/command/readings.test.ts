@@ -36,7 +36,9 @@ const stored: StoredEvent = { ...delivered, content: null }
 async function started(
   read: (id: string) => 'done' | 'soon' | 'later',
   times: Partial<Readings<Placed>['times']> = {},
-  ofRepository = 2,
+  /** So many projects of a repository are hinted at, or all there are. */
+  hinted: number | 'all' = 2,
+  waitFor: () => Promise<boolean> = async () => true,
 ) {
   /** The projects of each round. */
   const roundsOf: string[][] = []
@@ -68,14 +70,14 @@ async function started(
         },
       },
       log: { open: async () => delivered },
-      projected: { waitFor: async () => true },
+      projected: { waitFor },
       logger: logger('silent'),
     },
     {
       times: { firstMs: 0, allMs: 20, restMs: 1, againMs: 1, ...times },
       failed: 'failed',
-      hintOf: () => ({ repositoryId: '42', hint: 'soon' }),
-      ofRepository: async () => projects.slice(0, ofRepository),
+      hintOf: () => (hinted === 'all' ? hinted : { repositoryId: '42', hint: 'soon' }),
+      ofRepository: async () => projects.slice(0, hinted === 'all' ? 0 : hinted),
       one: async (id) => projects.find((project) => project.id === id),
       page: async (size, after) =>
         projects.filter(({ order }) => after === undefined || order > after.value).slice(0, size),
@@ -169,4 +171,55 @@ test('where an engine was away in a reading of all, the next goes on with the pr
   await expect.poll(() => roundsOf.some((round) => round.at(-1) === '249')).toBe(true)
   expect(roundsOf[0]).toEqual(ids(0, 120))
   expect(roundsOf[1]?.[0]).toBe('120')
+})
+
+test('a read model that is behind as a hint comes does not end a reading of all', async () => {
+  const hinted: (() => Promise<void>)[] = []
+  let isBehind = false
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '100') {
+        isBehind = true
+        void hinted[0]?.()
+      }
+      return 'done'
+    },
+    { allMs: never, firstMs: 20, restMs: 0, againMs: never },
+    2,
+    async () => {
+      if (!isBehind) return true
+      isBehind = false
+      throw new EngineUnavailable('The read model')
+    },
+  )
+  hinted.push(hint)
+  await expect.poll(() => reads.at(-1)).toBe('249')
+  expect(isBehind).toBe(false)
+  expect(reads.slice(0, projects.length)).toEqual(ids(0))
+})
+
+test('a project at which an engine always fails keeps none before or behind it from being read', async () => {
+  const { reads } = await started((id) => {
+    if (id === '120') throw new EngineUnavailable('The database')
+    return 'done'
+  })
+  await expect.poll(() => reads.filter((id) => id === '0').length).toBeGreaterThan(1)
+  await expect.poll(() => reads.filter((id) => id === '249').length).toBeGreaterThan(1)
+})
+
+test('a reading of all that is asked for while one is under way begins with the first', async () => {
+  let isAway = true
+  let wanted: () => Promise<void> = async () => undefined
+  const { roundsOf, hint } = await started(
+    (id) => {
+      if (id !== '120' || !isAway) return 'done'
+      isAway = false
+      void wanted()
+      throw new EngineUnavailable('The database')
+    },
+    { firstMs: 20 },
+    'all',
+  )
+  wanted = hint
+  await expect.poll(() => roundsOf[1]?.[0]).toBe('0')
 })

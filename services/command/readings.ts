@@ -91,6 +91,8 @@ interface Running<Project extends Placed> {
   allAgainAt: number
   /** Where the last reading of all stopped, as the host or an engine was away: the next goes on there. */
   stoppedAt: Behind | undefined
+  /** How often a reading of all was hinted at: what begins after a hint begins with the first. */
+  hintedAll: number
   /** All hints up to here were heard. */
   heard: Position | null
   isStopped: boolean
@@ -115,6 +117,7 @@ export async function startReadings<Project extends Placed>(
     ofAll: inRounds(readAll),
     allAgainAt: 0,
     stoppedAt: undefined,
+    hintedAll: 0,
     heard: from,
     isStopped: false,
   }
@@ -172,6 +175,7 @@ async function note<Project extends Placed>(running: Running<Project>, stored: S
     if (hint === undefined) return
     if (hint !== 'all') hinted.add(hint.repositoryId, hint.hint, now)
     else {
+      running.hintedAll += 1
       running.stoppedAt = undefined
       // Once the burst is over.
       ofAll.within(Math.max(of.times.restMs, running.allAgainAt - now))
@@ -233,25 +237,31 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
   const { allMs, againMs } = of.times
   running.allAgainAt = performance.now() + againMs
   const round = begun(running)
-  let after = running.stoppedAt
+  const { stoppedAt, hintedAll } = running
   running.stoppedAt = undefined
+  const stop = (at: Behind | undefined) => {
+    if (running.hintedAll === hintedAll) running.stoppedAt = at
+  }
+  let after = stoppedAt
+  let underWay: Behind | undefined
   try {
     for (;;) {
+      underWay = undefined
       const found = await of.page(pageSize, after)
       for (const one of found) {
-        if (round.isOver()) {
-          running.stoppedAt = after
-          return
-        }
-        // Nobody waits for all to be read.
-        if (nextOf(running) <= performance.now()) await readHinted(running)
+        if (round.isOver()) return stop(after)
+        // Nobody waits for all to be read, and what is hinted at ends no reading of all.
+        if (nextOf(running) <= performance.now())
+          await readHinted(running).catch((fault: unknown) => logFault(running, fault))
+        underWay = { value: one.order, id: one.id }
         await readOne(running, round, one, null)
-        after = { value: one.order, id: one.id }
+        after = underWay
       }
       if (found.length < pageSize) return
     }
   } catch (fault) {
-    running.stoppedAt = after
+    // One at which an engine fails each time holds up no other for long.
+    stop(after === stoppedAt && underWay ? underWay : after)
     throw fault
   } finally {
     ofAll.within(allMs)
