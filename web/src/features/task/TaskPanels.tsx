@@ -48,7 +48,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task)
 
-  // One tree for all widths: what is written, its images and the focus stay as the window changes.
+  // One tree for all widths: what is being written stays as the window changes, with its images and the focus.
   return (
     <>
       {!split && (

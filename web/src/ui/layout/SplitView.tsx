@@ -25,6 +25,8 @@ export function SplitView({ split = true, left, right, ...divided }: SplitViewPr
   const frame = useRef<HTMLDivElement>(null)
   // While it is dragged the position is only shown; where it is let go is where it stays.
   const [dragged, setDragged] = useState<number | null>(null)
+  // The divider goes with the second column, and what is dragged with it.
+  if (!split && dragged !== null) setDragged(null)
   const shown = clamped(dragged ?? divided.position)
   return (
     <div

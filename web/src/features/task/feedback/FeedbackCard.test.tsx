@@ -191,6 +191,25 @@ describe('a message to the agent that was edited', () => {
       press('Discard text')
       expect(shownEditor()).toBeNull()
       expect(shown().queryByText(new RegExp(`^${lead}`))).toBeNull()
+      expect(document.activeElement?.getAttribute('aria-label')).toBe('Changes requested: grace')
+    })
+
+    test('is not said of words that nobody wrote, as they came to be edited', async () => {
+      let answer: (body: unknown) => void = () => undefined
+      const asked = new Promise((resolve) => (answer = resolve))
+      const { server, store } = openPart(<FeedbackCards task={task} />, {
+        [`GET ${at}/feedback`]: { feedback: [review()], version: 1 },
+        [`GET ${card}/message`]: () => asked,
+      })
+      await screen.findByRole('article', { name: 'Changes requested: grace' })
+      press('Edit first')
+      server.answer({ [`GET ${at}/feedback`]: { feedback: [sent], version: 2 } })
+      act(() => void store.dispatch(connectionChanged('connected')))
+      await shown().findByText('Sent by the rule of the project.')
+      answer({ message: 'grace asked for changes' })
+      await act(async () => asked)
+      expect(shownEditor()).toBeNull()
+      expect(shown().queryByText(new RegExp(`^${lead}`))).toBeNull()
     })
 
     test('is kept where it was typed as the message was on its way', async () => {

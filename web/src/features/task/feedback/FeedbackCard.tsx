@@ -1,6 +1,6 @@
 /** A review, a comment or a failed check: who, with what right, where, in which words, and what can be done with it. */
 import { CircleX, MessageSquare } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
@@ -32,11 +32,19 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
   const draft = useEdited(`${taskId} ${id}`)
   const [send, { isLoading: isSending }] = useSendFeedbackMutation()
   const quoted = comments.filter(isInFull)
+  const card = useRef<HTMLElement>(null)
+  const onDiscard = () => {
+    draft.edit(null)
+    // The button goes with the text.
+    card.current?.focus()
+  }
   // What somebody writes about stays.
   if (isStale && status !== 'sent' && draft.edited === null) return null
   if (status === 'dismissed') return <Dismissed taskId={taskId} feedback={feedback} />
   return (
     <article
+      ref={card}
+      tabIndex={-1}
       aria-label={titleOf(feedback)}
       className="grid grid-cols-1 gap-2 rounded-panel border border-line bg-panel p-3 text-ui"
     >
@@ -66,7 +74,7 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
         <Actions taskId={taskId} feedback={feedback} draft={draft} send={send} isSending={isSending} />
       ) : (
         <>
-          {draft.edited !== null && !isSending && <Unsent onDiscard={() => draft.edit(null)} />}
+          {draft.edited !== null && !isSending && <Unsent onDiscard={onDiscard} />}
           <Sent taskId={taskId} feedback={feedback} />
         </>
       )}
@@ -227,6 +235,13 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
   const dispatch = useDispatch()
   const [dismiss, dismissing] = useDismissFeedbackMutation()
   const [readMessage, reading] = useLazyFeedbackMessageQuery()
+  const isOpen = useRef(true)
+  useEffect(() => {
+    isOpen.current = true
+    return () => {
+      isOpen.current = false
+    }
+  }, [])
   const onSend = async () => {
     const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
     if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
@@ -237,7 +252,8 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
     if (edited !== null) return edit(null)
     const answer = await readMessage({ taskId, feedbackId }, true)
     if (answer.data === undefined) return dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
-    edit(answer.data.message)
+    // It may have been sent meanwhile.
+    if (isOpen.current) edit(answer.data.message)
   }
   const onDismiss = async () => {
     const answer = await dismiss({ taskId, feedbackId })
