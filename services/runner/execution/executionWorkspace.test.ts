@@ -1,5 +1,5 @@
 /** What a run that is cut off while its workspace is made leaves to the next one: with real git, and the log as the server has it. */
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -26,13 +26,15 @@ import { cause, openTestEngines, type TestEngines } from '../../../tests/server/
 import { projectOf } from '../../../tests/server/pullRequestScene.ts'
 import { redactionOf } from '../redaction/redaction.ts'
 import { noSandbox } from '../sandbox/none.ts'
+import type { Git } from '../workspace/git/git.ts'
 import { openMirrors } from '../workspace/git/mirror.ts'
 import { packFolders } from '../workspace/saved/archive.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
 import { openSandboxUsers } from '../workspace/sandboxUsers.ts'
-import { hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
+import { evictWorkspace, hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
 import { stopping } from './control.ts'
 import { executionWorkspace } from './executionWorkspace.ts'
+import type { PreparingDeps } from './prepareWorkspace.ts'
 
 const id = taskId(1)
 const stream = taskStream(id)
@@ -149,8 +151,20 @@ const cutOff = (): never => {
   throw new Error('cut off')
 }
 
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
 /** The runner makes the workspace of the message that runs, as the log is now, until it is cut off. */
-async function run(cut?: Cut) {
+async function run(
+  cut?: Cut,
+  {
+    git = testGit,
+    make = async () => undefined,
+  }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> = {},
+) {
   const { state } = await engines.commands.load(decider, stream)
   const document = await engines.documents.now(tasksView, stream, id)
   if (state.kind !== 'task' || !document) throw new Error('there is no task')
@@ -163,15 +177,16 @@ async function run(cut?: Cut) {
   }
   const deps = {
     root,
-    path: testPath,
+    // A process that is killed removes nothing.
+    path: cut ? '/nonexistent' : testPath,
     isRoot: false,
-    git: testGit,
+    git,
     mirrors: openMirrors({ root: join(root, 'mirrors'), git: testGit, onFault: unexpected }),
     checkCheckout: async () => undefined,
     sandboxUsers: await openSandboxUsers(root),
     scratch: { make: cutOff },
     sandbox: noSandbox({ path: testPath, git: testGit }),
-    eviction: { make: async () => undefined },
+    eviction: { make },
     logger: engines.logger,
     documents: { get },
     accessControl: { check: async () => undefined },
@@ -243,5 +258,40 @@ describe('a run that is cut off', { timeout: 30_000 }, () => {
     expect(await hasWorkspace(scene.root, id)).toBe(true)
     const { state } = await engines.commands.load(decider, stream)
     expect(state).toMatchObject({ workspace: 'ready', pendingRestore: null, cleanUp: { work: null } })
+  })
+})
+
+describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
+  const full: Git = async (call) => {
+    const finished = await testGit(call)
+    const stderr = Buffer.from('fatal: cannot write: No space left on device\n')
+    return call.args[1] === 'unbundle' ? { ...finished, code: 128, stderr } : finished
+  }
+  const git = Object.assign(full, { as: testGit.as })
+
+  test('is nothing', async () => {
+    await histories.lost()
+    await expect(run(undefined, { git })).rejects.toThrow('No space left on device')
+    expect(await exists(taskFolder(scene.root, id))).toBe(false)
+    expect(await run()).toMatchObject({ kind: 'ready', isNew: true })
+  })
+
+  test('is the home that an eviction kept', async () => {
+    await histories.lost()
+    const { homeDir } = await scene.prepare({ taskId: id })
+    await writeIn(homeDir, '.claude/kept.json', '{}')
+    await evictWorkspace(scene.root, id, testPath)
+    await expect(run(undefined, { git })).rejects.toThrow('No space left on device')
+    expect((await readdir(taskFolder(scene.root, id))).toSorted()).toEqual(['asleep', 'home'])
+    expect(await exists(join(homeDir, '.claude/kept.json'))).toBe(true)
+  })
+
+  test('does not take the room for the next try', async () => {
+    await histories.lost()
+    await expect(run('the session')).rejects.toThrow('cut off')
+    const tree = join(taskFolder(scene.root, id), 'tree')
+    expect(await exists(tree)).toBe(true)
+    const make = async () => ((await exists(tree)) ? 'There is no room.' : undefined)
+    expect(await run(undefined, { make })).toMatchObject({ kind: 'ready', isNew: true })
   })
 })

@@ -7,6 +7,7 @@ import type { RecordingDeps } from '../deps.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import type { WarmAgents } from '../prewarm/warmAgents.ts'
+import { madeWhole } from '../workspace/incomplete.ts'
 import { completeWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
@@ -75,10 +76,19 @@ export async function executionWorkspace(
     })
     return ready.kind === 'failed' ? ready : { ...ready, session }
   }
-  const ready = await makeOrRestore(deps, subject)
+  const { signal } = stop
+  const ready = await madeWhole(
+    deps,
+    { taskId: document.id, signal, close: subject.early?.close },
+    async () => {
+      const made = await makeOrRestore(deps, subject)
+      // Restored, then complete on the disk, then prepared in the log, which forgets by that what was merged: a run that ends before is repeated as it was.
+      if (made.kind === 'ready' && made.isNew && isToBeRestored(subject))
+        await completeWorkspace(deps.root, made.workspace)
+      return made
+    },
+  )
   if (ready.kind === 'failed') return ready
-  // Restored, then complete on the disk, then prepared in the log, which forgets by that what was merged: a run that ends before is repeated as it was.
-  if (ready.isNew && isToBeRestored(subject)) await completeWorkspace(deps.root, ready.workspace)
   await reporter.report(preparedEvent(ready.workspace, executionId))
   return ready
 }
@@ -107,9 +117,12 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Exe
     signal,
     isToBeRestored: isToBeRestored(subject),
   }
-  const remake = async () => {
+  const discard = async () => {
     await early?.close()
     await removeWorkspace(deps.root, task.taskId, deps.path)
+  }
+  const remake = async () => {
+    await discard()
     return prepare(deps, preparing)
   }
   try {
@@ -128,7 +141,7 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Exe
       return { ...ready, session: whose === null ? null : session }
     }
     const work = await restoreSavedWork(deps, task, ready.workspace)
-    if (task.pendingRestore !== null) return await restoredAnew(deps, { task, ready, work, session, remake })
+    if (task.pendingRestore !== null) return await restoredAnew(deps, { task, ready, work, session, discard })
     await booting.stderr.write(`${work.kind === 'restored' ? restored : lost}\n`)
     if (work.kind === 'restored') return { ...ready, session: work.session === null ? null : session }
     if (work.kind === 'nothing_saved') return { ...ready, session: null }
@@ -161,21 +174,23 @@ async function restoredAnew(
     ready,
     work,
     session,
-    remake,
+    discard,
   }: {
     readonly task: LiveTask
     readonly ready: ReadyWorkspace
     readonly work: RestoredWork
     readonly session: string | null
-    readonly remake: () => Promise<unknown>
+    readonly discard: () => Promise<void>
   },
 ): Promise<ExecutionWorkspace | Failed> {
   if (work.kind === 'spoiled') {
-    await remake()
+    await discard()
     return failed('restore_failed', work.why)
   }
-  if (work.kind === 'nothing_saved' && task.saved !== null)
+  if (work.kind === 'nothing_saved' && task.saved !== null) {
+    await discard()
     return failed('restore_failed', 'The saved files of that turn are gone.')
+  }
   await recordRestored(deps, task, [], null)
   const resumes = work.kind === 'restored' && work.session !== null
   return { ...ready, session: resumes ? session : null }

@@ -20,6 +20,7 @@ import {
   type PrepareRequest,
   type PrepareResult,
 } from '../workspace/createWorkspace.ts'
+import { removeIncomplete } from '../workspace/incomplete.ts'
 import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
@@ -215,7 +216,9 @@ export async function workspaceFor(
   { task, user }: WorkspaceOf,
   making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
 ): Promise<Prepared | Failed> {
-  const noSpace = await deps.eviction.make({ projectId: task.projectId })
+  // What was left of one is made anew: it must not take the room for that.
+  await removeIncomplete(deps.root, task.id, deps.path)
+  const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
   if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
   const prepared = await prepareWorkspace({
     git: deps.git,

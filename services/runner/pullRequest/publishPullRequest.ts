@@ -14,6 +14,7 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { failed, type Failed } from '../execution/failure.ts'
 import { identityOf, prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
 import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
@@ -23,7 +24,8 @@ import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import { type Git, lastWords } from '../workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
-import { completeWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
+import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { publishOrigins } from './publishOrigins.ts'
 import { addressOfTask, withRecord } from './taskRecord.ts'
 import { agentLimits } from '../execution/runLimits.ts'
@@ -58,26 +60,12 @@ const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
 export async function publishPullRequest(deps: Deps, publication: Publication): Promise<PullRequestOutcome> {
-  const { state, task, user, signal } = publication
-  const ready = await prepare(deps, {
-    task: { ...task, lastBase: state.baseCommit },
-    user,
-    executionId: '',
-    reporter: null,
-    output: null,
-    signal,
-    needs: 'push',
-    isToBeRestored: true,
-  })
+  const { task, signal } = publication
+  const ready = await madeWhole(deps, { taskId: task.id, signal }, () =>
+    workspaceToPublish(deps, publication),
+  )
   if (ready.kind === 'failed') return ready
   const { workspace, repository, access } = ready
-  if (ready.isNew) {
-    if ((await restoreSavedWork(deps, state, workspace)).kind !== 'restored') {
-      await removeWorkspace(deps.root, task.id, deps.path)
-      return { kind: 'failed', code: 'no_changes', reason: lostWork }
-    }
-    await completeWorkspace(deps.root, workspace)
-  }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
   const existing = await deps.codeHost.findPullRequest(access.accessToken, repository, branches)
   if (!existing) {
@@ -96,6 +84,30 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
     publishOrigins(deps, publication, ready, headCommit),
   ])
   return 'number' in outcome ? { ...outcome, notesRefused } : outcome
+}
+
+/** The task's workspace; one that is gone is made anew, with the work that was saved. */
+async function workspaceToPublish(
+  deps: Deps,
+  { state, task, user, signal }: Publication,
+): Promise<ReadyWorkspace | Failed> {
+  const ready = await prepare(deps, {
+    task: { ...task, lastBase: state.baseCommit },
+    user,
+    executionId: '',
+    reporter: null,
+    output: null,
+    signal,
+    needs: 'push',
+    isToBeRestored: true,
+  })
+  if (ready.kind === 'failed' || !ready.isNew) return ready
+  if ((await restoreSavedWork(deps, state, ready.workspace)).kind !== 'restored') {
+    await removeIncomplete(deps.root, task.id, deps.path)
+    return failed('no_changes', lostWork)
+  }
+  await completeWorkspace(deps.root, ready.workspace)
+  return ready
 }
 
 /** Pushes the work, and records the changes as they were published. */

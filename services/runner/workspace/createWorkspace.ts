@@ -1,17 +1,16 @@
 /** Makes the workspace of a task on a mirror. */
-import { chmod, chown, lstat, mkdir, readdir } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isBranchName } from '#domain/kernel/names.ts'
-import { giveTo, removeFolder } from './agentFiles.ts'
+import { giveTo } from './agentFiles.ts'
 import type { CheckCheckout } from './git/checkoutLimits.ts'
 import { endedWell, gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'
 import { headsOf, headsWritten } from './git/refs.ts'
-import { unlessMissing } from './missing.ts'
+import { removeIncomplete } from './incomplete.ts'
 import { branchCandidates, usableBranchName } from './names.ts'
 import {
   completeWorkspace,
-  evictedMarker,
   findWorkspace,
   placesOf,
   taskFolder,
@@ -98,7 +97,10 @@ async function makeWorkspace(
   commits: BaseCommits,
 ): Promise<void> {
   const task = taskFolder(request.root, request.taskId)
-  await removeIncomplete(task, workspace, request.path)
+  const { kept } = await removeIncomplete(request.root, request.taskId, request.path)
+  // The server may have begun or ceased to use sandboxes since then.
+  if (workspace.owner && kept.includes('home'))
+    await giveTo(workspace.owner, [workspace.homeDir], request.path)
   await makeFolders(request.root, task, workspace)
   request.onPlace?.(workspace)
   // Neither reads what the other makes. Both have ended when this fails.
@@ -183,15 +185,6 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
   const candidates = [...paths, join(gitDir, 'HEAD'), join(gitDir, 'config'), join(gitDir, 'logs', 'HEAD')]
   const found = await Promise.all(candidates.map((path) => lstat(path).catch(() => undefined)))
   return candidates.filter((_, index) => found[index]?.isSymbolicLink() === false)
-}
-
-async function removeIncomplete(task: string, { owner, homeDir }: Workspace, path: string): Promise<void> {
-  const names: readonly string[] = (await readdir(task).catch(unlessMissing)) ?? []
-  const isEvicted = names.includes(evictedMarker)
-  const gone = names.filter((name) => name !== evictedMarker && !(isEvicted && name === 'home'))
-  for (const name of gone) await removeFolder(join(task, name), path)
-  // The server may have begun or ceased to use sandboxes since then.
-  if (owner && isEvicted && names.includes('home')) await giveTo(owner, [homeDir], path)
 }
 
 async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {

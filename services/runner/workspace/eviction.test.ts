@@ -212,12 +212,53 @@ describe('room on the disk', { timeout: 20_000 }, () => {
       'git/objects/info/alternates',
       `${before}${mirror.objects}\n`,
     )
-    expect(await room().clear()).toMatchObject({ mirrors: [] })
+    using.add('half-made')
+    expect(await room().clear()).toMatchObject({ workspaces: [], mirrors: [] })
     const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit, onFault: unexpected })
     await utimes(mirror.dir, 1_000, 1_000)
     await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     await writeFile(join(scene.root, 'tasks', 'half-made', 'git/objects/info/alternates'), '')
     expect(await room({ idleMs: 60_000 }).clear()).toMatchObject({ mirrors: [] })
+  })
+
+  test('what a making or a restoring that failed left goes, and its mirror with it', async () => {
+    await scene.prepare({ taskId: 'half-restored', isToBeRestored: true })
+    const task = join(scene.root, 'tasks', 'half-restored')
+    using.add('half-restored')
+    expect(await room().clear()).toMatchObject({ workspaces: [], mirrors: [] })
+    using.clear()
+    const isHeld = locks.hold('half-restored', async () => {
+      expect(await room().clear()).toMatchObject({ workspaces: [], mirrors: [] })
+      expect(await readdir(task)).toEqual(expect.arrayContaining(['git', 'home', 'tree']))
+    })
+    await isHeld
+    const cleared = await room().clear()
+    expect(cleared).toMatchObject({ workspaces: ['half-restored'] })
+    expect(cleared.mirrors).toHaveLength(1)
+    expect(cleared.bytes).toBeLessThan(100_000)
+    await expect(readdir(task)).rejects.toThrow('ENOENT')
+    expect(await mirrorsThere()).toEqual([])
+  })
+
+  test('of one that was evicted before, only the home is kept', async () => {
+    const { homeDir } = await prepare('one')
+    await writeIn(homeDir, '.claude/projects/session.jsonl', 'session\n')
+    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+    await scene.prepare({ taskId: 'one', workingBranch: 'flightdeck/one', isToBeRestored: true })
+    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+    expect((await readdir(join(scene.root, 'tasks', 'one'))).toSorted()).toEqual(['asleep', 'home'])
+    expect(await readFile(join(homeDir, '.claude/projects/session.jsonl'), 'utf8')).toBe('session\n')
+    // Nothing more of it may go.
+    expect(await room().clear()).toMatchObject({ workspaces: [] })
+  })
+
+  test('what a task has of an incomplete one leaves it room for another', async () => {
+    const { dir } = await scene.prepare({ taskId: 'half-restored', isToBeRestored: true })
+    await writeIn(dir, 'large.bin', Buffer.alloc(1_000_000))
+    const cleaner = room({ limits: { budget: 900_000, ...plenty } })
+    await locks.hold('half-restored', () => cleaner.clear())
+    expect(await cleaner.make({ projectId: 'project', taskId: 'other' })).toContain('There is no room')
+    expect(await cleaner.make({ projectId: 'project', taskId: 'half-restored' })).toBeUndefined()
   })
 
   test.each([
@@ -249,16 +290,18 @@ describe('room on the disk', { timeout: 20_000 }, () => {
   test('that cannot be measured keeps no task waiting', async () => {
     const cleaner = room({ path: '/nonexistent' })
     await prepare('one')
-    await cleaner.make({ projectId: 'project' })
+    await cleaner.make({ projectId: 'project', taskId: 'new' })
     await expect.poll(() => faults.splice(0)).toEqual([expect.objectContaining({ name: 'CannotStart' })])
   })
 
   test('is made before a workspace is, once it is known to be short', async () => {
     const cleaner = room({ measureMs: 0 })
     await prepare('one')
-    await cleaner.make({ projectId: 'project' })
+    await cleaner.make({ projectId: 'project', taskId: 'new' })
     expect(await has('one')).toBe(true)
     // The first measurement goes on beside the task that asked for it.
-    await expect.poll(() => cleaner.make({ projectId: 'project' }).then(() => has('one'))).toBe(false)
+    await expect
+      .poll(() => cleaner.make({ projectId: 'project', taskId: 'new' }).then(() => has('one')))
+      .toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Keeps mirrors and workspaces within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then workspaces
- * without work of their own, then mirrors that no workspace uses. Work that was not pushed is never touched, nor what is in use.
+ * Keeps mirrors and workspaces within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then incomplete ones
+ * and those without work of their own, then mirrors that no workspace uses. Work that was not pushed is never touched, nor what is in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -11,20 +11,21 @@ import { removeFolder } from './agentFiles.ts'
 import { commitOf } from './git/git.ts'
 import type { Git } from './git/git.ts'
 import { alternatesOf } from './git/repositoryLayout.ts'
+import { incompleteOf, removeIncomplete } from './incomplete.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { unlessMissing } from './missing.ts'
 import { isTaskFolderName } from './names.ts'
 import { hasWorkAside } from './changes/agentRefs.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
-import { evictWorkspace, hasWorkspace, readWorkspace, removeWorkspace } from './workspace.ts'
+import { evictWorkspace, hasWorkspace, readWorkspace, removeWorkspace, taskFolder } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
   /**
    * Called before a workspace is made or used again. Evicts when the last measurement was over the budget, and otherwise only measures again in the
-   * background. Gives the sentence that refuses a new workspace when there is no space for one. Never throws.
+   * background. Gives the sentence that refuses the task a new workspace when there is no space for one. Never throws.
    */
-  make(wanted: { readonly projectId: string }): Promise<string | undefined>
+  make(wanted: Wanted): Promise<string | undefined>
   /** Measures, and evicts when that is over the budget. One at a time. */
   clear(): Promise<Cleared>
   /** Removes mirrors that are no longer needed, judged by their folders below the root, unless a workspace uses one or it was used within `idleMs`. */
@@ -32,6 +33,12 @@ export interface WorkspaceEviction {
     readonly idleMs: number
     readonly isOfUse: (path: string) => boolean
   }): Promise<void>
+}
+
+/** A workspace that is to be made. */
+interface Wanted {
+  readonly projectId: string
+  readonly taskId: string
 }
 
 export interface Cleared {
@@ -85,13 +92,16 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     const held = await holdingsOf(options)
     measured = { held, bytes: sum(held), at: performance.now() }
   }
-  async function refusal(projectId: string): Promise<string | undefined> {
+  async function refusal({ projectId, taskId }: Wanted): Promise<string | undefined> {
     if ((await freeBytes(options.root)) < limits.leastFree)
       return "The server's disk is nearly full. Ask the operator to free up space, then try again."
     if (measured === undefined) return undefined
-    if (measured.bytes > limits.budget)
+    // A new one takes the place of what the task had before.
+    const held = measured.held.filter(({ dir }) => dir !== taskFolder(options.root, taskId))
+    const own = sum(measured.held) - sum(held)
+    if (measured.bytes - own > limits.budget)
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
-    const workspaces = measured.held.filter(({ kind }) => kind === 'workspace')
+    const workspaces = held.filter(({ kind }) => kind === 'workspace')
     // Most are far below the limit, and then tasks need not be read.
     if (sum(workspaces) <= limits.project) return undefined
     const ofProject = await Promise.all(
@@ -120,7 +130,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       for (const dir of await mirrorsIn(mirrorsRoot))
         if (!isOfUse(relative(mirrorsRoot, dir))) await removeMirror(options, dir, idleMs)
     },
-    async make({ projectId }) {
+    async make(wanted) {
       // A workspace must not be made while it is being removed.
       await clearing?.catch(options.onFault)
       const isFresh = measured !== undefined && performance.now() - measured.at < measureMs
@@ -130,7 +140,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
         measuring ??= measure()
           .catch(options.onFault)
           .finally(() => (measuring = undefined))
-      return refusal(projectId).catch((fault: unknown) => {
+      return refusal(wanted).catch((fault: unknown) => {
         options.onFault(fault)
         return undefined
       })
@@ -179,10 +189,8 @@ async function clearOnce(options: EvictionOptions): Promise<Cleared> {
     if (bytes <= goal) break
     const taskId = basename(dir)
     const gone = await locks.holdIfFree(taskId, async () => {
-      const isIdle = !isInUse(taskId) && (await isWithoutWork(options, taskId)) && !isInUse(taskId)
-      return isIdle
-        ? freed(options, dir, () => evictWorkspace(options.root, taskId, options.path))
-        : undefined
+      const remove = isInUse(taskId) ? undefined : await removalOf(options, taskId)
+      return remove && !isInUse(taskId) ? freed(options, dir, remove) : undefined
     })
     if (gone === undefined) continue
     bytes -= gone
@@ -211,22 +219,34 @@ async function removeMirror(options: EvictionOptions, dir: string, idleMs: numbe
 }
 
 /** The bytes that a removal freed in a folder. */
-async function freed({ path }: EvictionOptions, dir: string, remove: () => Promise<void>): Promise<number> {
+async function freed(
+  { path }: EvictionOptions,
+  dir: string,
+  remove: () => Promise<unknown>,
+): Promise<number> {
   const before = await sizesOf([dir], path)
   await remove()
   const after = await sizesOf([dir], path)
   return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
 }
 
-/** Whether a task has a workspace without work of its own. One that cannot be looked at stays, and keeps no other. */
-async function isWithoutWork(options: EvictionOptions, taskId: string): Promise<boolean> {
+/** How a task's workspace goes without loss: an incomplete one, or one without work of its own. One that cannot be looked at stays, and keeps no other. */
+async function removalOf(
+  options: EvictionOptions,
+  taskId: string,
+): Promise<(() => Promise<unknown>) | undefined> {
+  const { root, path, git } = options
   try {
     const workspace = await workspaceAt(options, taskId)
-    if (!workspace || (await hasWorkAside(options.git, workspace))) return false
-    return await isFullyPushed(options, workspace)
+    if (!workspace) {
+      const { gone } = await incompleteOf(root, taskId)
+      return gone.length > 0 ? () => removeIncomplete(root, taskId, path) : undefined
+    }
+    if ((await hasWorkAside(git, workspace)) || !(await isFullyPushed(options, workspace))) return undefined
+    return () => evictWorkspace(root, taskId, path)
   } catch (fault) {
     options.onFault(fault)
-    return false
+    return undefined
   }
 }
 

@@ -5,7 +5,8 @@
  *     <root>/tasks/<taskId>/home        the agent's
  *     <root>/tasks/<taskId>/command-home   of the command that is running; removed with it
  *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
- *     <root>/tasks/<taskId>/ready.json  written last, after what is restored: without it the rest is incomplete; its time is that of the last use
+ *     <root>/tasks/<taskId>/ready.json  written last, after what is restored: without it the rest is incomplete and may go; its time is that of the
+ *                                       last use
  *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept
  */
 import { lstat, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'

@@ -1,0 +1,63 @@
+/** Workspaces without `ready.json`: being made or restored, or left so by what failed. No work is in them: it comes only after they are complete. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '#platform/log.ts'
+import { removeFolder } from './agentFiles.ts'
+import { unlessMissing } from './missing.ts'
+import { evictedMarker, hasWorkspace, taskFolder } from './workspace.ts'
+
+/** What is in a task's folder: what is to be removed, and what an eviction kept. */
+export interface Incomplete {
+  readonly gone: readonly string[]
+  readonly kept: readonly string[]
+}
+
+/** What a task has of an incomplete workspace: nothing of a complete one. Throws where that cannot be told. */
+export async function incompleteOf(root: string, taskId: string): Promise<Incomplete> {
+  if (await hasWorkspace(root, taskId)) return { gone: [], kept: [] }
+  const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(unlessMissing)) ?? []
+  const isEvicted = names.includes(evictedMarker)
+  const isKept = (name: string) => isEvicted && (name === evictedMarker || name === 'home')
+  return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }
+}
+
+/** Removes what a task has of an incomplete workspace but what an eviction kept, and says which that was. Nothing may run in it. */
+export async function removeIncomplete(root: string, taskId: string, path: string): Promise<Incomplete> {
+  const incomplete = await incompleteOf(root, taskId)
+  const { gone, kept } = incomplete
+  const task = taskFolder(root, taskId)
+  const dirs = kept.length > 0 || gone.length === 0 ? gone.map((name) => join(task, name)) : [task]
+  for (const dir of dirs) await removeFolder(dir, path)
+  return incomplete
+}
+
+/** Makes or restores a task's workspace. Where that throws, what it left incomplete is removed at once, to give back its room. */
+export async function madeWhole<T>(
+  { root, path, logger }: { readonly root: string; readonly path: string; readonly logger: Logger },
+  {
+    taskId,
+    signal,
+    close,
+  }: {
+    readonly taskId: string
+    readonly signal: AbortSignal
+    /** Ends what runs in it. */
+    readonly close?: (() => Promise<void>) | undefined
+  },
+  make: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await make()
+  } catch (fault) {
+    const removed = async () => {
+      await close?.()
+      await removeIncomplete(root, taskId, path)
+    }
+    // Who stops a run does not wait for gigabytes to go: the next run or an eviction removes them.
+    if (!signal.aborted)
+      await removed().catch((left: unknown) =>
+        logger.warn({ err: left, taskId }, 'failed to remove an incomplete workspace'),
+      )
+    throw fault
+  }
+}
