@@ -46,6 +46,21 @@ async function killAndSeeNothingLeft(): Promise<void> {
   await eventually('nothing of it is left', async () => (await product.processes()).length === 0)
 }
 
+test('of a first turn in which nothing changed yet, no pull request is opened, at the first request', async () => {
+  const { product, ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Sleep long')
+  const runs = async () => (await product.processes()).some(({ command }) => command.includes('sleep 700'))
+  await eventually('the agent’s own child runs', runs, 20_000)
+  await killAndSeeNothingLeft()
+  await product.restart()
+  await ada.taskOnce(taskId, hasEnded, 10_000)
+  for (const body of [{ tree: null }, {}])
+    expect(await ada.refused(createPullRequest, { params: { taskId }, body })).toMatchObject({
+      status: 409,
+      code: 'no_changes',
+    })
+})
+
 describe('while tasks run', () => {
   test('nothing is lost and nothing goes on: they end as failed with the reason, and can be tried again', async () => {
     const { product, ada, projectId } = scene

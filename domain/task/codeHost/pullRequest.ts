@@ -46,9 +46,7 @@ export function requestPullRequest(
   if (state.pullRequestRequest !== null) return changed
   // Unfinished work is not published.
   if ('execution' in state.phase) return refuse('task_running')
-  // What was not recorded is not known here: the runner looks.
-  const isUnchanged = state.changedFiles === 0 && state.changedTree !== null
-  if (isUnchanged && (state.pullRequest === null || over)) return refuse('no_changes')
+  if (hasNoChanges(state)) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
   const body = command.body ?? command.proposed?.body ?? state.description
   const rewrites = command.title !== null || command.body !== null
@@ -59,6 +57,16 @@ export function requestPullRequest(
       { title, body, tree: state.changedTree },
     ),
   ]
+}
+
+/** Whether nothing changed of which a pull request could be opened. What was not recorded is not known here: the runner records it, and asks again. */
+export function hasNoChanges({
+  changedFiles,
+  changedTree,
+  pullRequest,
+}: Pick<LiveTask, 'changedFiles' | 'changedTree' | 'pullRequest'>): boolean {
+  const isUnchanged = changedFiles === 0 && changedTree !== null
+  return isUnchanged && (pullRequest === null || endOf(pullRequest) !== null)
 }
 
 export function recordChanges(state: LiveTask, command: CommandOf<'RecordChanges'>): Decision<TaskEvent> {

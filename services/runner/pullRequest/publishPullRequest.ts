@@ -6,7 +6,7 @@ import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import { withClosing } from '#domain/task/codeHost/issue.ts'
-import { endOf, noLongerOpen } from '#domain/task/codeHost/pullRequest.ts'
+import { endOf, hasNoChanges, noLongerOpen } from '#domain/task/codeHost/pullRequest.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { chatView } from '#domain/views/chat.ts'
@@ -72,7 +72,7 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
     const over = await endedAtHost(deps, publication, ready)
     if (over !== null) return over
   }
-  const pushed = await pushAndRecord(deps, publication, ready)
+  const pushed = await pushAndRecord(deps, publication, { ready, isOpen: existing !== undefined })
   if (pushed.kind !== 'published') return refused(pushed)
   if (workspace.branch === workspace.baseBranch) {
     const reason = `The repository was empty, so the work was pushed to ${workspace.branch}. There is nothing to open a pull request against.`
@@ -114,7 +114,7 @@ async function workspaceToPublish(
 async function pushAndRecord(
   deps: Deps,
   { state, task, user, requested, signal, pushSignal }: Publication,
-  ready: ReadyWorkspace,
+  { ready, isOpen }: { readonly ready: ReadyWorkspace; readonly isOpen: boolean },
 ): Promise<PublishResult> {
   const { workspace, access } = ready
   const { sandbox } = deps
@@ -125,6 +125,7 @@ async function pushAndRecord(
   const record = (from: 'tree' | StagedTree) =>
     recordChanges(deps, { task, requested, signal }, { workspace, treeGit, secrets, from })
   let published: StagedTree | undefined
+  let isNothing = false
   let isPatched = false
   const pushed = await commitAndPush({
     git: deps.git,
@@ -133,7 +134,9 @@ async function pushAndRecord(
     // A person publishes the changes that they saw when they asked. An automatic update records what it publishes.
     mayPublish: async (staged) => {
       published = staged
-      if (staged.tree !== state.changedTree) await record(staged)
+      const recorded = staged.tree === state.changedTree ? state : await record(staged)
+      // Whoever saw none, since none were recorded, is told that there are none.
+      isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },
     message: lastCommit === null ? requested.title : await latestMessage(deps, task, requested),
@@ -156,6 +159,7 @@ async function pushAndRecord(
       return applyPatch(sandbox, workspace, patch)
     },
   })
+  if (pushed.kind === 'moved' && isNothing) return { kind: 'nothing_to_publish' }
   // The files now contain what others had pushed before.
   if (isPatched) await record('tree')
   // New files are committed now and no longer `untracked`, and the branch is ahead.
@@ -242,7 +246,7 @@ async function endedAtHost(
   return automatic ? { kind: 'closed', reason: noLongerOpen(task.prNumber), messageId: randomUUID() } : null
 }
 
-/** Records the changes that are published, or because of which the request is refused. Throws where the task has moved on meanwhile. */
+/** Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws where the task has moved on meanwhile. */
 async function recordChanges(
   deps: Deps,
   { task, requested: { requestId }, signal }: Pick<Publication, 'task' | 'requested' | 'signal'>,
@@ -256,7 +260,7 @@ async function recordChanges(
     readonly secrets: readonly KnownSecret[]
     readonly from: 'tree' | StagedTree
   },
-): Promise<void> {
+): Promise<LiveTask> {
   const { baseBranch } = workspace
   const changes = await readChanges({ git: deps.git, treeGit, workspace, baseBranch, from, signal })
   if (changes.kind === 'base_not_found')
@@ -269,7 +273,10 @@ async function recordChanges(
     requestId,
     changes: await changesEvent(deps.blobs, of, redacted),
   } as const
-  await deps.commands.execute(decider, taskStream(task.id), command, { actor, commandId: randomUUID() })
+  const cause = { actor, commandId: randomUUID() }
+  const { state } = await deps.commands.execute(decider, taskStream(task.id), command, cause)
+  if (state.kind !== 'task') throw new Fault('not_found')
+  return state
 }
 
 /** The commit message of an update: the latest message that the person sent. */
