@@ -70,11 +70,11 @@ export interface Questions {
   }
   /**
    * The workspace of a task is to be removed unless work would be lost, asked of the runner `runnerId`, which ran the task last. What it had
-   * is made again from what was saved when the task goes on.
+   * is made again from what was saved when the task goes on. `unreachable`: the code host did not say in time what it has of the work.
    */
   readonly removeWorkspace: {
     readonly asked: { readonly taskId: string; readonly runnerId: string }
-    readonly answered: { readonly outcome: Exclude<WorkspaceOutcome, 'unreachable'> }
+    readonly answered: { readonly outcome: WorkspaceOutcome }
   }
   /** Whether a runner prepares for a task that may be created with this id. The caller has checked whose project it is. */
   readonly prepare: {

@@ -1,5 +1,5 @@
 /** When a workspace goes after its pull request, and what is recorded before it does; with real git, and the log as the server has it. */
-import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -288,6 +288,41 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
       bundle,
     })
     expect(await restored).toMatchObject({ kind: 'restored' })
+  })
+
+  /** A host that is too slow for this command; a fetch has begun a pack by then. */
+  const slow = (command: 'ls-remote' | 'fetch') => {
+    const git: Git = async (call) => {
+      if (call.args[0] !== command) return testGit(call)
+      const packs = join(workspace.privateGitDir, 'objects/pack')
+      await mkdir(packs, { recursive: true })
+      if (command === 'fetch') await writeFile(join(packs, 'tmp_pack_1'), 'half')
+      const none = Buffer.alloc(0)
+      return { code: null, signal: 'SIGKILL', endedBy: 'time_limit', stdout: none, stderr: none }
+    }
+    return { git: Object.assign(git, { as: testGit.as }) }
+  }
+
+  test('fetches nothing that the runner has, and says where the host is too slow', async () => {
+    await write('a.txt')
+    await endedAs('closed', 'e'.repeat(40))
+    await saved()
+    await scene.commit({ 'theirs.txt': 'theirs\n' })
+    expect(await remove(slow('ls-remote'))).toEqual({ outcome: 'unreachable' })
+    expect(await remove(slow('fetch'))).toEqual({ outcome: 'unreachable' })
+    expect(await readdir(join(workspace.privateGitDir, 'objects/pack'))).not.toContain('tmp_pack_1')
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
+    await scene.refresh()
+    expect(await remove(slow('fetch'))).toEqual({ outcome: 'removed' })
+    expect(await recordedWork()).toBe('saved')
+  })
+
+  test('says so, too, where the head that was merged cannot be fetched in time', async () => {
+    await write('a.txt')
+    await published()
+    await endedAs('merged', await scene.commit({ 'theirs.txt': 'theirs\n' }, 'elsewhere'))
+    expect(await remove(slow('fetch'))).toEqual({ outcome: 'unreachable' })
+    expect(await hasWorkspace(scene.root, id)).toBe(true)
   })
 
   test.each(['git', 'mirror'])(

@@ -1,11 +1,13 @@
 /** Removes the workspace of a task whose pull request is over. */
 import { randomUUID } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { WorkPlace } from '#domain/task/codeHost/cleanUpEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
+import type { Finished } from '#platform/childProcess.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { RepositoryAccess } from '../execution/repositoryAccess.ts'
@@ -13,9 +15,17 @@ import { treeGitFor } from '../execution/restore.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import { hasWorkAside } from '../workspace/changes/agentRefs.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
-import { commitOf, endedWell, fetchRefs, GitFault, gitText } from '../workspace/git/git.ts'
+import {
+  authorizationConfig,
+  commitOf,
+  endedWell,
+  fetchRefs,
+  GitFault,
+  gitText,
+  type Git,
+} from '../workspace/git/git.ts'
 import { mayBeCut } from '../workspace/git/mirror.ts'
-import { isCut } from '../workspace/git/repositoryLayout.ts'
+import { isCut, removeHalfPacks } from '../workspace/git/repositoryLayout.ts'
 import { unlessMissing } from '../workspace/missing.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { prerequisitesOf, saveWork } from '../workspace/saved/bundle.ts'
@@ -52,10 +62,12 @@ export async function removeOwnWorkspace(
     if (!folder) return { outcome: 'none' }
     await prewarm.agents.drop(taskId)
     const work = await whereItsWorkIs(deps, state).catch((fault: unknown) => {
+      if (fault instanceof HostSlow) return 'unreachable' as const
       deps.logger.warn({ err: fault, taskId }, 'failed to look at the work of a workspace that is to go')
       return 'here' as const
     })
     if (work === 'here') return { outcome: 'not_saved' }
+    if (work === 'unreachable') return { outcome: work }
     // Before anything goes: a crash, or a caller that no longer waits, must not lose it.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)
@@ -133,14 +145,51 @@ async function canBeRestored(
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
   const host = await reach(repositoryOf(state))
   if (!host) return false
-  const refs = [`+refs/heads/${baseBranch}:${baseAtHost}`]
-  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, refs)
-  if (!endedWell(fetched)) throw new GitFault({ args: ['fetch'] }, fetched)
-  const input = [...began, `^${baseAtHost}`].map((line) => `${line}\n`).join('')
+  const base = await headAtHost(git, host, baseBranch)
+  if (base === undefined) return false
+  if ((await commitOf(git, gitDir, base)) === null) {
+    const fetched = await fetchWithin(git, gitDir, host, [base])
+    if (!endedWell(fetched)) throw new GitFault({ args: ['fetch'] }, fetched)
+  }
+  const input = [...began, `^${base}`].map((line) => `${line}\n`).join('')
   return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', '--stdin'], input })) === ''
 }
 
-const baseAtHost = 'refs/flightdeck/base-at-host'
+/** The code host did not answer within the time that there is. */
+class HostSlow extends Error {
+  override readonly name = 'HostSlow'
+}
+
+/** The commit of a branch as the host has it now; `undefined` where it has no such branch. */
+async function headAtHost(
+  git: Git,
+  { url, authorization }: HostPlace,
+  branch: string,
+): Promise<string | undefined> {
+  const call = {
+    args: ['ls-remote', '--', url, `refs/heads/${branch}`],
+    secretConfig: authorizationConfig(url, authorization),
+    timeoutMs: hostWithinMs,
+  }
+  const listed = await git(call)
+  if (listed.endedBy === 'time_limit') throw new HostSlow()
+  if (!endedWell(listed)) throw new GitFault(call, listed)
+  const lines = listed.stdout.toString('utf8').split('\n')
+  return lines.find((line) => line.endsWith(`\trefs/heads/${branch}`))?.slice(0, 40)
+}
+
+/** Fetches commits into a private git directory. Nothing is left of a fetch that failed. */
+async function fetchWithin(
+  git: Git,
+  gitDir: string,
+  host: HostPlace,
+  commits: readonly string[],
+): Promise<Finished> {
+  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, commits)
+  if (!endedWell(fetched)) await removeHalfPacks(join(gitDir, 'objects'))
+  if (fetched.endedBy === 'time_limit') throw new HostSlow()
+  return fetched
+}
 
 /** Whether the workspace has no commit on top of the head that was merged, or of the base. */
 async function isMergedBy(
@@ -153,7 +202,7 @@ async function isMergedBy(
   if ((await commitOf(git, gitDir, mergedHead)) === null) {
     // Others pushed before the merge, mostly on top of ours; whether they did, only the commit says.
     const host = await deps.reach(repositoryOf(state))
-    if (host) await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, [mergedHead])
+    if (host) await fetchWithin(git, gitDir, host, [mergedHead])
     if ((await commitOf(git, gitDir, mergedHead)) === null) return false
   }
   const base = await commitOf(git, gitDir, `refs/remotes/origin/${baseBranch}`)

@@ -121,7 +121,8 @@ export const texts = {
       not_saved:
         'The workspace was kept: it holds work that is not merged and could not be restored from what was saved.',
       in_use: 'The workspace was kept: something runs in it.',
-      unreachable: 'It is not known whether the workspace is still there: its runner did not answer in time.',
+      unreachable:
+        'It is not known whether the workspace is still there: its runner or GitHub did not answer in time.',
     },
   },
   checksHidden: 'Checks cannot be read with this token',
