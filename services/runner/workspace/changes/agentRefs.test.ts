@@ -120,6 +120,13 @@ describe("the agent's git", { timeout: 20_000 }, () => {
     ['what it fetched last', () => write('FETCH_HEAD', `${unknown}\t\tbranch 'main'\n`)],
     ["the code host's branches", () => write('refs/remotes/origin/other', `${unknown}\n`)],
     ["the code host's branches, packed", () => packed(1, () => `${unknown} refs/remotes/origin/other`)],
+    [
+      'locks of a git that was killed',
+      async () => {
+        await write('refs/heads/main.lock', '')
+        await write('refs/tags/wip.lock', `${unknown}\n`)
+      },
+    ],
     ['another worktree that it removed', () => mkdir(join(workspace.dir, '.git/worktrees'))],
     [
       "a colleague's branch, and a tag of the code host",
@@ -153,6 +160,22 @@ describe("the agent's git", { timeout: 20_000 }, () => {
     for (let at = 0; at < 20; at += 1) await write(`refs/tags/t${at}`, `${base}\n`)
     expect(await isAside()).toBe(true)
     expect(calls).toBe(3)
+  })
+
+  test('is told of as a fault where our own git or the mirror is damaged', async () => {
+    await agents('update-ref', 'refs/heads/wip', await agentCommit())
+    await rename(workspace.mirrorObjects, `${workspace.mirrorObjects}.away`)
+    await expect(isAside()).rejects.toMatchObject({ name: 'GitFault' })
+    await rename(`${workspace.mirrorObjects}.away`, workspace.mirrorObjects)
+    expect(await isAside()).toBe(true)
+  })
+
+  test('has work aside with a branch beside its own in an empty repository', async () => {
+    const empty = await makeScene()
+    const { dir, privateGitDir } = await empty.prepare()
+    await writeIn(dir, '.git/refs/heads/wip', `${unknown}\n`)
+    expect(await hasWorkAside(testGit, { dir, privateGitDir })).toBe(true)
+    await empty.remove()
   })
 
   test('is told of as a fault where git cannot be waited for', async () => {

@@ -34,16 +34,18 @@ export async function hasWorkAside(
 
 /** Whether one of these is neither in our history nor in what the mirror has of the code host: one process, however many they are. */
 async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<string>): Promise<boolean> {
-  const known = ['--not', 'HEAD', '--remotes', '--alternate-refs']
+  // What is known comes first, so that git says so where it cannot be read. Not HEAD: in an empty repository it leads nowhere.
+  const known = ['--not', '--branches', '--remotes', '--alternate-refs', '--not']
   const call: GitCall = {
     gitDir,
-    args: ['rev-list', '--max-count=1', '--stdin', ...known, '--'],
+    args: ['rev-list', '--max-count=1', ...known, '--stdin', '--'],
     input: [...commits].map((commit) => `${commit}\n`).join(''),
   }
   const found = await git(call)
   if (endedWell(found)) return found.stdout.length > 0
-  // So it ends where we do not have one of them.
-  if (found.endedBy === 'itself' && found.code === 128) return true
+  // So it ends where we do not have one of them. Where it says anything else, our own git or the mirror may be damaged.
+  const [, missing] = /^fatal: bad object ([0-9a-f]{40})\n$/.exec(found.stderr.toString('utf8')) ?? []
+  if (found.endedBy === 'itself' && missing !== undefined && commits.has(missing)) return true
   throw new GitFault(call, found)
 }
 
@@ -121,6 +123,9 @@ async function filesBelow(root: string, top: string): Promise<readonly string[] 
       const path = `${at}/${entry.name}`
       if (path === '.git/refs/remotes') continue
       seen += 1
+      // Git writes a ref there first, and shows none of that name.
+      const isLock = entry.name.endsWith('.lock') && top === '.git/refs' && !entry.isDirectory()
+      if (isLock && seen <= mostRefs) continue
       if (seen > mostRefs || isUnreadable(entry.name)) return undefined
       ;(entry.isDirectory() ? folders : found).push(path)
     }

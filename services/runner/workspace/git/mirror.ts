@@ -133,7 +133,7 @@ async function refreshMirror(
     if (await isAsAtHost(git, dir, request, { tags: !isShallow })) return { kind: 'ready', cloned: false }
     if (!(await mayFetch(request))) return { kind: 'aborted' }
     request.onProgress?.(`Fetching ${full}…`)
-    const fetched = await git(fetchCall(dir, request, isShallow ? withoutTags : withTags))
+    const fetched = await git(fetchCall(dir, request, isShallow ? followingTags : withTags))
     return endedWell(fetched) ? { kind: 'ready', cloned: false } : refusal(fetched, full)
   }
 
@@ -149,7 +149,7 @@ async function refreshMirror(
         `${full} has more than ${large.objects} objects: of its history, the last ${large.depth} commits of each branch are fetched.`,
       )
       await makeBare(git, half)
-      fetched = await git(fetchCall(half, request, [...withoutTags, `--depth=${large.depth}`]))
+      fetched = await git(fetchCall(half, request, [...followingTags, `--depth=${large.depth}`]))
     }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
@@ -232,8 +232,8 @@ async function fetchUnlessLarge(
 
 /** With --tags, --prune deletes branches only. */
 const withTags = ['--tags']
-/** Old tags would bring their whole history. */
-const withoutTags = ['--no-tags']
+/** Old tags would bring their whole history. Those of commits that are there come by themselves, as in a fetch of the agent. */
+const followingTags: readonly string[] = []
 
 function fetchCall(gitDir: string, request: RefreshRequest, options: readonly string[]): GitCall {
   const { url, authorization, timeoutMs, signal, onProgress } = request

@@ -11,6 +11,7 @@ import { commitAndPush } from '../publish/publish.ts'
 import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { prepareWorkspace } from '../createWorkspace.ts'
+import { hasWorkAside } from '../changes/agentRefs.ts'
 
 /** A host that says before all else that there is much to fetch. */
 const telling =
@@ -140,5 +141,35 @@ describe('a large repository', { timeout: 30_000 }, () => {
     })
     expect(published).toMatchObject({ kind: 'published', pushed: true })
     expect(await commitsOf(scene.remote, other.branch)).toBe(10)
+  })
+
+  test('is not kept by the tags that a fetch of the agent brings, but by one that only the agent has', async () => {
+    const env = Object.fromEntries(
+      ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+        [`GIT_${who}_NAME`, 'Ada'],
+        [`GIT_${who}_EMAIL`, 'ada@example.com'],
+      ]),
+    )
+    const tag = (gitDir: string, name: string, commit: string) =>
+      gitText(testGit, { gitDir, env, args: ['tag', '--annotate', '-m', name, name, commit] })
+    await tag(scene.remote, 'v1', 'main~1')
+    const workspace = await prepare('one')
+    const gitDir = join(workspace.dir, '.git')
+    const tagsFetched = async () => {
+      const args = ['fetch', '--', scene.remote, '+refs/heads/*:refs/remotes/origin/*']
+      const objects = { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
+      await gitText(testGit, { gitDir, env: objects, args })
+      return gitText(testGit, { gitDir, args: ['tag'] })
+    }
+    expect(await tagsFetched()).toBe('v1')
+    expect(await hasWorkAside(testGit, workspace)).toBe(false)
+
+    await scene.commit({ 'count.txt': 'later\n' })
+    await tag(scene.remote, 'v2', 'main')
+    expect(await tagsFetched()).toBe('v1\nv2')
+    await refresh(10)
+    expect(await hasWorkAside(testGit, workspace)).toBe(false)
+    await tag(gitDir, 'mine', 'origin/main')
+    expect(await hasWorkAside(testGit, workspace)).toBe(true)
   })
 })

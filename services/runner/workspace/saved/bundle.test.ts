@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { lstat, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Finished } from '#platform/childProcess.ts'
@@ -265,6 +265,55 @@ describe('a bundle that is restored', { timeout: 20_000 }, () => {
       call.args[0] === command ? { ...(await testGit({ args: ['version'] })), ...ends } : testGit(call)
     const restoring = restoreWork({ git, path: testPath, workspace: other, bundle })
     await expect(restoring).rejects.toMatchObject({ name: 'GitFault' })
+    const again = await scene.prepare({ taskId: 'on-another-runner', isToBeRestored: true })
+    expect(await restore(bundle, again)).toMatchObject({ kind: 'restored' })
+  })
+
+  const lacks = (commit: string) => `error: Repository lacks these prerequisite commits:\nerror: ${commit} \n`
+  test.each<readonly [string, (other: Workspace, end: Finished, needs: string) => Promise<string>]>([
+    ['is away', async ({ mirrorDir }) => mirrorDir],
+    ['has no packs or objects', async ({ mirrorObjects }) => mirrorObjects],
+    [
+      'could not be read for a moment',
+      async (_other, end, needs) => {
+        const stderr = Buffer.from(lacks(needs))
+        Object.assign(end, { code: 1, stderr })
+        return ''
+      },
+    ],
+    [
+      'is said to lack a commit beside another error',
+      async (_other, end) => {
+        const stderr = Buffer.from(`error: unable to open a pack\n${lacks('a'.repeat(40))}`)
+        Object.assign(end, { code: 1, stderr })
+        return ''
+      },
+    ],
+    [
+      'has no base of a delta',
+      async (_other, end) => {
+        Object.assign(end, { code: 128, stderr: Buffer.from('fatal: pack has 1 unresolved delta\n') })
+        return ''
+      },
+    ],
+  ])('is not given up where the mirror %s', async (_, spoil) => {
+    const needs = await scene.commit({ 'b.txt': 'b\n' })
+    workspace = await scene.prepare({ taskId: 'later' })
+    await writeIn(workspace.dir, 'ours.txt', 'ours\n')
+    const bundle = await made()
+    const other = await scene.prepare({ taskId: 'on-another-runner', isToBeRestored: true })
+    let away = ''
+    const git: Git = async (call) => {
+      if (call.args[0] !== 'bundle') return testGit(call)
+      const end = { ...(await testGit({ args: ['version'] })) }
+      away = await spoil(other, end, needs)
+      if (away === '') return end
+      await rename(away, `${away}.away`)
+      return testGit(call)
+    }
+    const restoring = restoreWork({ git, path: testPath, workspace: other, bundle })
+    await expect(restoring).rejects.toMatchObject({ name: 'GitFault' })
+    if (away !== '') await rename(`${away}.away`, away)
     const again = await scene.prepare({ taskId: 'on-another-runner', isToBeRestored: true })
     expect(await restore(bundle, again)).toMatchObject({ kind: 'restored' })
   })

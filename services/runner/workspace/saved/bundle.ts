@@ -168,7 +168,7 @@ export async function openBundle(
     const call = { gitDir, args: ['bundle', 'unbundle', file], timeoutMs: 120_000 }
     const taken = await git(call)
     if (!endedWell(taken)) {
-      if (told(taken, prerequisitesMissing) !== undefined) return { kind: 'base_gone', message: baseGone }
+      if (await isBaseGone(git, workspace, taken)) return { kind: 'base_gone', message: baseGone }
       const why = whyUnreadable(taken)
       if (why === undefined) throw new GitFault(call, taken)
       return unreadable(why)
@@ -220,9 +220,29 @@ const baseGone =
 
 /** What git says where a bundle is none or is not whole. By all other words it has failed itself, as on a full disk, and may succeed later. */
 const ofTheBundle =
-  /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk|\d+ unresolved)).*)$/m
+  /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk)).*)$/m
 const prerequisitesMissing =
-  /^error: (.*lacks these prerequisite commits.*|.*prerequisite commits .*not connected.*)$/m
+  /^error: Repository lacks these prerequisite commits:\n((?:error: [0-9a-f]{40}(?: .*)?\n)+)$/
+
+/** Whether commits that the bundle needs are missing. Git says the same of a mirror that it cannot read, so the mirror is looked at. Throws `GitFault`. */
+async function isBaseGone(
+  git: Git,
+  { mirrorDir, startCommit }: Workspace,
+  taken: Finished,
+): Promise<boolean> {
+  const lacked = told(taken, prerequisitesMissing)
+  if (lacked === undefined) return false
+  const commits = lacked.match(/^error: [0-9a-f]{40}/gm)?.map((line) => line.slice('error: '.length)) ?? []
+  const there = startCommit === null ? [] : [`${startCommit}^{tree}`]
+  const call: GitCall = {
+    gitDir: mirrorDir,
+    args: ['cat-file', '--batch-check=%(objecttype)'],
+    input: [...there, ...commits].map((name) => `${name}\n`).join(''),
+  }
+  const found = await gitOrThrow(git, call)
+  const expected = [...there.map(() => 'tree'), ...commits.map((commit) => `${commit} missing`)]
+  return found.stderr.length === 0 && found.stdout.toString('utf8').trimEnd() === expected.join('\n')
+}
 
 function whyUnreadable(finished: Finished): string | undefined {
   return told(finished, ofTheBundle)
