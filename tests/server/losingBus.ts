@@ -7,7 +7,7 @@ import { openScene } from './scene.ts'
 
 export interface LosingBus {
   /** Cuts viewers off so often. Gives with it what became of the messages on the bus. */
-  holdThroughReconnects(reconnects: number): Promise<Reconnected & { lost: number; passed: number }>
+  holdThroughReconnects(reconnects: number): Promise<Reconnected & { lost: number; passed: number; subjects: number }>
   close(): Promise<void>
 }
 
@@ -19,12 +19,12 @@ export async function openLosingBus(): Promise<LosingBus> {
   return {
     async holdThroughReconnects(reconnects) {
       const held = await holdThroughReconnects({ scene, turn, reconnects })
-      const { lost, passed } = gate
+      const { lost, passed, subjects } = gate
       note(
         'every second message on the bus lost',
         `${lost} of ${lost + passed}, over ${held.reconnects} reconnects; the real nats-server`,
       )
-      return { ...held, lost, passed }
+      return { ...held, lost, passed, subjects }
     },
     async close() {
       await scene.close()

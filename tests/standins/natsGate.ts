@@ -10,6 +10,8 @@ export interface LosingGate {
   /** Messages on the bus, by what became of them. */
   readonly passed: number
   readonly lost: number
+  /** Subjects that messages came on: of each, one more may have passed than was lost. */
+  readonly subjects: number
   close(): Promise<void>
 }
 
@@ -38,6 +40,9 @@ export async function openLosingGate(port: number, prefix = 'flightdeck.bus.'): 
     },
     get lost() {
       return lost
+    },
+    get subjects() {
+      return countOf.size
     },
     close: () => gate.shut(),
   }

@@ -77,6 +77,7 @@ export function openKilling(folder: string): Killing {
     }
   }
 
+  /** Where it was killed, and whether all commands were answered by then; `undefined` when it was not. */
   async function killedAt({ product }: Scene, kind: Kind, at: number, moment: Moment) {
     const doing = await kind.prepare()
     const key = randomUUID()
@@ -101,19 +102,22 @@ export function openKilling(folder: string): Killing {
       again.push(answer)
     }
     await doing.check(again)
-    return where
+    return where === undefined ? undefined : { where, isAnswered: answers.length === doing.commands.length }
   }
 
   return {
     options: { preload, env: { KILL_ORDER: file } },
     async everywhere(scene, kind, moments = ['before', 'after']) {
       const points: string[] = []
+      let left = moments
       for (let at = 1; at <= mostWrites; at += 1) {
-        for (const moment of moments) {
+        for (const moment of left) {
           try {
-            const where = await killedAt(scene, kind, at, moment)
-            if (where === undefined) return points
-            points.push(where)
+            const killed = await killedAt(scene, kind, at, moment)
+            if (killed === undefined) return points
+            points.push(killed.where)
+            // Nothing more is answered: before the next write all is as it was after this one.
+            if (killed.isAnswered && moment === 'after') left = ['after']
           } catch (fault) {
             const why = fault instanceof Error ? fault.message : String(fault)
             throw new Error(`${kind.name}, killed ${moment} write ${at}: ${why}`, { cause: fault })

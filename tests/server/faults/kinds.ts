@@ -57,6 +57,9 @@ const word = () => `w${randomUUID().slice(0, 8)}`
 /** What waits in a task, made at once: of a hundred that may wait, so many are withdrawn one after the other. */
 const waiting = 90
 
+/** The kind with a whole run in it, which has by far the most steps. */
+export const wholeRun = 'make a task, and let it run'
+
 /** In an order in which one after the other may be done; the last ends a session. */
 export function kindsOf(scene: Scene): readonly Kind[] {
   const { ada, projectId, product } = scene
@@ -132,7 +135,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
 
   return [
     {
-      name: 'make a task, and let it run',
+      name: wholeRun,
       async prepare() {
         const title = `Change ${word()}`
         const run = async () => settled((await named(title))[0]?.id ?? '', 1)

@@ -1,0 +1,50 @@
+/** Kills the server between any two steps of some kinds of commands: what was accepted is there, and nothing is there twice. */
+import { rm } from 'node:fs/promises'
+import { afterAll, expect, test } from 'vitest'
+import { note } from '../../report/notes.ts'
+import { ownFolder } from '../../product.ts'
+import { openScene } from '../scene.ts'
+import { brokenChains, openStored, readModels } from '../stored.ts'
+import { openKilling, type Kind } from './killing.ts'
+import { kindsOf, scripts } from './kinds.ts'
+
+/** Registers a test for each kind that `isMeant`, and one of what is stored after all of them. */
+export async function testKillPoints(isMeant: (kind: Kind) => boolean): Promise<void> {
+  const folder = await ownFolder()
+  const killing = openKilling(folder)
+  const limits = { REQUESTS_PER_MINUTE: '0', TASKS_AT_ONCE: '1000' }
+  const scene = await openScene(scripts, { ...killing.options, env: { ...killing.options.env, ...limits } })
+  afterAll(async () => {
+    await scene.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  let count = 0
+  test.each(kindsOf(scene).filter(isMeant))(
+    'to $name has its effect, once, wherever the server was killed',
+    async (kind) => {
+      const t0 = performance.now()
+      const points = await killing.everywhere(scene, kind)
+      ;(await import('node:fs')).appendFileSync(
+        '/tmp/team/kp-times.txt',
+        `${kind.name}: ${points.length} in ${performance.now() - t0}\n`,
+      )
+      count += points.length
+      const begun = points.filter((point) => point.startsWith('after events.sqlite'))
+      expect(begun.length, `${kind.name} writes to the log`).toBeGreaterThan(0)
+    },
+  )
+
+  test('what is stored after all the kills is whole', async () => {
+    note('kill -9 between any two steps of a command', `${count} kills before and after writes to SQLite`)
+    await scene.product.terminate()
+    const stored = await openStored(scene.product.dataDir)
+    try {
+      expect(await brokenChains(stored)).toEqual([])
+      const { kept, rebuilt } = await readModels(stored)
+      expect(kept).toBe(rebuilt)
+    } finally {
+      await stored.close()
+    }
+  })
+}
