@@ -23,12 +23,7 @@ export async function testKillPoints(isMeant: (kind: Kind) => boolean): Promise<
   test.each(kindsOf(scene).filter(isMeant))(
     'to $name has its effect, once, wherever the server was killed',
     async (kind) => {
-      const t0 = performance.now()
       const points = await killing.everywhere(scene, kind)
-      ;(await import('node:fs')).appendFileSync(
-        '/tmp/team/kp-times.txt',
-        `${kind.name}: ${points.length} in ${performance.now() - t0}\n`,
-      )
       count += points.length
       const begun = points.filter((point) => point.startsWith('after events.sqlite'))
       expect(begun.length, `${kind.name} writes to the log`).toBeGreaterThan(0)
