@@ -145,6 +145,9 @@ export default defineConfig({
         early: join(import.meta.dirname, 'web/src/prefetch.ts'),
       },
       output: {
+        // Chunks name each other, and hashes do not compress: one character less of each is some bytes of every page.
+        entryFileNames: 'assets/[name]-[hash:7].js',
+        chunkFileNames: 'assets/[name]-[hash:7].js',
         // What every page needs and rarely changes: cached across deployments.
         codeSplitting: {
           groups: [
