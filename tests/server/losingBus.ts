@@ -7,7 +7,9 @@ import { openScene } from './scene.ts'
 
 export interface LosingBus {
   /** Cuts viewers off so often. Gives with it what became of the messages on the bus. */
-  holdThroughReconnects(reconnects: number): Promise<Reconnected & { lost: number; passed: number; subjects: number }>
+  holdThroughReconnects(
+    reconnects: number,
+  ): Promise<Reconnected & { lost: number; passed: number; subjects: number }>
   close(): Promise<void>
 }
 
