@@ -1,5 +1,5 @@
 /** Keeps lists of tasks in step with what the live connection tells: statuses are patched, what is computed is fetched again. */
-import { createListenerMiddleware } from '@reduxjs/toolkit'
+import { createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../../api/api.ts'
 import type { RootState } from '../../state/rootReducer.ts'
 import { connectionChanged, taskStatusChanged } from '../../live/connection.ts'
@@ -11,32 +11,28 @@ const refetchEveryMs = 1_000
 
 export function followStatus() {
   const listener = createListenerMiddleware<RootState>()
+  const fetchLists = () => api.util.invalidateTags(['Tasks', 'Projects', { type: 'Project' }])
   let wasConnected = false
-  // A list that loads for the first time is up to date; after a loss it may not be.
   listener.startListening({
-    actionCreator: connectionChanged,
-    effect: ({ payload }, { dispatch }) => {
-      if (payload.status !== 'connected') return
-      if (wasConnected) dispatch(api.util.invalidateTags(['Tasks', 'Projects']))
-      wasConnected = true
-    },
-  })
-  listener.startListening({
-    actionCreator: taskStatusChanged,
-    effect: async ({ payload }, { dispatch, cancelActiveListeners, delay }) => {
-      dispatch(
-        recentTasksApi.util.updateQueryData('recentTasks', undefined, ({ tasks }) => {
-          const task = tasks.find(({ id }) => id === payload.taskId)
-          if (task === undefined || task.version > payload.version) return
-          task.status = statusOf(payload.status)
-          task.progress = payload.progress
-          task.version = payload.version
-        }),
-      )
+    matcher: isAnyOf(connectionChanged, taskStatusChanged),
+    effect: async (action, { dispatch, cancelActiveListeners, delay }) => {
+      if (taskStatusChanged.match(action))
+        dispatch(
+          recentTasksApi.util.updateQueryData('recentTasks', undefined, ({ tasks }) => {
+            const { taskId, status, progress, version } = action.payload
+            const task = tasks.find(({ id }) => id === taskId)
+            if (task === undefined || task.version > version) return
+            Object.assign(task, { status: statusOf(status), progress, version })
+          }),
+        )
+      else if (action.payload.status !== 'connected') return
+      else if (wasConnected) dispatch(fetchLists())
+      else wasConnected = true
       // Counts, branches and pull requests come with the lists, new tasks too: all settle in one fetch.
+      // So does what changed before the connection stood, of which nothing is told: the first lists were read before it.
       cancelActiveListeners()
       await delay(refetchEveryMs)
-      dispatch(api.util.invalidateTags(['Tasks', 'Projects', { type: 'Project' }]))
+      dispatch(fetchLists())
     },
   })
   return listener.middleware
