@@ -18,11 +18,13 @@ const mostAtOnce = 4
 
 /** Answers until the returned function is called. The caller has checked whose task or project it is. `home`: that of the runner's user. */
 export function answerQuestions(
-  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & Omit<RemovalDeps, 'reach'>,
+  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
   { rpc, home }: { readonly rpc: Rpc; readonly home: string | undefined },
 ): () => void {
+  const ended = new AbortController()
   const removal: RemovalDeps = {
     ...deps,
+    refreshMirror: refreshesOf(deps, ended.signal),
     async reach(of) {
       const reached = await reachAsPerson(deps, of)
       return reached.kind === 'failed' ? undefined : reached.access
@@ -49,7 +51,25 @@ export function answerQuestions(
     rpc.answer('hosts', (asked) => suggestedHosts(deps, asked, home)),
   ]
   return () => {
+    ended.abort()
     for (const stop of stops) stop()
+  }
+}
+
+/** Refreshes mirrors that nobody waits for, each once at a time, until the signal. */
+function refreshesOf(
+  deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>,
+  signal: AbortSignal,
+): RemovalDeps['refreshMirror'] {
+  const underWay = new Set<string>()
+  return (of) => {
+    if (underWay.has(of.projectId)) return
+    underWay.add(of.projectId)
+    refreshMirror(deps, of, { signal })
+      .catch((fault: unknown) =>
+        deps.logger.warn({ err: fault, projectId: of.projectId }, 'failed to refresh a mirror'),
+      )
+      .finally(() => underWay.delete(of.projectId))
   }
 }
 

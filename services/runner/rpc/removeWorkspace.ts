@@ -36,6 +36,8 @@ export type RemovalDeps = Pick<WorkspaceDeps, 'root' | 'path' | 'git' | 'sandbox
     readonly blobs: Pick<RecordingDeps['blobs'], 'get'>
     /** How git reaches the task's repository as its owner; `undefined` where it does not. */
     readonly reach: (of: Repository) => Promise<HostPlace | undefined>
+    /** Begins to bring the mirror of the task's repository up to date, and does not wait for it. Never throws. */
+    readonly refreshMirror: (of: Repository) => void
     readonly prewarm: { readonly agents: Pick<Prewarm['agents'], 'drop'> }
   }
 
@@ -67,7 +69,11 @@ export async function removeOwnWorkspace(
       return 'here' as const
     })
     if (work === 'here') return { outcome: 'not_saved' }
-    if (work === 'unreachable') return { outcome: work }
+    if (work === 'unreachable') {
+      // A fetch that takes longer than anybody waits for a clean-up goes on, so that the next attempt finds what it needs.
+      deps.refreshMirror(repositoryOf(state))
+      return { outcome: work }
+    }
     // Before anything goes: a crash, or a caller that no longer waits, must not lose it.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)

@@ -25,7 +25,7 @@ export function followStatus() {
             Object.assign(task, { status: statusOf(status), progress, version })
           }),
         )
-      else if (action.payload.status !== 'connected') return
+      else if (!connectionChanged.match(action) || action.payload.status !== 'connected') return
       else if (wasConnected) dispatch(fetchLists())
       else wasConnected = true
       // Counts, branches and pull requests come with the lists, new tasks too: all settle in one fetch.
