@@ -66,7 +66,7 @@ export function hintedWork({ times, most, workOn, afterwards }: HintedWorkOption
 }
 
 /** Whether the same may succeed soon: an engine or the code host is away, or somebody else wrote meanwhile. */
-export const isPassing = (fault: unknown): boolean =>
+export const isTransient = (fault: unknown): boolean =>
   fault instanceof EngineUnavailable ||
   (fault instanceof Fault && fault.code === 'conflict') ||
   (fault instanceof CodeHostFault && fault.isPassing)

@@ -16,7 +16,7 @@ import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { hintedWork, isPassing } from './hintedWork.ts'
+import { hintedWork, isTransient } from './hintedWork.ts'
 import type { HintTimes } from './hints.ts'
 
 export interface RetryEngines {
@@ -99,7 +99,7 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
     for (const { id } of failed) if (!(await isRetried(engines, id))) outcome = 'later'
     return outcome
   } catch (fault) {
-    if (isPassing(fault)) return 'later'
+    if (isTransient(fault)) return 'later'
     const isRefused =
       fault instanceof CodeHostFault
         ? fault.kind === 'unauthorized'
@@ -116,7 +116,7 @@ async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean
     await engines.commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
     return true
   } catch (fault) {
-    if (isPassing(fault)) return false
+    if (isTransient(fault)) return false
     tell(engines, fault, { taskId })
     return true
   }

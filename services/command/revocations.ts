@@ -17,7 +17,7 @@ import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { hintedWork, isPassing, type HintedWork } from './hintedWork.ts'
+import { hintedWork, isTransient, type HintedWork } from './hintedWork.ts'
 import type { HintTimes } from './hints.ts'
 
 export interface RevocationEngines {
@@ -121,7 +121,7 @@ async function lookAt(
     )
     return 'done'
   } catch (fault) {
-    if (isPassing(fault)) return 'later'
+    if (isTransient(fault)) return 'later'
     logger.warn({ err: fault, userId }, 'failed to look at a grant that may have been taken back')
     return 'done'
   }

@@ -8,7 +8,7 @@ export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_require
 export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
   fault instanceof CodeHostFault && kinds.includes(fault.kind)
 
-/** Whether the same question may have another answer soon. */
-export const isPassing = (fault: unknown): boolean =>
+/** Whether the code host cannot be asked for now: it is away, or a limit there is used up. */
+export const isHostUnavailable = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')

@@ -9,7 +9,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { TokenFor } from '../follow/access.ts'
-import { isFault, isPassing, refusals } from './faults.ts'
+import { isFault, isHostUnavailable, refusals } from './faults.ts'
 import { isMade } from './making.ts'
 
 export interface OwnerDeps {
@@ -92,7 +92,7 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     if (!isFirst || !issues.rule.on || document.status === 'inactive') continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
       // Nobody's used up limit holds up others.
-      if (isPassing(fault)) return false
+      if (isHostUnavailable(fault)) return false
       throw fault
     })
     if (counts) return true

@@ -41,7 +41,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { standingOf, userOf } from '../follow/feedbackAuthors.ts'
 import { redactionOf } from '../follow/feedbackRedaction.ts'
-import { isPassing } from './faults.ts'
+import { isHostUnavailable } from './faults.ts'
 import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
 import { mentioning, type Mentions } from './mentioning.ts'
 
@@ -268,7 +268,7 @@ async function standingNow(
 ): Promise<JudgedAsk['standing']> {
   if (!mayWrite(right)) return 'unknown'
   return standingOf(deps, accountId).catch((fault: unknown) => {
-    if (isPassing(fault)) return 'unasked'
+    if (isHostUnavailable(fault)) return 'unasked'
     throw fault
   })
 }

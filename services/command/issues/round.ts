@@ -12,7 +12,7 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { ReadAccess } from '../follow/access.ts'
 import type { Round } from '../readings.ts'
-import { isFault, isPassing, refusals } from './faults.ts'
+import { isFault, isHostUnavailable, refusals } from './faults.ts'
 import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'
 import { isElsewhere, isMadeElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
 import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './reading.ts'
@@ -65,14 +65,14 @@ export function round(
         const level = isExpected(fault) ? 'info' : 'warn'
         deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
         await noteUnread(deps, known, projectId, fault)
-        return isPassing(fault) ? 'later' : 'done'
+        return isHostUnavailable(fault) ? 'later' : 'done'
       }
     },
   }
 }
 
 const isExpected = (fault: unknown): boolean =>
-  isPassing(fault) ||
+  isHostUnavailable(fault) ||
   fault instanceof CodeHostFault ||
   (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
 
@@ -89,7 +89,7 @@ async function noteUnread(
     return
   const times = (failures.get(projectId) ?? 0) + 1
   failures.set(projectId, times)
-  if (isPassing(fault) && times < failuresMost) return
+  if (isHostUnavailable(fault) && times < failuresMost) return
   const code = isHost ? fault.kind : fault.code
   const command = { type: 'NoteIssuesUnread', code, reason: fault.message } as const
   try {
