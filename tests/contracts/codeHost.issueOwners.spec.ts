@@ -53,7 +53,8 @@ test('what another project made a task of stays its own, whatever becomes of its
   expect(await numbers()).toEqual([number])
 })
 
-test('what another project took and has no room for stays its own, until its owner is back', async () => {
+/** Has the project of the first person take an issue that it has no room for, and that of the second leave it to them. */
+async function takenByFirst(): Promise<number> {
   await projectOf(2)
   await rule(2, { on: true })
   const number = await issueBy('ada')
@@ -61,18 +62,42 @@ test('what another project took and has no room for stays its own, until its own
   const admit = async (ownerId: string) => {
     if (ownerId === userId(1)) throw new Fault('too_many_tasks')
   }
-  const { issues, further } = roundsOf()
-  await start({ ...byPolling, admit, codeHost: { issues } })
+  await start({ ...byPolling, admit })
   await eventually(async () => expect(await decisions(1)).toEqual([`${number} waiting`]))
   await eventually(async () => expect(await decisions(2)).toEqual([`${number} elsewhere`]))
   await stopped()
-  await start({ ...byPolling, gone: [userId(1)], codeHost: { issues } })
+  return number
+}
+
+test('what another project took and has no room for stays its own, also while its owner’s limit is used up', async () => {
+  const number = await takenByFirst()
+  const { issues, further } = roundsOf()
+  await start({ ...byPolling, limited: [userId(1)], codeHost: { issues } })
   await further()
   expect(await decisions(2)).toEqual([`${number} elsewhere`])
   await stopped()
   await start(byPolling)
   await eventually(async () => expect(await decisions(1)).toEqual([`${number} made`]))
   expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(1)])
+})
+
+test('what another project took and made no task of goes to the next once its owner’s access is gone, and is made once', async () => {
+  const number = await takenByFirst()
+  await start({ ...byPolling, gone: [userId(1)] })
+  await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
+  await stopped()
+  await start(byPolling)
+  await eventually(async () => expect(await decisions(1)).toEqual([`${number} refused`]))
+  expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(2)])
+})
+
+test('what another project took and made no task of goes to the next where that project is inactive', async () => {
+  const number = await takenByFirst()
+  const failed = { type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' } as const
+  await here.engines.commands.execute(project, projectStream(projectId(1)), failed, cause())
+  await start(byPolling)
+  await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
+  expect(await decisions(1)).toEqual([`${number} waiting`])
 })
 
 test.each(['settled', 'not settled'])(

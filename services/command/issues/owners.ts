@@ -81,18 +81,20 @@ async function othersOf(
 }
 
 /**
- * Of several projects of a repository whose issues become tasks, the first takes them. What another took stays its own, whatever becomes of
- * its owner's access: it may be a task already. Those that would take it and whose owner may not push do not count: else whoever reads a
- * repository could keep its issues from its team.
+ * Of several projects of a repository whose issues become tasks, the first takes them. What another made a task of stays its own, whatever
+ * becomes of its owner's access. One that took an issue without a task yet, or would take it, counts only while its owner may push: else it
+ * could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)
-  if (others.some(({ issues }) => isTaken(issues, issueId))) return true
+  if (await isMadeByAny(deps, others, issueId)) return true
   for (const { document, issues, isFirst } of others) {
-    if (!isFirst || !issues.rule.on || document.status === 'inactive') continue
+    const hasTaken = isTaken(issues, issueId)
+    const wouldTake = isFirst && issues.rule.on
+    if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // Nobody's used up limit holds up others.
-      if (isHostUnavailable(fault)) return false
+      // What was taken is theirs until it is known that they may not. Apart from that, nobody's used up limit holds up others.
+      if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })
     if (counts) return true
@@ -106,7 +108,15 @@ export async function isMadeElsewhere(
   of: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
   issueId: string,
 ): Promise<boolean> {
-  for (const { issues } of await othersOf(deps, of)) {
+  return isMadeByAny(deps, await othersOf(deps, of), issueId)
+}
+
+async function isMadeByAny(
+  deps: Pick<OwnerDeps, 'commands'>,
+  projects: readonly Pick<Other, 'issues'>[],
+  issueId: string,
+): Promise<boolean> {
+  for (const { issues } of projects) {
     const taken = issues.taken.get(issueId)
     if (taken === undefined || taken.failure !== null) continue
     if (taken.settledAt !== null || (await isMade(deps, taken.taskId))) return true
