@@ -17,6 +17,7 @@ const {
   asks,
   stopped,
   rule,
+  isHere,
   adapter,
   makingOf,
   start,
@@ -261,6 +262,24 @@ test('where comments are too many to read them all, nothing is said of an issue 
   const control = await issueBy('ada')
   await label('ada', control)
   await eventually(async () => expect(await decisions()).toEqual([`${control} made`]))
+})
+
+test('nothing is recorded of people with an account here who may not write, however often they name the App', async () => {
+  await isHere('1003', 3, 'mallory')
+  const number = await issueBy('mallory')
+  await say('mallory', number, 'See `@deck`.')
+  const issueComments: CodeHost['issueComments'] = async (...asked) => {
+    const listed = await adapter('42').issueComments(...asked)
+    return { ...listed, comments: listed.comments.flatMap((one) => Array.from({ length: 101 }, () => one)) }
+  }
+  await start({ ...byPolling, codeHost: { issueComments } })
+  const control = await issueBy('ada')
+  await label('ada', control)
+  await eventually(async () => expect(await decisions()).toEqual([`${control} made`]))
+  // Of somebody who may write it is said.
+  const graces = await issueBy('mallory')
+  await say('grace', graces, 'See `@deck`.')
+  await eventually(async () => expect(await decisions()).toEqual([`${graces} unsure`, `${control} made`]))
 })
 
 test('an issue that is gone when it is read holds up no other', async () => {

@@ -6,6 +6,7 @@ import type { Standing } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type { Reader, Reading } from './feedbackReading.ts'
@@ -38,7 +39,9 @@ export async function rightOf(
   }
 }
 
-type StandingDeps = Pick<Reader, 'commands' | 'vault' | 'codeHostName' | 'accessControl'>
+type StandingDeps = Pick<Reader, 'vault' | 'codeHostName' | 'accessControl'> & {
+  readonly commands: Pick<Commands, 'load'>
+}
 
 /** Whether it is the account of somebody who may use this server now. Throws `code_host_unavailable` where that is not known for now. */
 export async function isOurs(deps: StandingDeps, githubId: string): Promise<boolean> {

@@ -15,10 +15,13 @@ const many = (count: number, of: (n: number) => Comment) => Array.from({ length:
 async function read(comments: readonly Comment[]) {
   const isHere = async (id: string) => id.startsWith('here')
   const { comments: found, leftOut } = await mentioning(comments, 'deck', isHere)
-  return { ids: found.map(({ id }) => id), leftOut }
+  const known = leftOut.known.map(({ id }) => id)
+  return { ids: found.map(({ id }) => id), leftOut: { ...leftOut, known } }
 }
+const nobody = { known: [], isAnybody: false }
+const others = { known: [], isAnybody: true }
 
-test('of each person the latest that names the App may ask, of all the latest ten', async () => {
+test('of each person the latest that names the App may ask, of all people the latest ten', async () => {
   expect(
     await read([
       comment(1, 'grace', '@deck'),
@@ -27,11 +30,11 @@ test('of each person the latest that names the App may ask, of all the latest te
       comment(4, 'ada', '@deck'),
       comment(5, 'ada', '> @deck'),
     ]),
-  ).toEqual({ ids: ['2', '4'], leftOut: 'nobody' })
+  ).toEqual({ ids: ['2', '4'], leftOut: nobody })
   const strangers = many(30, (n) => comment(n, `p${n}`, '@deck'))
   expect(await read(strangers)).toEqual({
     ids: strangers.slice(-10).map(({ id }) => id),
-    leftOut: 'others',
+    leftOut: others,
   })
 })
 
@@ -39,21 +42,51 @@ test('strangers push out nobody who is known here, however many there are and ho
   const first = comment(1, 'here', '@deck please')
   const each = many(500, (n) => comment(n + 2, `p${n}`, '+1 @deck'))
   const one = many(500, (n) => comment(n + 2, 'p', '> @deck'))
-  for (const others of [each.slice(0, 10), each, one])
-    expect((await read([first, ...others])).ids).toContain('1')
-  expect(await read([first, ...each.slice(0, 9)])).toMatchObject({ leftOut: 'nobody' })
+  for (const rest of [each.slice(0, 10), each, one]) expect((await read([first, ...rest])).ids).toContain('1')
+  expect(await read([first, ...each.slice(0, 9)])).toMatchObject({ leftOut: nobody })
 })
 
 test('people who are known here push each other out where they are too many, and it says so', async () => {
   const all = many(11, (n) => comment(n, `here${n}`, '@deck'))
-  expect(await read(all)).toEqual({ ids: all.slice(1).map(({ id }) => id), leftOut: 'people here' })
+  expect(await read(all)).toEqual({
+    ids: all.slice(1).map(({ id }) => id),
+    leftOut: { known: ['here0'], isAnybody: true },
+  })
+  const quotes = many(101, (n) => comment(n, 'here', '`@deck`'))
+  expect(await read(quotes)).toEqual({ ids: [], leftOut: { known: ['here'], isAnybody: true } })
+})
+
+test('nobody is left out of whom one was read, however often they write', async () => {
+  const often = many(150, (n) => comment(n, 'here', '@deck'))
+  expect(await read(often)).toEqual({ ids: ['149'], leftOut: nobody })
+  const further = many(150, (n) => comment(n, 'here', n === 149 ? '@deck' : '`@deck`'))
+  expect(await read(further)).toEqual({ ids: ['149'], leftOut: nobody })
+})
+
+test('nobody is left out all of whose comments were read', async () => {
+  const first = comment(0, 'here first', '`@deck`')
+  const quotes = many(100, (n) => comment(n + 1, `here${n}`, '`@deck`'))
+  expect(await read([first, ...quotes])).toEqual({
+    ids: [],
+    leftOut: { known: ['here first'], isAnybody: true },
+  })
+  expect(await read([...quotes, comment(101, 'here99', '`@deck`')])).toEqual({
+    ids: [],
+    leftOut: { known: ['here99'], isAnybody: true },
+  })
+  // The hundredth is the last writer's 34th.
+  const three = many(120, (n) => comment(n, `here${n % 3}`, '`@deck`'))
+  expect(await read(three)).toEqual({
+    ids: [],
+    leftOut: { known: ['here2', 'here1', 'here0'], isAnybody: true },
+  })
 })
 
 test('nobody pushes themselves out by what they quote afterwards', async () => {
   const quotes = many(40, (n) => comment(n + 2, 'ada', '> @deck please\n\nStill waiting.'))
   expect(await read([comment(1, 'ada', '@deck please'), ...quotes])).toEqual({
     ids: ['1'],
-    leftOut: 'nobody',
+    leftOut: nobody,
   })
 })
 
@@ -73,7 +106,7 @@ test('a hundred texts are read at most, and between two others have their turn',
   }
   setImmediate(turn)
   const hostile = many(200, (n) => comment(n, `p${n}`, `${'<code>`'.repeat(1_200)}@deck`))
-  expect(await read(hostile)).toEqual({ ids: [], leftOut: 'others' })
+  expect(await read(hostile)).toEqual({ ids: [], leftOut: others })
   isOver = true
   expect(turns).toBeGreaterThanOrEqual(100)
   expect(turns).toBeLessThan(200)

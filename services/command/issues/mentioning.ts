@@ -1,5 +1,6 @@
 /** Which comments on an issue name the App. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { IssueAsk } from '#domain/project/issues.ts'
 import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueAsks.ts'
 
 /** People who mention the App on one issue: each costs a question about what they may do. */
@@ -10,8 +11,15 @@ const mostRead = 100
 export interface Mentions<Comment> {
   /** Oldest first. */
   readonly comments: readonly Comment[]
-  /** Who was left out, as there were too many: people who are known here, or only others. */
-  readonly leftOut: 'nobody' | 'others' | 'people here'
+  readonly leftOut: LeftOut
+}
+
+/** Whose comments were left out, as there were too many. */
+export interface LeftOut {
+  /** Those who are known here: who wrote last first. */
+  readonly known: readonly IssueAsk['author'][]
+  /** Whether anybody was left out, known or not. */
+  readonly isAnybody: boolean
 }
 
 /**
@@ -31,36 +39,40 @@ export async function mentioning<Comment extends ListedComment>(
   for (const one of people) (isMany && !(await isHere(one.author)) ? strangers : known).push(one)
   const left = { people: mostPeople, texts: mostRead }
   const found = new Set<Comment>()
-  const isCut = [await readThrough(known, slug, left, found), await readThrough(strangers, slug, left, found)]
+  const knownLeft = await readThrough(known, slug, left, found)
+  const strangersLeft = await readThrough(strangers, slug, left, found)
   return {
     comments: comments.filter((one) => found.has(one)),
-    leftOut: isCut[0] ? 'people here' : isCut[1] ? 'others' : 'nobody',
+    leftOut: {
+      known: knownLeft.flatMap((one) => one.comments[0]?.author ?? []),
+      isAnybody: knownLeft.length > 0 || strangersLeft.length > 0,
+    },
   }
 }
 
-/** Everybody's last comment first, then the one before it. Answers whether some had to be left out. */
+/** Everybody's last comment first, then the one before it, until one of each is found. Answers who had to be left out. */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],
   slug: string,
   left: { people: number; texts: number },
   found: Set<Comment>,
-): Promise<boolean> {
+): Promise<readonly Naming<Comment>[]> {
   let open = people
   for (let depth = 0; open.length > 0; depth += 1) {
     const next: Naming<Comment>[] = []
-    for (const person of open) {
+    for (const [at, person] of open.entries()) {
       const one = person.comments[depth]
       if (one === undefined) continue
-      if (left.people === 0 || left.texts === 0) return true
+      if (left.people === 0 || left.texts === 0) return [...next, ...open.slice(at)]
       left.texts -= 1
       // Anybody may have written them, to be long to read.
       await nextTurn()
       if (isMentionedIn(one.body, slug)) {
         found.add(one)
         left.people -= 1
-      } else next.push(person)
+      } else if (depth + 1 < person.comments.length) next.push(person)
     }
     open = next
   }
-  return false
+  return []
 }

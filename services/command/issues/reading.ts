@@ -26,9 +26,7 @@ import {
 import { project } from '#domain/project/project.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
-import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
-import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type {
@@ -38,14 +36,14 @@ import type {
   HostIssueText,
 } from '#platform/ports/codeHostIssues.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { Vault } from '#platform/ports/vault.ts'
-import { standingOf, userOf } from '../follow/feedbackAuthors.ts'
+import { userOf } from '../follow/feedbackAuthors.ts'
 import { redactionOf } from '../follow/feedbackRedaction.ts'
-import { isHostUnavailable } from './faults.ts'
 import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
 import { mentioning, type Mentions } from './mentioning.ts'
+import { askRight, mayAnyWrite, standingNow, type RightsDeps } from './rights.ts'
 
-export interface IssueReadingDeps extends MakingDeps {
+export interface IssueReadingDeps extends MakingDeps, RightsDeps {
+  readonly commands: MakingDeps['commands']
   readonly codeHost: Pick<
     CodeHost,
     | 'issue'
@@ -57,12 +55,7 @@ export interface IssueReadingDeps extends MakingDeps {
     | 'mentionName'
   >
   readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
-  readonly accessControl: Pick<AccessControl, 'check'>
-  readonly vault: Pick<Vault, 'deriveKey'>
-  /** The code host whose accounts these are. */
-  readonly codeHostName: string
   readonly clock: Clock
-  readonly logger: Logger
 }
 
 /** A project whose issues are read. */
@@ -186,14 +179,17 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = asksOf(asking, { ...issues, slug })
-  // Anybody may write so many comments that some are left out: nothing is said of that where nobody was known to ask.
+  // Anybody may write so many comments that some are left out: that is said only where it waited, or one of those may write.
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
-    leftOut === 'people here' ||
-    (leftOut === 'others' && isWaiting(issues, issue.id))
+    (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
+    (await mayAnyWrite(deps, of, leftOut.known.slice(0, mostLeftOut)))
   if (asks.length === 0 && !isUnclear) return null
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
+
+/** Of those who are known here and were left out, so many are asked about. */
+const mostLeftOut = 10
 
 /** Comments that may ask for it. */
 async function mentionsOn(
@@ -202,11 +198,12 @@ async function mentionsOn(
   issue: HostIssue,
 ): Promise<Mentions<HostIssueComment>> {
   const since = mentionsFrom(issues)
-  if (slug === null || since === null || issue.comments === 0) return { comments: [], leftOut: 'nobody' }
+  if (slug === null || since === null || issue.comments === 0)
+    return { comments: [], leftOut: { known: [], isAnybody: false } }
   const listed = await deps.codeHost.issueComments(token, repository, issue.number, since)
   const isHere = async (id: string) => (await userOf(deps, id)) !== null
   const mentions = await mentioning(listed.comments, slug, isHere)
-  return listed.isCut && mentions.leftOut === 'nobody' ? { ...mentions, leftOut: 'others' } : mentions
+  return listed.isCut ? { ...mentions, leftOut: { ...mentions.leftOut, isAnybody: true } } : mentions
 }
 
 const hasLabel = ({ labels }: Pick<HostIssue, 'labels'>, label: string): boolean =>
@@ -260,19 +257,6 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
   return { asks: judged, canStart, editedAt, title, textFor }
 }
 
-/** Whether somebody with this right uses this server; `unasked` where that is not known for now, which holds up nobody else. */
-async function standingNow(
-  deps: IssueReadingDeps,
-  right: RepositoryRight,
-  accountId: string,
-): Promise<JudgedAsk['standing']> {
-  if (!mayWrite(right)) return 'unknown'
-  return standingOf(deps, accountId).catch((fault: unknown) => {
-    if (isHostUnavailable(fault)) return 'unasked'
-    throw fault
-  })
-}
-
 /** Changes are looked at one by one only so far: each may cost a question. */
 const mostEdits = 20
 
@@ -294,24 +278,6 @@ async function lastStrangeEdit(
     if (!isOwn) return at
   }
   return null
-}
-
-/** What passes: the same question has another answer later. */
-const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
-
-/** `none` where the host does not tell. Throws where it cannot be asked for now. */
-async function askRight(
-  { codeHost, logger }: IssueReadingDeps,
-  { token, repository, document }: ReadingOf,
-  account: Pick<HostAuthor, 'id' | 'login'>,
-): Promise<RepositoryRight> {
-  try {
-    return await codeHost.repositoryRight(token, repository, account)
-  } catch (fault) {
-    if (!(fault instanceof CodeHostFault) || passing.includes(fault.kind)) throw fault
-    logger.warn({ err: fault, projectId: document.id }, 'failed to read what somebody may do in a repository')
-    return 'none'
-  }
 }
 
 /** A comment as the agent is to read it. */
