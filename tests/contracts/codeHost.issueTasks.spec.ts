@@ -214,6 +214,20 @@ test('a mention that somebody else wrote into a comment is not its author asking
   await eventually(async () => expect(await numbers()).toEqual([own, control]))
 })
 
+test('a mention that somebody else changed hides none that its author wrote before', async () => {
+  const number = await issueBy('mallory')
+  const first = await commentBy('grace', number, '@deck fix it')
+  await reword('ada', await commentBy('grace', number, '@deck pnig'), '@deck ping')
+  await start(byPolling)
+  await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
+  const [made] = await tasks()
+  const events = await here.engines.log.read(taskStream(made?.id ?? ''), 0, 10)
+  expect(events.find(({ type }) => type === 'TaskCreatedFromIssue')).toMatchObject({
+    data: { trigger: 'mention' },
+    content: { commentId: `${first}` },
+  })
+})
+
 test('a text that somebody who may write changed after the label is fine where its author may, and one that a bot changed is not', async () => {
   const number = await issueBy('ada')
   await label('ada', number)

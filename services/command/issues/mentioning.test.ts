@@ -21,7 +21,7 @@ async function read(comments: readonly Comment[]) {
 const nobody = { known: [], isAnybody: false }
 const others = { known: [], isAnybody: true }
 
-test('of each person the latest that names the App may ask, of all people the latest ten', async () => {
+test('of each person the latest three that name the App may ask, of all people the latest ten', async () => {
   expect(
     await read([
       comment(1, 'grace', '@deck'),
@@ -30,7 +30,13 @@ test('of each person the latest that names the App may ask, of all people the la
       comment(4, 'ada', '@deck'),
       comment(5, 'ada', '> @deck'),
     ]),
-  ).toEqual({ ids: ['2', '4'], leftOut: nobody })
+  ).toEqual({ ids: ['1', '2', '4'], leftOut: nobody })
+  const often = many(9, (n) => comment(n, 'grace', n === 7 ? '`@deck`' : '@deck'))
+  expect(await read(often)).toEqual({ ids: ['5', '6', '8'], leftOut: nobody })
+  const [first, last] = [comment(0, 'grace', '@deck'), comment(20, 'grace', '@deck')]
+  const quotes = many(10, (n) => comment(n + 1, 'grace', '> @deck'))
+  expect((await read([first, ...quotes.slice(1), last])).ids).toEqual(['0', '20'])
+  expect((await read([first, ...quotes, last])).ids).toEqual(['20'])
   const strangers = many(30, (n) => comment(n, `p${n}`, '@deck'))
   expect(await read(strangers)).toEqual({
     ids: strangers.slice(-10).map(({ id }) => id),
@@ -58,7 +64,7 @@ test('people who are known here push each other out where they are too many, and
 
 test('nobody is left out of whom one was read, however often they write', async () => {
   const often = many(150, (n) => comment(n, 'here', '@deck'))
-  expect(await read(often)).toEqual({ ids: ['149'], leftOut: nobody })
+  expect(await read(often)).toEqual({ ids: ['147', '148', '149'], leftOut: nobody })
   const further = many(150, (n) => comment(n, 'here', n === 149 ? '@deck' : '`@deck`'))
   expect(await read(further)).toEqual({ ids: ['149'], leftOut: nobody })
 })

@@ -7,6 +7,10 @@ import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#dom
 const mostPeople = 10
 /** Comments of one issue that are read to see whether they name the App. */
 const mostRead = 100
+/** Comments of one person that may ask: the latest may be no mention of theirs any more, as somebody else changed it. */
+const mostOfPerson = 3
+/** Before the latest that was found, so many of a person are read to find the others. */
+const mostEarlier = 10
 
 export interface Mentions<Comment> {
   /** Oldest first. */
@@ -23,8 +27,8 @@ export interface LeftOut {
 }
 
 /**
- * Comments that may ask for the issue: of each person the latest that names the App. Where there are too many, those of people who are known
- * here come first, so that no stranger pushes them out, and of several people the last ones: whoever writes often pushes nobody out.
+ * Comments that may ask for the issue: of each person the latest three that name the App. Where there are too many, those of people who are
+ * known here come first, so that no stranger pushes them out, and of several people the last ones: whoever writes often pushes nobody out.
  */
 export async function mentioning<Comment extends ListedComment>(
   comments: readonly Comment[],
@@ -41,6 +45,7 @@ export async function mentioning<Comment extends ListedComment>(
   const found = new Set<Comment>()
   const knownLeft = await readThrough(known, slug, left, found)
   const strangersLeft = await readThrough(strangers, slug, left, found)
+  for (const one of people) await readEarlier(one, slug, found)
   return {
     comments: comments.filter((one) => found.has(one)),
     leftOut: {
@@ -75,4 +80,22 @@ async function readThrough<Comment extends ListedComment>(
     open = next
   }
   return []
+}
+
+/** Of somebody of whom a comment was found, those before it that name the App, too. */
+async function readEarlier<Comment extends ListedComment>(
+  { comments }: Naming<Comment>,
+  slug: string,
+  found: Set<Comment>,
+): Promise<void> {
+  const latest = comments.findIndex((one) => found.has(one))
+  if (latest === -1) return
+  let count = 1
+  for (const one of comments.slice(latest + 1, latest + 1 + mostEarlier)) {
+    if (count === mostOfPerson) return
+    await nextTurn()
+    if (!isMentionedIn(one.body, slug)) continue
+    found.add(one)
+    count += 1
+  }
 }
