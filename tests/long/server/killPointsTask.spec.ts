@@ -7,8 +7,8 @@ import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { createTask, listTasks } from '#domain/api/tasks.schema.ts'
 import { ownFolder } from '../../product.ts'
 import { command, openKilling, type Doing, type Killing } from '../../server/faults/killing.ts'
+import { storedBy } from '../../server/faults/killPoints.ts'
 import { openScene, type Scene } from '../../server/scene.ts'
-import { brokenChains, openStored, readModels } from '../../server/stored.ts'
 
 let scene: Scene
 let killing: Killing
@@ -62,15 +62,8 @@ test(
     )
     // The two requests, at the least: how much of what they bring about is written before the last answer is a matter of time.
     expect(points.filter((point) => point.startsWith('after events.sqlite')).length).toBeGreaterThanOrEqual(2)
-
-    await scene.product.terminate()
-    const stored = await openStored(scene.product.dataDir)
-    try {
-      expect(await brokenChains(stored)).toEqual([])
-      const { kept, rebuilt } = await readModels(stored)
-      expect(kept).toBe(rebuilt)
-    } finally {
-      await stored.close()
-    }
+    const { broken, kept, rebuilt } = await storedBy(scene.product)
+    expect(broken).toEqual([])
+    expect(kept).toBe(rebuilt)
   },
 )

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { afterAll, expect, test } from 'vitest'
 import { note } from '../../report/notes.ts'
-import { ownFolder } from '../../product.ts'
+import { ownFolder, type Product } from '../../product.ts'
 import { openScene } from '../scene.ts'
 import { brokenChains, openStored, readModels } from '../stored.ts'
 import { openKilling, type Kind } from './killing.ts'
@@ -32,14 +32,19 @@ export async function testKillPoints(isMeant: (kind: Kind) => boolean): Promise<
 
   test('what is stored after all the kills is whole', async () => {
     note('kill -9 between any two steps of a command', `${count} kills before and after writes to SQLite`)
-    await scene.product.terminate()
-    const stored = await openStored(scene.product.dataDir)
-    try {
-      expect(await brokenChains(stored)).toEqual([])
-      const { kept, rebuilt } = await readModels(stored)
-      expect(kept).toBe(rebuilt)
-    } finally {
-      await stored.close()
-    }
+    const { broken, kept, rebuilt } = await storedBy(scene.product)
+    expect(broken).toEqual([])
+    expect(kept).toBe(rebuilt)
   })
+}
+
+/** Stops the product, and gives what breaks its chains, and its read models as they are stored and as the log alone gives them. */
+export async function storedBy({ terminate, dataDir }: Product) {
+  await terminate()
+  const stored = await openStored(dataDir)
+  try {
+    return { broken: await brokenChains(stored), ...(await readModels(stored)) }
+  } finally {
+    await stored.close()
+  }
 }
