@@ -30,7 +30,7 @@ export type BranchOutcome = (typeof branchOutcomes)[number]
 /**
  * What became of the workspace. It is gone when it was `removed`, or there was none (`none`). It is there still when it holds work that is
  * not merged and could not be restored from what was saved (`not_saved`), or something runs in it (`in_use`). Whether it is there is not known
- * when its runner, or the code host that the runner asked, did not answer in time (`unreachable`): it may still be removed.
+ * when its runner, or the code host that the runner has to ask, did not answer in time or refused (`unreachable`): it may still be removed.
  */
 export const workspaceOutcomes = ['removed', 'none', 'not_saved', 'in_use', 'unreachable'] as const
 export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]

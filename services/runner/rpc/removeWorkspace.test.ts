@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Fault } from '#domain/kernel/errors.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import {
   PullRequestObserved,
@@ -238,15 +239,13 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     expect(await hasWorkspace(scene.root, id)).toBe(true)
   })
 
-  test('is not saved without the bundle, or where the base that it needs is gone or cannot be asked for', async () => {
+  test('is not saved without the bundle, or where the base that it needs is gone', async () => {
     await write('a.txt')
     await endedAs('closed', 'e'.repeat(40))
     await saved()
     const isGone = { blobs: { get: async () => undefined } }
     expect(await remove(isGone)).toEqual({ outcome: 'not_saved' })
     expect(await remove({ reach: async () => undefined })).toEqual({ outcome: 'not_saved' })
-    const nowhere = { url: join(scene.root, 'nowhere.git'), authorization: '' }
-    expect(await remove({ reach: async () => nowhere })).toEqual({ outcome: 'not_saved' })
     const base = (...args: readonly string[]) =>
       gitOrThrow(testGit, { gitDir: scene.remote, args: ['branch', '--move', '--', ...args] })
     await base('main', 'other')
@@ -327,6 +326,30 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     await endedAs('merged', await scene.commit({ 'theirs.txt': 'theirs\n' }, 'elsewhere'))
     expect(await remove(slow('fetch'))).toEqual({ outcome: 'unreachable' })
     expect(await hasWorkspace(scene.root, id)).toBe(true)
+  })
+
+  test.each([
+    ['merged', published],
+    ['closed', saved],
+  ] as const)(
+    'is not called unsaved where the code host is away or its access fails: %s',
+    async (state, keep) => {
+      await write('a.txt')
+      await endedAs(state, 'e'.repeat(40))
+      await keep()
+      const nowhere = { url: join(scene.root, 'nowhere.git'), authorization: '' }
+      expect(await remove({ reach: async () => nowhere })).toEqual({ outcome: 'unreachable' })
+      const refused = { reach: () => Promise.reject(new Fault('github_not_connected')) }
+      expect(await remove(refused)).toEqual({ outcome: 'unreachable' })
+      expect(await hasWorkspace(scene.root, id)).toBe(true)
+    },
+  )
+
+  test('stays where the host has no such head as was merged', async () => {
+    await write('a.txt')
+    await published()
+    await endedAs('merged', 'e'.repeat(40))
+    expect(await remove()).toEqual({ outcome: 'not_saved' })
   })
 
   test.each(['git', 'mirror'])(

@@ -7,7 +7,6 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { WorkPlace } from '#domain/task/codeHost/cleanUpEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
-import type { Finished } from '#platform/childProcess.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { RepositoryAccess } from '../execution/repositoryAccess.ts'
@@ -20,8 +19,8 @@ import {
   commitOf,
   endedWell,
   fetchRefs,
-  GitFault,
   gitText,
+  lastWords,
   type Git,
 } from '../workspace/git/git.ts'
 import { mayBeCut } from '../workspace/git/mirror.ts'
@@ -64,9 +63,8 @@ export async function removeOwnWorkspace(
     if (!folder) return { outcome: 'none' }
     await prewarm.agents.drop(taskId)
     const work = await whereItsWorkIs(deps, state).catch((fault: unknown) => {
-      if (fault instanceof HostSlow) return 'unreachable' as const
       deps.logger.warn({ err: fault, taskId }, 'failed to look at the work of a workspace that is to go')
-      return 'here' as const
+      return fault instanceof HostNotAsked ? ('unreachable' as const) : ('here' as const)
     })
     if (work === 'here') return { outcome: 'not_saved' }
     if (work === 'unreachable') {
@@ -142,28 +140,37 @@ async function canBeRestored(
   state: LiveTask,
   { privateGitDir: gitDir, mirrorDir, baseBranch }: Workspace,
 ): Promise<boolean> {
-  const { git, blobs, reach } = deps
+  const { git, blobs } = deps
   const { saved, taskId } = state
   const bundle = saved && (await blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
   // The base moves on, and a later clone would no longer have them.
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
-  const host = await reach(repositoryOf(state))
+  const host = await hostOf(deps, state)
   if (!host) return false
   const base = await headAtHost(git, host, baseBranch)
   if (base === undefined) return false
-  if ((await commitOf(git, gitDir, base)) === null) {
-    const fetched = await fetchWithin(git, gitDir, host, [base])
-    if (!endedWell(fetched)) throw new GitFault({ args: ['fetch'] }, fetched)
-  }
+  const hadBase = (await commitOf(git, gitDir, base)) !== null
+  if (!hadBase && !(await fetchWithin(git, gitDir, host, base))) return false
   const input = [...began, `^${base}`].map((line) => `${line}\n`).join('')
   return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', '--stdin'], input })) === ''
 }
 
-/** The code host did not answer within the time that there is. */
-class HostSlow extends Error {
-  override readonly name = 'HostSlow'
+/** The code host could not be asked: it is away, slow, or refuses. */
+class HostNotAsked extends Error {
+  override readonly name = 'HostNotAsked'
+}
+
+async function hostOf(
+  { reach }: Pick<RemovalDeps, 'reach'>,
+  state: LiveTask,
+): Promise<HostPlace | undefined> {
+  try {
+    return await reach(repositoryOf(state))
+  } catch (fault) {
+    throw new HostNotAsked('the repository could not be reached', { cause: fault })
+  }
 }
 
 /** The commit of a branch as the host has it now; `undefined` where it has no such branch. */
@@ -178,23 +185,18 @@ async function headAtHost(
     timeoutMs: hostWithinMs,
   }
   const listed = await git(call)
-  if (listed.endedBy === 'time_limit') throw new HostSlow()
-  if (!endedWell(listed)) throw new GitFault(call, listed)
+  if (!endedWell(listed)) throw new HostNotAsked(lastWords(listed))
   const lines = listed.stdout.toString('utf8').split('\n')
   return lines.find((line) => line.endsWith(`\trefs/heads/${branch}`))?.slice(0, 40)
 }
 
-/** Fetches commits into a private git directory. Nothing is left of a fetch that failed. */
-async function fetchWithin(
-  git: Git,
-  gitDir: string,
-  host: HostPlace,
-  commits: readonly string[],
-): Promise<Finished> {
-  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, commits)
-  if (!endedWell(fetched)) await removeHalfPacks(join(gitDir, 'objects'))
-  if (fetched.endedBy === 'time_limit') throw new HostSlow()
-  return fetched
+/** Fetches a commit into a private git directory; false where the host does not have it. No incomplete pack is left. */
+async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: string): Promise<boolean> {
+  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, [commit])
+  if (endedWell(fetched)) return true
+  await removeHalfPacks(join(gitDir, 'objects'))
+  if (/not our ref|unadvertised object/.test(fetched.stderr.toString('utf8'))) return false
+  throw new HostNotAsked(lastWords(fetched))
 }
 
 /** Whether the workspace has no commit on top of the head that was merged, or of the base. */
@@ -207,9 +209,8 @@ async function isMergedBy(
   const { privateGitDir: gitDir, baseBranch } = workspace
   if ((await commitOf(git, gitDir, mergedHead)) === null) {
     // Others pushed before the merge, mostly on top of ours; whether they did, only the commit says.
-    const host = await deps.reach(repositoryOf(state))
-    if (host) await fetchWithin(git, gitDir, host, [mergedHead])
-    if ((await commitOf(git, gitDir, mergedHead)) === null) return false
+    const host = await hostOf(deps, state)
+    if (!host || !(await fetchWithin(git, gitDir, host, mergedHead))) return false
   }
   const base = await commitOf(git, gitDir, `refs/remotes/origin/${baseBranch}`)
   const bounds = [mergedHead, ...(base === null ? [] : [base])].map((commit) => `^${commit}`)
