@@ -46,7 +46,7 @@ export const issuePasses = [
 export type IssuePass = (typeof issuePasses)[number]
 
 const limits: readonly IssuePass[] = ['hour', 'day']
-const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner', 'unsure']
+const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
 
 /** Whether the issue becomes a task once there is room. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)

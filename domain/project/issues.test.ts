@@ -15,7 +15,7 @@ import {
   ProjectIssueTaken,
 } from './issueEvents.ts'
 import { issueLimits } from './issueRule.ts'
-import { isUnwanted, readFrom, type IssueCommand, type JudgedAsk } from './issues.ts'
+import { isUnwanted, isWaiting, noIssues, readFrom, type IssueCommand, type JudgedAsk } from './issues.ts'
 import { project } from './project.ts'
 
 const created = ProjectCreated.of(
@@ -207,7 +207,7 @@ describe('where not all was read', () => {
 })
 
 describe('an issue that waits', () => {
-  test.each(['hour', 'not_known', 'sign_in', 'elsewhere', 'owner', 'unsure'] as const)(
+  test.each(['hour', 'not_known', 'sign_in', 'elsewhere', 'owner'] as const)(
     'for %s does so no longer once nobody asks for it',
     (reason) => {
       given(project, ruled, passed(reason))
@@ -218,9 +218,21 @@ describe('an issue that waits', () => {
         .then([passed('withdrawn')])
     },
   )
-  test.each(['edited', 'withdrawn'] as const)('is none that is %s', (reason) =>
+  test.each(['edited', 'withdrawn', 'unsure'] as const)('is none that is %s', (reason) =>
     given(project, ruled, passed(reason)).when({ type: 'WithdrawIssue', issueId: '1' }).thenNothing(),
   )
+  test('waits on while it is not sure, and only then', () => {
+    const unsure = passed('unsure')
+    given(project, ruled, passed('not_known'), unsure, passed('hour'), unsure)
+      .when({ type: 'WithdrawIssue', issueId: '1' })
+      .then([passed('withdrawn')])
+    given(project, ruled, passed('not_known'), passed('withdrawn'), unsure)
+      .when(consider({ asks: [] }))
+      .thenNothing()
+    const state = stateAfter(project, [...ruled, passed('not_known'), unsure, passed('unsure', 2)])
+    const issues = state.kind === 'project' ? state.issues : noIssues
+    expect(['1', '2'].map((id) => isWaiting(issues, id))).toEqual([true, false])
+  })
   test('for a limit is not forgotten, however many there are', () => {
     const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) =>
       passed(n < 25 ? 'hour' : 'edited', n),
@@ -231,11 +243,12 @@ describe('an issue that waits', () => {
     expect(kept.filter(({ reason }) => reason === 'edited')).toHaveLength(issueLimits.passed)
   })
   test('for an account is not forgotten for those that wait for nothing, however many there are', () => {
-    const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) => passed('withdrawn', n + 2))
-    const state = stateAfter(project, [...ruled, passed('not_known'), ...many])
+    const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) => passed('unsure', n + 3))
+    const waiting = [passed('not_known'), passed('not_known', 2), passed('unsure', 2)]
+    const state = stateAfter(project, [...ruled, ...waiting, ...many])
     const kept = state.kind === 'project' ? state.issues.passed : new Map()
-    expect(kept.has('1')).toBe(true)
-    expect(kept.size).toBe(issueLimits.passed + 1)
+    expect(['1', '2'].map((id) => kept.has(id))).toEqual([true, true])
+    expect(kept.size).toBe(issueLimits.passed + 2)
   })
   test('for an account is one of two hundred, the latest', () => {
     const many = Array.from({ length: issueLimits.passed + 5 }, (_, n) => passed('not_known', n))

@@ -55,6 +55,8 @@ export interface RuleSince {
 /** An issue that was passed over. */
 export interface PassedIssue {
   readonly reason: IssuePass
+  /** Whether it may become a task without anything that happens on it. */
+  readonly isWaiting: boolean
   readonly words: EventContent<'ProjectIssuePassed'>
 }
 
@@ -297,10 +299,8 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
 }
 
 /** Whether an issue was passed over for a reason that may pass away. */
-export function isWaiting({ passed }: ProjectIssues, issueId: string): boolean {
-  const reason = passed.get(issueId)?.reason
-  return reason !== undefined && (isLimit(reason) || mayPassAway(reason))
-}
+export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
+  passed.get(issueId)?.isWaiting === true
 
 /** Whether an issue was taken by the label that the rule has now. */
 export function isByLabel(
@@ -352,8 +352,11 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
     case 'ProjectIssuePassed': {
       const { content } = event
       if (content === null) return before
+      const { reason } = event.data
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      const passed = { reason: event.data.reason, words: content }
+      // What is not sure stays so until something happens on the issue; but what waited before waits on.
+      const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
+      const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
       return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
     }
     case 'ProjectIssuesRead':
@@ -387,7 +390,7 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
 function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
   const others = passed.filter(([, { reason }]) => !isLimit(reason))
   const latest = [true, false].flatMap((waits) =>
-    others.filter(([, { reason }]) => mayPassAway(reason) === waits).slice(-issueLimits.passed),
+    others.filter(([, one]) => one.isWaiting === waits).slice(-issueLimits.passed),
   )
   const kept = new Set(latest.map(([id]) => id))
   return new Map(passed.filter(([id, { reason }]) => isLimit(reason) || kept.has(id)))

@@ -246,12 +246,18 @@ test('a text that somebody who may write changed after the label is fine where i
   )
 })
 
-test('where so much happened that nobody can tell who set the label, it says so', async () => {
+test('where so much happened that nobody can tell who set the label, it says so, and asks again only once something happens', async () => {
   const number = await issueBy('mallory')
   await label('grace', number)
   const issueEvents: CodeHost['issueEvents'] = async () => ({ events: [], isCut: true })
-  await start({ ...byPolling, codeHost: { issueEvents } })
+  const issue = vi.fn<CodeHost['issue']>((...asked) => adapter('42').issue(...asked))
+  await start({ ...byPolling, codeHost: { issueEvents, issue } })
   await eventually(async () => expect(await decisions()).toEqual([`${number} unsure`]))
+  await asks('ada', 'PATCH', `/issues/${number}`, { state: 'closed' })
+  const control = await issueBy('mallory')
+  await label('grace', control)
+  await eventually(async () => expect(await decisions()).toEqual([`${control} unsure`, `${number} unsure`]))
+  expect(issue).not.toHaveBeenCalled()
   expect(await numbers()).toEqual([])
 })
 

@@ -8,7 +8,7 @@ import {
   type AskingComment,
   type LabelEvent,
 } from '#domain/project/issueAsks.ts'
-import { isLimit, mayPassAway } from '#domain/project/issueRule.ts'
+import { isLimit } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
   isByLabel,
@@ -127,7 +127,7 @@ function outcomeOf(
   if (isLimited && !hasRoom(issues, now)) return 'waits'
   if (asks.some(({ standing }) => standing === 'unasked')) return 'unasked'
   if (isLimited) return 'waits'
-  return reason !== undefined && mayPassAway(reason) ? 'passes' : 'done'
+  return isWaiting(issues, issueId) ? 'passes' : 'done'
 }
 
 /** An issue that waited and is not asked for any more, or is gone, waits no longer. */

@@ -1,6 +1,6 @@
 /** Issues that wait: those that were taken and are no tasks yet, and those that were passed over for now. */
 import { Fault } from '#domain/kernel/errors.ts'
-import { isLimit, mayPassAway } from '#domain/project/issueRule.ts'
+import { isLimit } from '#domain/project/issueRule.ts'
 import { hasRoom, isUnwanted, unsettledOf } from '#domain/project/issues.ts'
 import { isFault } from './faults.ts'
 import { dueOf, noteOutcome, type Memory } from './memory.ts'
@@ -64,12 +64,14 @@ export async function readWaiting(
   passingMs: number,
 ): Promise<boolean> {
   const { issues } = of
-  const passed = [...issues.passed].map(([id, { reason, words }]) => ({ id, reason, number: words.number }))
+  const passed = [...issues.passed]
+    .map(([id, { words, ...one }]) => ({ ...one, id, number: words.number }))
+    .filter((one) => one.isWaiting && !memory.unasked.has(one.id))
   const unasked = [...memory.unasked].map(([id, { number }]) => ({ id, number }))
   const limited = hasRoom(issues, deps.clock.now().toISOString())
-    ? passed.filter(({ id, reason }) => isLimit(reason) && !memory.unasked.has(id))
+    ? passed.filter(({ reason }) => isLimit(reason))
     : []
-  const others = passed.filter(({ id, reason }) => mayPassAway(reason) && !memory.unasked.has(id))
+  const others = passed.filter(({ reason }) => !isLimit(reason))
   const due = dueOf(memory, [...others, ...unasked], ({ id }) => id, passingMs)
   let isLater = false
   for (const one of due.slice(0, passingMost))
