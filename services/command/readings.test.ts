@@ -12,6 +12,8 @@ const projects: readonly Placed[] = Array.from({ length: 250 }, (_, n) => ({
   order: `${n}`.padStart(4, '0'),
 }))
 const never = 3_600_000
+/** The repository of several projects. */
+const shared = 'shared'
 const delivered = recorded(
   DeliveryReceived.of(
     { guid: '00000000-0000-4000-8000-000000000001', event: 'issues', action: 'labeled', senderType: 'User' },
@@ -44,6 +46,8 @@ async function started(
   const roundsOf: string[][] = []
   /** All that were read, in order. */
   const reads: string[] = []
+  /** The repositories that deliveries hint at which are not heard yet. */
+  const told: string[] = []
   let tell: (events: readonly StoredEvent[], upTo: Position) => Promise<void> = async () => undefined
   const begin = (isStopped: () => boolean): Round<Placed> => {
     const ids: string[] = []
@@ -76,8 +80,11 @@ async function started(
     {
       times: { firstMs: 0, allMs: 20, restMs: 1, againMs: 1, ...times },
       failed: 'failed',
-      hintOf: () => (hinted === 'all' ? hinted : { repositoryId: '42', hint: 'soon' }),
-      ofRepository: async () => projects.slice(0, hinted === 'all' ? 0 : hinted),
+      hintOf: () => (hinted === 'all' ? hinted : { repositoryId: told.shift() ?? shared, hint: 'soon' }),
+      ofRepository: async (githubRepoId) =>
+        githubRepoId === shared
+          ? projects.slice(0, hinted === 'all' ? 0 : hinted)
+          : projects.filter(({ id }) => id === githubRepoId),
       one: async (id) => projects.find((project) => project.id === id),
       page: async (size, after) =>
         projects.filter(({ order }) => after === undefined || order > after.value).slice(0, size),
@@ -85,7 +92,18 @@ async function started(
     },
   )
   onTestFinished(() => held.stop())
-  return { roundsOf, reads, hint: () => tell([stored], stored.position) }
+  return {
+    roundsOf,
+    reads,
+    /** At the shared repository, or in one burst at some that have a project each, whose id is theirs. */
+    hint(repositories: readonly string[] = [shared]) {
+      told.push(...repositories)
+      return tell(
+        repositories.map(() => stored),
+        stored.position,
+      )
+    },
+  }
 }
 
 const ids = (from: number, to = projects.length - 1) =>
@@ -206,6 +224,57 @@ test('a project at which an engine always fails keeps none before or behind it f
   await expect.poll(() => reads.filter((id) => id === '0').length).toBeGreaterThan(1)
   await expect.poll(() => reads.filter((id) => id === '249').length).toBeGreaterThan(1)
 })
+
+test('a repository at which an engine always fails holds up none that is hinted at behind it', async () => {
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '5') throw new EngineUnavailable('The database')
+      return 'done'
+    },
+    { firstMs: never, allMs: never },
+  )
+  await hint(['5', '6', '7'])
+  await expect.poll(() => reads).toContain('7')
+  expect(reads.filter((id) => id !== '5')).toEqual(['6', '7'])
+})
+
+test('a project at which an engine always fails holds up none of the same repository', async () => {
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '0') throw new EngineUnavailable('The database')
+      return 'done'
+    },
+    { firstMs: never, allMs: never },
+  )
+  await hint()
+  await expect.poll(() => reads).toContain('1')
+})
+
+test.each([
+  ['in repositories of their own', ['0', '1', '2', '3']],
+  ['in one repository', undefined],
+])(
+  'where an engine is away, the second fault in a row ends the round, and those that were not tried are tried next: %s',
+  async (_, repositories) => {
+    let isAway = true
+    const read: string[] = []
+    const { roundsOf, hint } = await started(
+      (id) => {
+        if (isAway) throw new EngineUnavailable('The database')
+        read.push(id)
+        return 'done'
+      },
+      { firstMs: never, allMs: never },
+      4,
+    )
+    await hint(repositories)
+    await expect.poll(() => new Set(roundsOf.flat()).size).toBe(4)
+    isAway = false
+    expect(roundsOf.find(({ length }) => length > 0)).toEqual(['0', '1'])
+    expect(roundsOf.every(({ length }) => length <= 2)).toBe(true)
+    await expect.poll(() => new Set(read).size).toBe(4)
+  },
+)
 
 test('a reading of all that is asked for while one is under way begins with the first', async () => {
   let isAway = true

@@ -77,6 +77,8 @@ const pageSize = 100
 const foldedWithinMs = 2_000
 const mostHinted = 1_000
 const soonMs = 3_000
+/** In a row, of what was hinted at: one may be the project's own trouble, after more an engine is away. */
+const mostFaults = 2
 
 interface Running<Project extends Placed> {
   readonly engines: ReadingEngines
@@ -189,32 +191,52 @@ async function note<Project extends Placed>(running: Running<Project>, stored: S
 const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
+/** What an engine fails at holds up nothing else; faults in a row end the round. */
 async function readHinted<Project extends Placed>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
   const round = begun(running)
   const { againMs } = of.times
-  const repositories = new Set(hinted.take(performance.now()))
+  const taken = hinted.take(performance.now())
+  const repositories = new Set(taken)
   const waiting = new Set(again.take(performance.now()))
-  try {
-    if (heard !== null) await engines.projected.waitFor(heard, foldedWithinMs)
-    for (const githubRepoId of repositories) {
-      if (round.isOver()) return
-      for (const one of await of.ofRepository(githubRepoId)) {
-        waiting.delete(one.id)
-        await readOne(running, round, one, againMs)
-      }
-      repositories.delete(githubRepoId)
-    }
-    for (const id of waiting) {
-      if (round.isOver()) return
-      const one = await of.one(id)
+  let faults = 0
+  const isAway = () => faults >= mostFaults
+  const isOver = () => isAway() || round.isOver()
+  const failed = (fault: unknown) => {
+    faults += 1
+    logFault(running, fault)
+  }
+  const tryOne = async (id: string, find: () => Promise<Project | undefined>) => {
+    waiting.delete(id)
+    try {
+      const one = await find()
       if (one === undefined) again.settle(id)
       else await readOne(running, round, one, againMs)
-      waiting.delete(id)
+      faults = 0
+    } catch (fault) {
+      failed(fault)
+      again.put(id, againMs, performance.now())
+    }
+  }
+  try {
+    if (heard !== null) await engines.projected.waitFor(heard, foldedWithinMs)
+    for (const githubRepoId of taken) {
+      if (isOver()) return
+      repositories.delete(githubRepoId)
+      const found = await of.ofRepository(githubRepoId).catch(failed)
+      // Next time it comes after those that were not tried.
+      if (found === undefined) repositories.add(githubRepoId)
+      for (const one of found ?? [])
+        if (isAway()) waiting.add(one.id)
+        else await tryOne(one.id, async () => one)
+    }
+    for (const id of waiting) {
+      if (isOver()) return
+      await tryOne(id, () => of.one(id))
     }
   } finally {
     for (const id of repositories) hinted.keep(id, performance.now())
-    for (const id of waiting) again.put(id, againMs, performance.now())
+    for (const id of waiting) again.keep(id, againMs, performance.now())
     awaitHinted(running)
   }
 }

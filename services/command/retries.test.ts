@@ -35,3 +35,14 @@ test('there are never more than were allowed', () => {
   for (const id of ['1', '2', '3']) again.put(id, 10, 0)
   expect(again.take(10)).toEqual(['1', '2'])
 })
+
+test('what was not tried is due again after the same pause, and without one after the pause that is said', () => {
+  const again = retries(100, 10)
+  again.put('1', 10, 0)
+  expect(again.take(10)).toEqual(['1'])
+  again.keep('1', 30, 10)
+  expect(again.dueAt()).toBe(20)
+  again.settle('1')
+  again.keep('2', 30, 20)
+  expect(again.dueAt()).toBe(50)
+})

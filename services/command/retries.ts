@@ -3,6 +3,8 @@
 export interface Retries {
   /** Begins with `pauseMs`. One whose pause would be longer than until the next reading of all is left to that. */
   put(id: string, pauseMs: number, now: number): void
+  /** Was not tried: it is due after the same pause again, or after `pauseMs` where it had none. */
+  keep(id: string, pauseMs: number, now: number): void
   /** Nothing is to be read again: the next pause is a short one. */
   settle(id: string): void
   /** Those that are due. */
@@ -20,14 +22,17 @@ interface Waiting {
 /** Keeps at most `most`, and no pause longer than `allMs`, the time between two readings of all. */
 export function retries(allMs: number, most: number): Retries {
   const waiting = new Map<string, Waiting>()
+  const wait = (id: string, now: number, pauseMs: number) => {
+    if (!waiting.has(id) && waiting.size >= most) return
+    if (pauseMs > allMs) waiting.delete(id)
+    else waiting.set(id, { dueAt: now + pauseMs, pauseMs })
+  }
   return {
     put(id, pauseMs, now) {
       const before = waiting.get(id)
-      if (before === undefined && waiting.size >= most) return
-      const next = before === undefined ? pauseMs : Math.max(before.pauseMs * 2, pauseMs)
-      if (next > allMs) waiting.delete(id)
-      else waiting.set(id, { dueAt: now + next, pauseMs: next })
+      wait(id, now, before === undefined ? pauseMs : Math.max(before.pauseMs * 2, pauseMs))
     },
+    keep: (id, pauseMs, now) => wait(id, now, waiting.get(id)?.pauseMs ?? pauseMs),
     settle: (id) => void waiting.delete(id),
     take(now) {
       const due = [...waiting].filter(([, { dueAt }]) => dueAt !== undefined && dueAt <= now)
