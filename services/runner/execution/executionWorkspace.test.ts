@@ -1,7 +1,7 @@
 /** What a run that is cut off while its workspace is made leaves to the next one: with real git, and the log as the server has it. */
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskCleanedUp, TaskCleanUpBegun } from '#domain/task/codeHost/cleanUpEvents.ts'
@@ -11,7 +11,7 @@ import {
   PullRequestRequested,
   type TaskEvent,
 } from '#domain/task/events.ts'
-import { TaskCreatedFromTurn, WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
+import { TaskCreatedFromTurn, TurnsUndone, WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -27,7 +27,7 @@ import { projectOf } from '../../../tests/server/pullRequestScene.ts'
 import { redactionOf } from '../redaction/redaction.ts'
 import { noSandbox } from '../sandbox/none.ts'
 import type { Git } from '../workspace/git/git.ts'
-import { openMirrors } from '../workspace/git/mirror.ts'
+import { openMirrors, type RefreshRequest, type RefreshResult } from '../workspace/git/mirror.ts'
 import { packFolders } from '../workspace/saved/archive.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
 import { openSandboxUsers } from '../workspace/sandboxUsers.ts'
@@ -100,6 +100,17 @@ const histories = {
     await workedAndSaved()
     await happened(past.waits(2), past.requested(2), past.started(2))
   },
+  async undone() {
+    await workedAndSaved()
+    const [undoId, undone] = [executionId(3), executionId(2)]
+    await happened(past.waits(2), past.requested(2), past.started(2), past.succeeded(2))
+    await happened(
+      TurnsUndone.of({ undoId, executionId: undone, undone: [undone], redone: [] }),
+      past.waits(4),
+      past.requested(4),
+      past.started(4),
+    )
+  },
   async forked() {
     const { work, bundle, session } = await saved()
     await happened(
@@ -147,6 +158,8 @@ const repository: HostRepository = {
   isArchived: false,
   mayPush: true,
 }
+const mirrorsOf = ({ root }: Scene) =>
+  openMirrors({ root: join(root, 'mirrors'), git: testGit, onFault: unexpected })
 const cutOff = (): never => {
   throw new Error('cut off')
 }
@@ -163,7 +176,15 @@ async function run(
   {
     git = testGit,
     make = async () => undefined,
-  }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> = {},
+    refreshed = async () => undefined,
+    isHostAway = false,
+    areFilesGone = false,
+  }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> & {
+    /** Ends before the mirror is brought up to date. */
+    readonly refreshed?: () => Promise<unknown>
+    readonly isHostAway?: boolean
+    readonly areFilesGone?: boolean
+  } = {},
 ) {
   const { state } = await engines.commands.load(decider, stream)
   const document = await engines.documents.now(tasksView, stream, id)
@@ -171,6 +192,7 @@ async function run(
   const { root } = scene
   const blobs = sealedBlobs(engines)
   const get: Documents['get'] = (view, of) => engines.documents.now(view, projectStream(of), of)
+  const mirrors = mirrorsOf(scene)
   const execute: Commands['execute'] = async (...asked) => {
     const done = await engines.commands.execute(...asked)
     return cut === 'the record of what was restored' ? cutOff() : done
@@ -181,7 +203,13 @@ async function run(
     path: cut ? '/nonexistent' : testPath,
     isRoot: false,
     git,
-    mirrors: openMirrors({ root: join(root, 'mirrors'), git: testGit, onFault: unexpected }),
+    mirrors: {
+      ...mirrors,
+      async refresh(request: RefreshRequest): Promise<RefreshResult> {
+        await refreshed()
+        return isHostAway ? { kind: 'unreachable', message: 'It is away.' } : mirrors.refresh(request)
+      },
+    },
     checkCheckout: async () => undefined,
     sandboxUsers: await openSandboxUsers(root),
     scratch: { make: cutOff },
@@ -208,7 +236,7 @@ async function run(
           // Where the mark is to be written.
           if (cut === 'the completion') await mkdir(join(taskFolder(root, id), 'ready.half'))
         }
-        return blobs.get(of, ref)
+        return areFilesGone ? undefined : blobs.get(of, ref)
       },
     },
     redaction: () => redactionOf([], { run: cutOff, close: async () => undefined }),
@@ -261,29 +289,24 @@ describe('a run that is cut off', { timeout: 30_000 }, () => {
   })
 })
 
-describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
-  const full: Git = async (call) => {
+/** A git whose imports of bundles end with these words. */
+const ending = (stderr: string) => {
+  const git: Git = async (call) => {
     const finished = await testGit(call)
-    const stderr = Buffer.from('fatal: cannot write: No space left on device\n')
-    return call.args[1] === 'unbundle' ? { ...finished, code: 128, stderr } : finished
+    return call.args[1] === 'unbundle' ? { ...finished, code: 128, stderr: Buffer.from(stderr) } : finished
   }
-  const git = Object.assign(full, { as: testGit.as })
+  return Object.assign(git, { as: testGit.as })
+}
+const noSpace = 'fatal: cannot write: No space left on device\n'
+
+describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
+  const git = ending(noSpace)
 
   test('is nothing', async () => {
     await histories.lost()
     await expect(run(undefined, { git })).rejects.toThrow('No space left on device')
     expect(await exists(taskFolder(scene.root, id))).toBe(false)
     expect(await run()).toMatchObject({ kind: 'ready', isNew: true })
-  })
-
-  test('is the home that an eviction kept', async () => {
-    await histories.lost()
-    const { homeDir } = await scene.prepare({ taskId: id })
-    await writeIn(homeDir, '.claude/kept.json', '{}')
-    await evictWorkspace(scene.root, id, testPath)
-    await expect(run(undefined, { git })).rejects.toThrow('No space left on device')
-    expect((await readdir(taskFolder(scene.root, id))).toSorted()).toEqual(['asleep', 'home'])
-    expect(await exists(join(homeDir, '.claude/kept.json'))).toBe(true)
   })
 
   test('does not take the room for the next try', async () => {
@@ -293,5 +316,62 @@ describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
     expect(await exists(tree)).toBe(true)
     const make = async () => ((await exists(tree)) ? 'There is no room.' : undefined)
     expect(await run(undefined, { make })).toMatchObject({ kind: 'ready', isNew: true })
+  })
+})
+
+describe('the home that an eviction kept', { timeout: 30_000 }, () => {
+  const file = () => join(taskFolder(scene.root, id), 'home/.claude/kept.json')
+  const evicted = async (history: keyof typeof histories) => {
+    await histories[history]()
+    const { homeDir } = await scene.prepare({ taskId: id })
+    await writeIn(homeDir, '.claude/kept.json', '{}')
+    await evictWorkspace(scene.root, id, testPath)
+    // There is one from before, as there is where another task uses the repository.
+    await mirrorsOf(scene).refresh({ ...repository, url: scene.remote, timeoutMs: 30_000 })
+  }
+  const isMade = () =>
+    vi.waitFor(async () => expect(await exists(join(taskFolder(scene.root, id), 'git'))).toBe(true), 20_000)
+  const isAllThatIsLeft = async () => {
+    expect((await readdir(taskFolder(scene.root, id))).toSorted()).toEqual(['asleep', 'home'])
+    expect(await exists(file())).toBe(true)
+  }
+
+  test('stays where the restore of a moment fails', async () => {
+    await evicted('lost')
+    await expect(run(undefined, { git: ending(noSpace) })).rejects.toThrow('No space left on device')
+    await isAllThatIsLeft()
+  })
+
+  test('stays where the base branch moves while the workspace is made', async () => {
+    await evicted('lost')
+    const refreshed = async () => {
+      await isMade()
+      await scene.commit({ 'later.txt': 'later\n' })
+    }
+    const ready = await run(undefined, { refreshed })
+    expect(ready).toMatchObject({ kind: 'ready', isNew: true })
+    expect(await exists(file())).toBe(true)
+  })
+
+  test('stays where the code host goes away while the workspace is made', async () => {
+    await evicted('lost')
+    expect(await run(undefined, { refreshed: isMade, isHostAway: true })).toMatchObject({ kind: 'failed' })
+    await isAllThatIsLeft()
+  })
+
+  test('stays where what was saved cannot be read, and the task begins without it', async () => {
+    await evicted('lost')
+    const ready = await run(undefined, { git: ending('fatal: early EOF\n') })
+    expect(ready).toMatchObject({ kind: 'ready', isNew: true, session: null })
+    expect(await exists(file())).toBe(true)
+  })
+
+  test.each([
+    ['are gone', { areFilesGone: true }],
+    ['cannot be read', { git: ending('fatal: early EOF\n') }],
+  ])('stays where the files that an undo wants %s', async (_, options) => {
+    await evicted('undone')
+    expect(await run(undefined, options)).toMatchObject({ kind: 'failed', code: 'restore_failed' })
+    await isAllThatIsLeft()
   })
 })

@@ -7,8 +7,8 @@ import type { RecordingDeps } from '../deps.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import type { WarmAgents } from '../prewarm/warmAgents.ts'
-import { madeWhole } from '../workspace/incomplete.ts'
-import { completeWorkspace, removeWorkspace } from '../workspace/workspace.ts'
+import { discardWorkspace, madeWhole } from '../workspace/incomplete.ts'
+import { completeWorkspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
   prepare,
@@ -119,7 +119,7 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Exe
   }
   const discard = async () => {
     await early?.close()
-    await removeWorkspace(deps.root, task.taskId, deps.path)
+    await discardWorkspace(deps.root, task.taskId, deps.path)
   }
   const remake = async () => {
     await discard()

@@ -20,8 +20,8 @@ import {
   type PrepareRequest,
   type PrepareResult,
 } from '../workspace/createWorkspace.ts'
-import { removeIncomplete } from '../workspace/incomplete.ts'
-import { hasWorkspace, readWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { discardWorkspace, removeIncomplete } from '../workspace/incomplete.ts'
+import { hasWorkspace, readWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
   forPush,
@@ -152,7 +152,7 @@ async function makeWhileRefreshing(
     ground: (mirror) => baseCommitsFor(deps.git, mirror, branchesOf(task)),
     async remove() {
       await early?.close()
-      await removeWorkspace(deps.root, task.id, deps.path)
+      await discardWorkspace(deps.root, task.id, deps.path)
     },
   })
 }

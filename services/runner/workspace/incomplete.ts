@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from '#platform/log.ts'
 import { removeFolder } from './agentFiles.ts'
 import { unlessMissing } from './missing.ts'
-import { evictedMarker, hasWorkspace, taskFolder } from './workspace.ts'
+import { evictedMarker, hasWorkspace, removeWorkspace, taskFolder } from './workspace.ts'
 
 /** What is in a task's folder: what is to be removed, and what an eviction kept. */
 export interface Incomplete {
@@ -29,6 +29,12 @@ export async function removeIncomplete(root: string, taskId: string, path: strin
   const dirs = kept.length > 0 || gone.length === 0 ? gone.map((name) => join(task, name)) : [task]
   for (const dir of dirs) await removeFolder(dir, path)
   return incomplete
+}
+
+/** Removes a workspace that is to be made anew, all of it but the home of an evicted one that is not complete again. Nothing may run in it. */
+export async function discardWorkspace(root: string, taskId: string, path: string): Promise<void> {
+  if (await hasWorkspace(root, taskId)) await removeWorkspace(root, taskId, path)
+  else await removeIncomplete(root, taskId, path)
 }
 
 /** Makes or restores a task's workspace. Where that throws, what it left incomplete is removed at once, to give back its room. */
