@@ -228,36 +228,87 @@ describe('the adapter, where the host fails', () => {
     },
   )
 
+  const all = {
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': '4000',
+    'x-ratelimit-reset': '4000000000',
+  }
+
+  /** A host that gives these answers, one after the other, and the last one to all that follows; the clock stands at `now`. */
+  async function answering(answers: readonly RequestListener[]) {
+    const left = [...answers]
+    const { codeHost } = await failingHost((request, response) => {
+      const [answer] = left.length > 1 ? left.splice(0, 1) : left
+      answer?.(request, response)
+    })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    closing.push(async () => void vi.useRealTimers())
+    // Headers with dates know no milliseconds.
+    const now = Math.ceil(Date.now() / 1_000) * 1_000
+    vi.setSystemTime(now)
+    return { codeHost, now }
+  }
+
+  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString()
+
   test.each([
-    [403, { 'retry-after': '60' }],
-    [429, {}],
+    ['403 with seconds', 403, () => ({ 'retry-after': '60' })],
+    ['403 with a date', 403, () => ({ 'retry-after': inAMinute() })],
+    ['429 without a word', 429, () => ({})],
+    ['429 with a word that is none', 429, () => ({ 'retry-after': 'soon' })],
   ] as const)(
-    'a wait that it asks for with %i and %j is kept, whatever it answers meanwhile',
-    async (status, headers) => {
-      const all = {
-        'x-ratelimit-limit': '5000',
-        'x-ratelimit-remaining': '4000',
-        'x-ratelimit-reset': '4000000000',
-      }
-      let isAsked = false
-      const { codeHost } = await failingHost((request, response) => {
-        const answer = isAsked ? json(404, {}, all) : json(status, { message: 'x' }, { ...all, ...headers })
-        isAsked = true
-        answer(request, response)
-      })
-      vi.useFakeTimers({ toFake: ['Date'] })
-      try {
-        const until = Date.now() + 60_000
-        await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'rate_limited' })
-        await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'not_found' })
-        expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: until })
-        vi.setSystemTime(until)
-        expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 4_000 })
-      } finally {
-        vi.useRealTimers()
-      }
+    'a wait that it asks for is kept, whatever it answers meanwhile: %s',
+    async (_, status, headers) => {
+      const { codeHost, now } = await answering([
+        (...args) => json(status, { message: 'x' }, { ...all, ...headers() })(...args),
+        json(404, {}, all),
+      ])
+      await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'rate_limited' })
+      await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'not_found' })
+      expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: now + 60_000 })
+      vi.setSystemTime(now + 60_000)
+      expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 4_000 })
     },
   )
+
+  test('of two waits the later end counts', async () => {
+    const { codeHost, now } = await answering(
+      ['3600', '60'].map((seconds) => json(429, { message: 'x' }, { 'retry-after': seconds })),
+    )
+    for (const _ of [1, 2])
+      await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'rate_limited' })
+    expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: now + 3_600_000 })
+  })
+
+  test('no wait is kept for longer than a day, and no limit is taken to last longer', async () => {
+    const { codeHost, now } = await answering([
+      json(429, { message: 'x' }, { 'retry-after': '100000000000000' }),
+      json(404, {}, { ...all, 'x-ratelimit-remaining': '0' }),
+    ])
+    await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'rate_limited' })
+    expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: now + 86_400_000 })
+    vi.setSystemTime(now + 86_400_000)
+    await expect(codeHost.repository('ghu_x', at)).rejects.toMatchObject({ kind: 'not_found' })
+    expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: now + 2 * 86_400_000 })
+  })
+
+  test.each([200, 301, 404, 422, 503])(
+    'an answer that refuses nothing for a limit asks its holder for no wait: %i',
+    async (status) => {
+      const { codeHost } = await answering([json(status, { message: 'x' }, { ...all, 'retry-after': '60' })])
+      await expect(codeHost.repository('ghu_x', at)).rejects.toThrow(CodeHostFault)
+      expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 4_000 })
+    },
+  )
+
+  test('GraphQL refuses with status 200, and the wait that it asks for is kept', async () => {
+    const { codeHost, now } = await answering([
+      json(200, { errors: [{ type: 'RATE_LIMITED', message: 'x' }] }, { ...all, 'retry-after': '60' }),
+    ])
+    const asked = codeHost.pullRequestStates('ghu_x', [{ nodeId: 'PR_1' }])
+    await expect(asked).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 })
+    expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: now + 60_000 })
+  })
 
   test('an answer that is none of GitHub is a fault of the host, and no defect of ours', async () => {
     for (const answer of [json(200, { surprise: true }), json(200, [])]) {

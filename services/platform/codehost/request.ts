@@ -11,6 +11,8 @@ import { acceptedPermissions, missingSentence } from '#domain/appPermissions.ts'
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
+/** No limit of GitHub lasts longer: who asks for more is between us, or at fault. */
+const longestWaitMs = 86_400_000
 
 /** The version of the REST API that we were written for; without it a host answers in whatever version is its default. */
 const apiVersion = '2022-11-28'
@@ -69,9 +71,11 @@ export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Request
       onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
       const allowance = allowanceIn(response.headers)
       if (allowance) left.set(holder, allowance)
-      const pauseMs = pauseIn(response)
-      if (pauseMs !== undefined)
-        pauses.set(holder, { limit: allowance?.limit ?? 1, remaining: 0, resetsAt: Date.now() + pauseMs })
+      const pauseMs = pauseIn(url, response)
+      const resetsAt = Date.now() + (pauseMs ?? 0)
+      // Of requests under way together, each may be told another wait.
+      if (resetsAt > Math.max(Date.now(), pauses.get(holder)?.resetsAt ?? 0))
+        pauses.set(holder, { limit: allowance?.limit ?? 1, remaining: 0, resetsAt })
       return response
     }
     return new LimitedOctokit({
@@ -126,7 +130,7 @@ function allowanceIn(headers: Headers): Allowance | undefined {
   if (headers.get('x-ratelimit-resource') === 'search') return undefined
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined
   return [limit, remaining, reset].every((value) => Number.isFinite(value))
-    ? { limit, remaining, resetsAt: reset * 1_000 }
+    ? { limit, remaining, resetsAt: Math.min(reset * 1_000, Date.now() + longestWaitMs) }
     : undefined
 }
 
@@ -134,11 +138,12 @@ function allowanceIn(headers: Headers): Allowance | undefined {
  * How long the host asks the holder to leave it alone, in ms, whatever their limit leaves: GitHub's 'secondary' limits. A minute where it
  * says only that requests come too fast.
  */
-function pauseIn({ status, headers }: Response): number | undefined {
-  const seconds = headers.get('retry-after')
-  // A host that is away says nothing of one holder.
-  if (status >= 500 || (seconds === null && status !== 429)) return undefined
-  return retryAfterMs({ 'retry-after': seconds ?? 60 })
+function pauseIn(url: string, { status, headers }: Response): number | undefined {
+  // GraphQL refuses with 200 as well. Elsewhere a `retry-after` of another answer is about what was asked for, or a host that is away.
+  const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
+  const after = headers.get('retry-after')
+  if (!isRefusal || (after === null && status !== 429)) return undefined
+  return retryAfterMs({ 'retry-after': after }) ?? 60_000
 }
 
 const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
@@ -255,8 +260,13 @@ function refused(status: number, headers: Headers, data: unknown): CodeHostFault
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined) return new CodeHostFault('rate_limited', sentences.rate_limited, cause)
   // The next full minute: nobody is asked to come too early.
-  const until = new Date(Math.ceil((now + waitMs) / 60_000) * 60_000).toISOString().slice(11, 16)
-  return new CodeHostFault('rate_limited', `GitHub asks us to wait until ${until} UTC.`, cause, waitMs)
+  const until = Math.ceil((now + waitMs) / 60_000) * 60_000
+  // A time of day is the next one of its name.
+  const words =
+    until - now < longestWaitMs
+      ? `until ${new Date(until).toISOString().slice(11, 16)} UTC`
+      : 'for about a day or longer'
+  return new CodeHostFault('rate_limited', `GitHub asks us to wait ${words}.`, cause, waitMs)
 }
 
 function forbidden(said: string, headers: Headers): CodeHostFault {
@@ -277,19 +287,25 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
   return status < 500 ? 'invalid' : 'unavailable'
 }
 
-/** How long the host asks us to wait, in ms: by `retry-after`, or until the limit begins anew once all of it is used. */
+/**
+ * How long the host asks us to wait, in ms and a day at most: by `retry-after`, or until the limit begins anew once all of it is used.
+ */
 export function retryAfterMs(
   headers: Readonly<Record<string, unknown>>,
   now = Date.now(),
 ): number | undefined {
-  const seconds = (name: string) => (headers[name] === undefined ? Number.NaN : Number(headers[name]))
-  const [after, remaining, reset] = [
-    seconds('retry-after'),
-    seconds('x-ratelimit-remaining'),
-    seconds('x-ratelimit-reset'),
-  ]
-  if (Number.isFinite(after)) return Math.max(0, after * 1_000)
-  return remaining === 0 && Number.isFinite(reset) ? Math.max(0, reset * 1_000 - now) : undefined
+  const numberOf = (name: string) => (headers[name] === undefined ? Number.NaN : Number(headers[name]))
+  const [remaining, reset] = [numberOf('x-ratelimit-remaining'), numberOf('x-ratelimit-reset')]
+  const untilReset = remaining === 0 && Number.isFinite(reset) ? reset * 1_000 - now : undefined
+  const ms = waitOf(String(headers['retry-after'] ?? ''), now) ?? untilReset
+  return ms === undefined ? undefined : Math.min(Math.max(0, ms), longestWaitMs)
+}
+
+/** What `retry-after` says, in ms: seconds, or a date of HTTP. */
+function waitOf(after: string, now: number): number | undefined {
+  if (/^\d+$/.test(after)) return Number(after) * 1_000
+  const until = after.endsWith(' GMT') ? Date.parse(after) : Number.NaN
+  return Number.isNaN(until) ? undefined : until - now
 }
 
 /** GitHub's message, with the reasons that it gives in sentences. */
