@@ -1,12 +1,16 @@
 /** Killing the product at each write of a command in turn, asking again as a client does, and holding what came of it to one effect. */
+import { DatabaseSync } from '@photostructure/sqlite'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { z } from 'zod'
 import type { AnyCall } from '#domain/api/call.schema.ts'
 import { addressOf, type Answer, type Ask, type Person } from '../../product/person.ts'
-import type { ProductOptions } from '../../product.ts'
+import type { Product, ProductOptions } from '../../product.ts'
+import { deletions } from '../../../services/command/cleanup/erasure.ts'
 import type { Scene } from '../scene.ts'
 
 /** A command that a client sends under one key, as often as it must. `answers` are those to the commands before it. */
@@ -79,7 +83,11 @@ export function openKilling(folder: string): Killing {
 
   /** Where it was killed, and whether all commands were answered by then; `undefined` when it was not. */
   async function killedAt({ product }: Scene, kind: Kind, at: number, moment: Moment) {
+    // What the command before brought about would be counted with this one's writes, and so would an erasure that `prepare` begins.
+    await doneWith(product, ['execution', 'pull_request', 'erasure'])
     const doing = await kind.prepare()
+    // A task that is to run goes on.
+    await doneWith(product, ['erasure'])
     const key = randomUUID()
     const answers: Answer[] = []
     await order(`${key} ${at} ${moment}`)
@@ -126,6 +134,51 @@ export function openKilling(folder: string): Killing {
       }
       throw new Error(`${kind.name} still writes after ${mostWrites} writes.`)
     },
+  }
+}
+
+/** A run that was killed comes to its end only after the restart. */
+const doneWithinMs = 60_000
+
+/**
+ * Resolves once the product has no more of these jobs, and has noted how far it queued them, which it does a second later. Until then it
+ * writes of itself, and the n-th write from now on would be another one each time.
+ */
+async function doneWith({ dataDir }: Product, kinds: readonly string[]): Promise<void> {
+  await expect
+    .poll(() => toBeDone(dataDir, kinds), { timeout: doneWithinMs, interval: 50, message: 'what goes on' })
+    .toEqual([])
+}
+
+/** What is noted of how far which events became jobs. */
+const asking = {
+  dispatched: ['ExecutionRequested', 'PullRequestRequested'],
+  erased: deletions,
+} as const
+const Counted = z.object({ count: z.number() })
+
+/** The jobs that are open, and the marks that are behind, as the files of the running product have them. */
+function toBeDone(dataDir: string, kinds: readonly string[]): readonly string[] {
+  const db = new DatabaseSync(join(dataDir, 'jobs.sqlite'), { readOnly: true, timeout: 5_000 })
+  try {
+    db.prepare('ATTACH ? AS log').run(join(dataDir, 'events.sqlite'))
+    const count = (sql: string, values: readonly string[]) =>
+      Counted.parse(db.prepare(`SELECT count(*) AS count FROM ${sql}`).get(...values)).count
+    const anyOf = (values: readonly string[]) => values.map(() => '?').join()
+    const open = kinds.filter(
+      (kind) => count(`jobs WHERE kind = ? AND state IN ('queued', 'leased')`, [kind]) > 0,
+    )
+    const behind = Object.entries(asking).filter(
+      ([mark, types]) =>
+        count(
+          `log.events WHERE type IN (${anyOf(types)}) AND position >
+             (SELECT coalesce(max(CAST(position AS INTEGER)), 0) FROM marks WHERE name LIKE ?)`,
+          [...types, `${mark}-%`],
+        ) > 0,
+    )
+    return [...open, ...behind.map(([mark]) => mark)]
+  } finally {
+    db.close()
   }
 }
 
