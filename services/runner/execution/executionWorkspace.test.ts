@@ -24,6 +24,7 @@ import { makeScene, testGit, testPath, unexpected, writeIn } from '../../../test
 import type { Scene } from '../../../tests/runner/workspaceScene.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { projectOf } from '../../../tests/server/pullRequestScene.ts'
+import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import { redactionOf } from '../redaction/redaction.ts'
 import { noSandbox } from '../sandbox/none.ts'
 import type { Git } from '../workspace/git/git.ts'
@@ -177,11 +178,13 @@ async function run(
     git = testGit,
     make = async () => undefined,
     refreshed = async () => undefined,
+    early,
     isHostAway = false,
     areFilesGone = false,
   }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> & {
     /** Ends before the mirror is brought up to date. */
     readonly refreshed?: () => Promise<unknown>
+    readonly early?: EarlySandbox
     readonly isHostAway?: boolean
     readonly areFilesGone?: boolean
   } = {},
@@ -257,7 +260,7 @@ async function run(
     user: { id: userId(1), fullName: 'Ada', githubUsername: 'ada', email: null },
     fence: { executionId: executionId(2), attempt: 1 },
     kind: 'turn',
-    early: undefined,
+    early,
     session: null,
     terminal: { append: async () => undefined, tell: () => undefined, head: () => null },
     reporter: { report, delivered: async () => undefined, end: async () => undefined },
@@ -318,6 +321,28 @@ describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
     expect(await run(undefined, { make })).toMatchObject({ kind: 'ready', isNew: true })
   })
 })
+
+test(
+  'a sandbox that was opened early has ended before what it ran in is removed',
+  { timeout: 30_000 },
+  async () => {
+    await histories.lost()
+    await mirrorsOf(scene).refresh({ ...repository, url: scene.remote, timeoutMs: 30_000 })
+    const seen: string[] = []
+    const early: EarlySandbox = {
+      open: () => void seen.push('opened'),
+      take: async () => undefined,
+      async close() {
+        seen.push((await exists(join(taskFolder(scene.root, id), 'tree'))) ? 'closed' : 'closed too late')
+      },
+    }
+    let failures = 1
+    const failing: Git = (call) => (call.args[0] === 'read-tree' && failures-- > 0 ? cutOff() : testGit(call))
+    const git = Object.assign(failing, { as: () => failing })
+    expect(await run(undefined, { git, early })).toMatchObject({ kind: 'ready', isNew: true })
+    expect(seen).toEqual(['opened', 'closed', 'opened'])
+  },
+)
 
 describe('the home that an eviction kept', { timeout: 30_000 }, () => {
   const file = () => join(taskFolder(scene.root, id), 'home/.claude/kept.json')

@@ -37,6 +37,7 @@ const making = {
   find: async (): Promise<Mirror | undefined> => mirror,
   make,
   ground: (on: Mirror) => baseCommitsFor(testGit, on, branches),
+  close: async () => undefined,
   remove: () => removeWorkspace(scene.root, testTaskId, testPath),
 }
 const ready = async () => ({ kind: 'ready' as const, mirror: await scene.refresh() })
@@ -91,6 +92,21 @@ test('a workspace that was there before stays, whatever the host says', async ()
   expect(await prepareConcurrently(Promise.resolve(refused), making)).toBe(refused)
   expect(await hasWorkspace(scene.root, testTaskId)).toBe(true)
   expect(await prepareConcurrently(ready(), making)).toMatchObject({ kind: 'ready', madeOn: null })
+})
+
+test('what was begun in one that was not made is ended before it is made again', async () => {
+  const seen: string[] = []
+  const prepared = await prepareConcurrently(ready(), {
+    ...making,
+    async make(on) {
+      seen.push('make')
+      if (seen.length === 1) throw new Error('The disk is full.')
+      return make(on)
+    },
+    close: async () => void seen.push('close'),
+  })
+  expect(prepared).toMatchObject({ kind: 'ready' })
+  expect(seen).toEqual(['make', 'close', 'make'])
 })
 
 test('without a mirror it is made when there is one', async () => {

@@ -17,13 +17,15 @@ interface Making {
   make(mirror: Mirror): Promise<Prepared | Failed>
   /** What a new one would stand on. */
   ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'>
+  /** Ends what was begun in one that is being made. */
+  close(): Promise<void>
   remove(): Promise<void>
 }
 
 /** Nothing is left of a workspace that was made for somebody who may not have it; when this ends, all of it has. */
 export async function prepareConcurrently(
   refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
-  { find, make, ground, remove }: Making,
+  { find, make, ground, close, remove }: Making,
 ): Promise<Prepared | Failed> {
   const meanwhile = async () => {
     const before = await find()
@@ -38,7 +40,10 @@ export async function prepareConcurrently(
     // Also where this refresh brought nothing: another task's may have, in between.
     if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
-  if (made && made.madeOn !== null) await remove()
+  const isUnwanted = made !== undefined && made.madeOn !== null
+  // What is left of one that failed is removed as well, when it is made again.
+  if (isUnwanted || making.status === 'rejected') await close()
+  if (isUnwanted) await remove()
   if (refresh.status === 'rejected') throw refresh.reason
   return refresh.value.kind === 'failed' ? refresh.value : make(refresh.value.mirror)
 }

@@ -150,10 +150,11 @@ async function makeWhileRefreshing(
         },
       ),
     ground: (mirror) => baseCommitsFor(deps.git, mirror, branchesOf(task)),
-    async remove() {
-      await early?.close()
-      await discardWorkspace(deps.root, task.id, deps.path)
+    async close() {
+      // Nothing is removed of one that was there before.
+      if (!found) await early?.close()
     },
+    remove: () => discardWorkspace(deps.root, task.id, deps.path),
   })
 }
 
