@@ -39,9 +39,10 @@ const past = '2020-01-01T00:00:00.000Z'
 const future = '2100-01-01T00:00:00.000Z'
 
 /** One process of several. */
-function openProcess(): HostAccess {
+function openProcess(vault = engines.vault): HostAccess {
   return hostAccess({
     ...engines,
+    vault,
     leases,
     codeHost: {
       async refresh(refreshToken) {
@@ -153,6 +154,24 @@ describe('access that has run out', () => {
     })
     await racing.endIfRefused(userId, async () => undefined)
     expect(await one.tokenOf(userId)).toBe('access 7')
+  })
+
+  test('that a sign-in keeps while the one before is ended is ended too, here and at the host', async () => {
+    const one = openProcess()
+    await one.keep(userId, tokens(1, future))
+    const { vault } = engines
+    let isFirst = true
+    const racing = openProcess({
+      ...vault,
+      removeSecret: async (...which) => {
+        if (isFirst) await one.keep(userId, tokens(7, future))
+        isFirst = false
+        await vault.removeSecret(...which)
+      },
+    })
+    await racing.end(userId)
+    expect(revoked).toEqual(['access 1', 'access 7'])
+    await expect(one.tokenOf(userId)).rejects.toMatchObject({ code: 'github_not_connected' })
   })
 
   test('that the host refuses to renew is no connection any more', async () => {

@@ -34,6 +34,10 @@ const marginMs = 60_000
 /** The host's word for a refresh token that was used, has run out or was taken back: nothing else ends a grant. */
 const usedUp = 'bad_refresh_token'
 
+const scope = (userId: string): string => `user:${userId}`
+const tokensIn = (secret: string | undefined): HostTokens | undefined =>
+  secret === undefined ? undefined : KeptTokens.parse(JSON.parse(secret))
+
 export function hostAccess(engines: {
   vault: Vault
   codeHost: Pick<CodeHost, 'refresh' | 'revoke' | 'account'>
@@ -42,12 +46,9 @@ export function hostAccess(engines: {
 }): HostAccess {
   const { vault, codeHost, clock, leases } = engines
   const refreshing = new Map<string, Promise<string>>()
-  const scope = (userId: string): string => `user:${userId}`
   const keep = (userId: string, tokens: HostTokens) =>
     vault.putSecret(scope(userId), secretName, JSON.stringify(tokens))
 
-  const tokensIn = (secret: string | undefined): HostTokens | undefined =>
-    secret === undefined ? undefined : KeptTokens.parse(JSON.parse(secret))
   const secretOf = (userId: string) => vault.getSecret(scope(userId), secretName)
   const kept = async (userId: string) => tokensIn(await secretOf(userId))
 
@@ -98,12 +99,8 @@ export function hostAccess(engines: {
     async end(userId) {
       if (!(await kept(userId))) return
       // After a refresh that is under way, which would put back what is ended here.
-      const tokens = await inTurn(userId, async () => {
-        const last = await kept(userId)
-        await vault.removeSecret(scope(userId), secretName)
-        return last
-      })
-      if (tokens) await codeHost.revoke(tokens.accessToken)
+      const ended = await inTurn(userId, () => removeAll(vault, userId))
+      await Promise.all(ended.map((accessToken) => codeHost.revoke(accessToken)))
     },
     async endIfRefused(userId, record) {
       let refused = (await kept(userId))?.accessToken
@@ -123,5 +120,17 @@ export function hostAccess(engines: {
         await vault.removeSecret(scope(userId), secretName, secret)
       })
     },
+  }
+}
+
+/** Answers the access tokens that were kept. A sign-in takes no lease, and may keep others meanwhile. */
+async function removeAll(vault: Vault, userId: string): Promise<readonly string[]> {
+  const removed: string[] = []
+  for (;;) {
+    const secret = await vault.getSecret(scope(userId), secretName)
+    const tokens = tokensIn(secret)
+    if (!tokens) return removed
+    removed.push(tokens.accessToken)
+    await vault.removeSecret(scope(userId), secretName, secret)
   }
 }
