@@ -2,78 +2,30 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
-import { projectId, taskId, userId } from '../../tests/domain/ids.ts'
-import { moment, recorded } from '../../tests/domain/recorded.ts'
-import { fold, isRefusal } from '../kernel/decider.ts'
-import { ProjectCreated, type ProjectEvent } from './events.ts'
+import { taskId } from '../../tests/domain/ids.ts'
 import {
-  ProjectIssuePassed,
+  asked,
+  at,
+  consider,
+  created,
+  on,
+  passed,
+  ruled,
+  taken,
+  type Consider,
+} from '../../tests/domain/issues.ts'
+import { recorded } from '../../tests/domain/recorded.ts'
+import { fold, isRefusal } from '../kernel/decider.ts'
+import type { ProjectEvent } from './events.ts'
+import {
   ProjectIssueRuleChanged,
   ProjectIssueSettled,
   ProjectIssuesRead,
   ProjectIssuesUnread,
-  ProjectIssueTaken,
 } from './issueEvents.ts'
 import { issueLimits } from './issueRule.ts'
-import { isUnwanted, isWaiting, noIssues, readFrom, type IssueCommand, type JudgedAsk } from './issues.ts'
+import { isUnwanted, isWaiting, noIssues, readFrom, type JudgedAsk } from './issues.ts'
 import { project } from './project.ts'
-
-const created = ProjectCreated.of(
-  { projectId: projectId(1), ownerId: userId(1), isPrivate: true },
-  {
-    githubUrl: 'https://code.example/ada/hello',
-    githubOwner: 'ada',
-    githubRepoName: 'hello',
-    defaultBranch: 'main',
-    language: null,
-    githubRepoId: '7',
-    name: 'hello',
-    description: '',
-  },
-)
-const on = ProjectIssueRuleChanged.of({ on: true, mentions: true }, { label: 'flightdeck' })
-/** So many seconds after the rule was set. */
-const at = (seconds: number) => new Date(Date.parse(moment) + seconds * 1_000).toISOString()
-const grace = { id: '9', login: 'grace' }
-const asked: JudgedAsk = {
-  trigger: 'label',
-  at: at(10),
-  author: grace,
-  commentId: null,
-  right: 'write',
-  standing: 'known',
-  textHash: 'h',
-}
-
-type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
-const words = (n: number) => ({
-  issueId: `${n}`,
-  number: n,
-  title: `Issue ${n}`,
-  url: `https://code.example/ada/hello/issues/${n}`,
-})
-const consider = (change: Partial<Consider> = {}, n = 1): Consider => ({
-  type: 'ConsiderIssue',
-  issue: { ...words(n), nodeId: `I_${n}` },
-  asks: [asked],
-  isCut: false,
-  editedAt: null,
-  ownerMayWrite: true,
-  isElsewhere: false,
-  taskId: taskId(n),
-  now: at(20),
-  ...change,
-})
-const taken = (n = 1, of: JudgedAsk = asked) =>
-  ProjectIssueTaken.of(
-    { taskId: taskId(n), trigger: of.trigger, right: of.right },
-    { ...words(n), nodeId: `I_${n}`, author: of.author, commentId: of.commentId, textHash: of.textHash },
-  )
-const passed = (reason: ProjectIssuePassed['data']['reason'], n = 1) =>
-  ProjectIssuePassed.of({ reason }, words(n))
-type ProjectIssuePassed = ReturnType<typeof ProjectIssuePassed.of>
-
-const ruled: readonly ProjectEvent[] = [created, on]
 
 describe('an issue that was asked for', () => {
   test('is taken, with who asked and with what right', () =>
@@ -313,6 +265,33 @@ describe('since when it counts', () => {
     expect(readFrom(issuesAfter(read))).toBe(at(150))
     expect(readFrom(issuesAfter(read, changed({ label: 'robot' })))).toBe(at(140))
     expect(readFrom(issuesAfter(read, changed({ on: false }), changed({})))).toBe(at(240))
+  })
+})
+
+describe('an issue that was taken by a mention and is not wanted, as mentions are off', () => {
+  const byMention: JudgedAsk = { ...asked, trigger: 'mention' }
+  const unwanted = (n = 1) =>
+    ProjectIssueSettled.of({ taskId: taskId(n), failure: 'unwanted' }, { reason: null })
+  const before = { ...asked, at: at(-1) }
+  const again = { ...taken(), data: { ...taken().data, taskId: taskId(3) } }
+  const asks = [before, { ...byMention, at: at(-1) }]
+  const consideredAgain = consider({ asks, taskId: taskId(3) })
+  test('is taken by the label that was set before', () =>
+    given(project, ruled, taken(1, byMention), unwanted()).when(consideredAgain).then([again]))
+  test('is not where the label asked for it and the rule was off', () =>
+    given(project, ruled, taken(), unwanted()).when(consideredAgain).thenNothing())
+  test('is not where the rule was off, too', () => {
+    const off = ProjectIssueRuleChanged.of({ on: false, mentions: true }, { label: 'flightdeck' })
+    const history = [...ruled, taken(1, byMention), off, unwanted(), on]
+    const [, ...rest] = history.map((event, revision) => recorded(event, { revision, at: at(revision) }))
+    const [first] = history.map((event, revision) => recorded(event, { revision, at: at(0) }))
+    const state = fold(project, first === undefined ? [] : [first, ...rest])
+    expect(project.decide(consideredAgain, state)).toEqual([])
+  })
+  test('is not by a label of which no task could be made before', () => {
+    const failed = ProjectIssueSettled.of({ taskId: taskId(1), failure: 'closed' }, { reason: null })
+    const second = { ...taken(1, byMention), data: { ...taken(1, byMention).data, taskId: taskId(2) } }
+    given(project, ruled, taken(), failed, second, unwanted(2)).when(consideredAgain).thenNothing()
   })
 })
 

@@ -2,7 +2,6 @@
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
-import type { RecordedOf } from '../kernel/event.ts'
 import type { RepositoryRight } from '../task/codeHost/feedbackEvents.ts'
 import {
   ProjectIssuePassed,
@@ -17,7 +16,6 @@ import {
   defaultIssueRule,
   isLimit,
   issueLimits,
-  mayPassAway,
   type IssueFailure,
   type IssuePass,
   type IssueRule,
@@ -37,6 +35,8 @@ export interface TakenIssue {
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
+  /** Until when labels start nothing by what failed before this was taken; `null` where nothing did. ISO 8601. */
+  readonly labelFailedAt: string | null
 }
 
 type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
@@ -221,8 +221,11 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   const { issue, asks, taskId } = command
   const { issueId } = issue
   if (!issues.rule.on || isTaken(issues, issueId)) return []
-  const failedAt = issues.taken.get(issueId)?.settledAt
-  const isNew = ({ at }: JudgedAsk) => failedAt == null || Date.parse(at) > Date.parse(failedAt)
+  const before = issues.taken.get(issueId)
+  const isNew = ({ at, trigger }: JudgedAsk) => {
+    const failedAt = before === undefined ? null : failedAtOf(issues, before, trigger)
+    return failedAt === null || Date.parse(at) > Date.parse(failedAt)
+  }
   const permitted = asks.filter((ask) => mayWrite(ask.right) && isSince(ask, issues.since) && isNew(ask))
   const ask = latestOf(permitted.filter(({ standing }) => standing === 'known'))
   const reason = ask === undefined ? whyNobody(issues, command, permitted) : whyNot(issues, command, ask)
@@ -286,7 +289,8 @@ export function isSince({ at, trigger }: Pick<IssueAsk, 'at' | 'trigger'>, since
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
 
-const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
+/** So much earlier that it counts by either clock. */
+export const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
 
 /** From which change on issues are read: what was asked for earlier starts nothing, or was read. `null` where the rule was never on. */
 export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
@@ -320,80 +324,23 @@ export function isUnwanted(
   return trigger === 'mention' && (!rule.mentions || isBefore(since.mentions))
 }
 
+/** Whether no task was made of an issue only because mentions were switched off: that touches no label. */
+export const isUnwantedMention = (
+  issues: Pick<ProjectIssues, 'rule' | 'since'>,
+  { failure, trigger, at }: Pick<TakenIssue, 'failure' | 'trigger' | 'at'>,
+): boolean => failure === 'unwanted' && trigger === 'mention' && !isUnwanted(issues, { at, trigger: 'label' })
+
+/** When it last failed, as far as that counts for what asks in this way; `null` where it did not. */
+export const failedAtOf = (
+  issues: Pick<ProjectIssues, 'rule' | 'since'>,
+  taken: TakenIssue,
+  trigger: IssueTrigger,
+): string | null =>
+  trigger === 'label' && isUnwantedMention(issues, taken) ? taken.labelFailedAt : taken.settledAt
+
 /** Who asked last saw the latest text. */
 function latestOf(asks: readonly JudgedAsk[]): JudgedAsk | undefined {
   return asks.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1)
-}
-
-/** The issues of a project after an event about them. */
-export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssueEvent>): ProjectIssues {
-  switch (event.type) {
-    case 'ProjectIssueRuleChanged': {
-      const { on, mentions } = event.data
-      const label = event.content?.label ?? before.rule.label
-      return withRule(before, { on, label, mentions }, event.at)
-    }
-    case 'ProjectIssueTaken': {
-      const issueId = event.content?.issueId ?? event.data.taskId
-      const taken = { ...event.data, at: event.at, settledAt: null, failure: null, words: event.content }
-      return {
-        ...before,
-        taken: new Map([...before.taken, [issueId, taken]]),
-        passed: new Map([...before.passed].filter(([id]) => id !== issueId)),
-      }
-    }
-    case 'ProjectIssueSettled': {
-      const { taskId, failure } = event.data
-      const taken = [...before.taken].map(
-        ([id, one]) => [id, one.taskId === taskId ? { ...one, settledAt: event.at, failure } : one] as const,
-      )
-      return { ...before, taken: new Map(taken) }
-    }
-    case 'ProjectIssuePassed': {
-      const { content } = event
-      if (content === null) return before
-      const { reason } = event.data
-      const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      // What is not sure stays so until something happens on the issue; but what waited before waits on.
-      const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
-      const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
-      return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
-    }
-    case 'ProjectIssuesRead':
-      return { ...before, readUpTo: event.content?.upTo ?? before.readUpTo, unread: null }
-    case 'ProjectIssuesUnread':
-      return { ...before, unread: event.data.code }
-  }
-}
-
-/** What was asked for before a part of the rule was set starts nothing; what the rule already was goes on. */
-function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
-  if (!rule.on) return { ...before, rule, unread: null }
-  const isNew = !before.rule.on
-  const isOtherLabel = before.rule.label.toLowerCase() !== rule.label.toLowerCase()
-  const isMoreMentions = rule.mentions && !before.rule.mentions
-  const { readUpTo, since } = before
-  const again = beforeGrace(at)
-  return {
-    ...before,
-    rule,
-    since: {
-      on: isNew ? at : since.on,
-      label: isNew || isOtherLabel ? at : since.label,
-      mentions: isNew || isMoreMentions ? at : since.mentions,
-    },
-    readUpTo: isNew ? null : readUpTo !== null && Date.parse(readUpTo) > Date.parse(again) ? again : readUpTo,
-  }
-}
-
-/** Of those that wait for a limit none is forgotten, and none that waits for those that do not. */
-function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
-  const others = passed.filter(([, { reason }]) => !isLimit(reason))
-  const latest = [true, false].flatMap((waits) =>
-    others.filter(([, one]) => one.isWaiting === waits).slice(-issueLimits.passed),
-  )
-  const kept = new Set(latest.map(([id]) => id))
-  return new Map(passed.filter(([id, { reason }]) => isLimit(reason) || kept.has(id)))
 }
 
 /** Issues that were taken and of which it is not known yet whether they became tasks. */

@@ -18,14 +18,8 @@ import {
   type RepositoryFacts,
 } from './events.ts'
 import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
-import {
-  isOnIssues,
-  noIssues,
-  onIssues,
-  withIssues,
-  type IssueCommand,
-  type ProjectIssues,
-} from './issues.ts'
+import { isOnIssues, noIssues, onIssues, type IssueCommand, type ProjectIssues } from './issues.ts'
+import { withIssues } from './issuesFold.ts'
 import { noSettings, settingsLimits, type ProjectSettings } from './settings.ts'
 
 export type ProjectState =

@@ -354,20 +354,6 @@ test('an issue that waits for an account is unsure where ten strangers mention t
   await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
 })
 
-test('an issue that was taken by a mention is not wanted once mentions are off', async () => {
-  const number = await issueBy('mallory')
-  await say('grace', number, '@deck please')
-  const makeRoom = await startFull()
-  await eventually(async () => expect(await decisions()).toEqual([`${number} waiting`]))
-  await rule(1, { mentions: false })
-  await eventually(async () => expect(await decisions()).toEqual([`${number} unwanted`]))
-  await rule(1, { mentions: true })
-  makeRoom()
-  const control = await issueBy('ada', '@deck please')
-  await eventually(async () => expect(await decisions()).toContain(`${control} made`))
-  expect(await numbers()).toEqual([control])
-})
-
 test('a taken issue whose asker is signed out has its project read again only for what else is there', async () => {
   const hers = await issueBy('ada')
   await label('grace', hers)

@@ -27,6 +27,8 @@ export interface Memory {
   readonly askedAt: LRUCache<string, number>
   /** Issues that were passed over as nobody could be asked about who asks for them, by id. */
   readonly unasked: Map<string, Unasked>
+  /** Issues that were taken by a mention that is not wanted any more, and were read again for their label, by id. */
+  readonly reconsidered: Set<string>
   /** Whether the project's owner had too many tasks at once. */
   isFull: boolean
 }
@@ -57,6 +59,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
     seen: new LRUCache({ max: seenMost }),
     askedAt: new LRUCache({ max: askedMost }),
     unasked: new Map(),
+    reconsidered: new Set(),
     repository: undefined,
     isFull: false,
   }

@@ -340,15 +340,14 @@ export async function resumeIssue(
   }
 }
 
-/** Settles issues that were taken and wait, of a project whose rule was switched off since. */
+/** Settles issues that were taken and wait, of a project whose rule was switched off since. Answers whether there were any. */
 export async function settleUnwanted(
   deps: MakingDeps,
   projectId: string,
   issues: ProjectIssues,
-): Promise<void> {
-  for (const taken of unsettledOf(issues)) {
-    if (!isUnwanted(issues, taken)) continue
-    const isThere = await isMade(deps, taken.taskId)
-    await settle(deps, projectId, taken.taskId, isThere ? null : 'unwanted')
-  }
+): Promise<boolean> {
+  const unwanted = unsettledOf(issues).filter((taken) => isUnwanted(issues, taken))
+  for (const { taskId } of unwanted)
+    await settle(deps, projectId, taskId, (await isMade(deps, taskId)) ? null : 'unwanted')
+  return unwanted.length > 0
 }

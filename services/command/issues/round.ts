@@ -112,9 +112,8 @@ async function readProject(
   projectId: string,
 ): Promise<'done' | 'soon' | 'later'> {
   const document = await deps.documents.get(projectsView, projectId)
-  const issues = await issuesOf(deps, projectId)
+  const issues = await settledIssuesOf(deps, projectId)
   if (!document || !issues) return 'done'
-  await settleUnwanted(deps, projectId, issues)
   if (document.status === 'inactive' || !issues.rule.on) return 'done'
   const { owner, githubRepoId, githubOwner } = document
   await deps.accessControl.check(owner)
@@ -144,6 +143,13 @@ async function readProject(
     if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return read(access.own)
     throw fault
   })
+}
+
+/** The same as `issuesOf`, once those are settled that are not wanted any more. */
+async function settledIssuesOf(deps: RoundDeps, projectId: string): Promise<ProjectIssues | null> {
+  const issues = await issuesOf(deps, projectId)
+  const isOther = issues !== null && (await settleUnwanted(deps, projectId, issues))
+  return isOther ? issuesOf(deps, projectId) : issues
 }
 
 async function readWith(

@@ -1,7 +1,13 @@
 /** Issues that wait: those that were taken and are no tasks yet, and those that were passed over for now. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { isLimit } from '#domain/project/issueRule.ts'
-import { hasRoom, isUnwanted, unsettledOf } from '#domain/project/issues.ts'
+import {
+  hasRoom,
+  isUnwanted,
+  isUnwantedMention,
+  unsettledOf,
+  type ProjectIssues,
+} from '#domain/project/issues.ts'
 import { isFault } from './faults.ts'
 import { dueOf, noteOutcome, type Memory } from './memory.ts'
 import {
@@ -72,16 +78,26 @@ export async function readWaiting(
     ? passed.filter(({ reason }) => isLimit(reason))
     : []
   const others = passed.filter(({ reason }) => !isLimit(reason))
-  const due = dueOf(memory, [...others, ...unasked], ({ id }) => id, passingMs)
+  const due = dueOf(memory, [...unwantedOf(memory, issues), ...others, ...unasked], ({ id }) => id, passingMs)
   let isLater = false
-  for (const one of due.slice(0, passingMost))
+  for (const one of due.slice(0, passingMost)) {
     if ((await readAgain(deps, memory, of, one)) === 'later') isLater = true
+    memory.reconsidered.add(one.id)
+  }
   for (const one of limited.slice(0, issuesMost)) {
     const outcome = await readAgain(deps, memory, of, one)
     if (outcome === 'later') isLater = true
     if (outcome === 'waits') break
   }
   return isLater
+}
+
+/** Issues whose mention is not wanted any more, to be read once: reading may be past the label that asks for them, too. */
+function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
+  const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)
+  return [...issues.taken].flatMap(([id, { words, ...one }]) =>
+    words !== null && isUnwantedMention(issues, one) && isDue(id) ? [{ id, number: words.number }] : [],
+  )
 }
 
 async function readAgain(

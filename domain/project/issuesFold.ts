@@ -1,0 +1,79 @@
+/** What the issues of a project are after the events about them. */
+import type { RecordedOf } from '../kernel/event.ts'
+import type { ProjectIssueEvent } from './issueEvents.ts'
+import { isLimit, issueLimits, mayPassAway, type IssueRule } from './issueRule.ts'
+import { beforeGrace, failedAtOf, isWaiting, type PassedIssue, type ProjectIssues } from './issues.ts'
+
+/** The issues of a project after an event about them. */
+export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssueEvent>): ProjectIssues {
+  switch (event.type) {
+    case 'ProjectIssueRuleChanged': {
+      const { on, mentions } = event.data
+      const label = event.content?.label ?? before.rule.label
+      return withRule(before, { on, label, mentions }, event.at)
+    }
+    case 'ProjectIssueTaken': {
+      const issueId = event.content?.issueId ?? event.data.taskId
+      const last = before.taken.get(issueId)
+      const labelFailedAt = last === undefined ? null : failedAtOf(before, last, 'label')
+      const { at, data, content: words } = event
+      const taken = { ...data, at, settledAt: null, failure: null, words, labelFailedAt }
+      return {
+        ...before,
+        taken: new Map([...before.taken, [issueId, taken]]),
+        passed: new Map([...before.passed].filter(([id]) => id !== issueId)),
+      }
+    }
+    case 'ProjectIssueSettled': {
+      const { taskId, failure } = event.data
+      const taken = [...before.taken].map(
+        ([id, one]) => [id, one.taskId === taskId ? { ...one, settledAt: event.at, failure } : one] as const,
+      )
+      return { ...before, taken: new Map(taken) }
+    }
+    case 'ProjectIssuePassed': {
+      const { content } = event
+      if (content === null) return before
+      const { reason } = event.data
+      const others = [...before.passed].filter(([id]) => id !== content.issueId)
+      // What is not sure stays so until something happens on the issue; but what waited before waits on.
+      const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
+      const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
+      return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
+    }
+    case 'ProjectIssuesRead':
+      return { ...before, readUpTo: event.content?.upTo ?? before.readUpTo, unread: null }
+    case 'ProjectIssuesUnread':
+      return { ...before, unread: event.data.code }
+  }
+}
+
+/** What was asked for before a part of the rule was set starts nothing; what the rule already was goes on. */
+function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
+  if (!rule.on) return { ...before, rule, unread: null }
+  const isNew = !before.rule.on
+  const isOtherLabel = before.rule.label.toLowerCase() !== rule.label.toLowerCase()
+  const isMoreMentions = rule.mentions && !before.rule.mentions
+  const { readUpTo, since } = before
+  const again = beforeGrace(at)
+  return {
+    ...before,
+    rule,
+    since: {
+      on: isNew ? at : since.on,
+      label: isNew || isOtherLabel ? at : since.label,
+      mentions: isNew || isMoreMentions ? at : since.mentions,
+    },
+    readUpTo: isNew ? null : readUpTo !== null && Date.parse(readUpTo) > Date.parse(again) ? again : readUpTo,
+  }
+}
+
+/** Of those that wait for a limit none is forgotten, and none that waits for those that do not. */
+function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
+  const others = passed.filter(([, { reason }]) => !isLimit(reason))
+  const latest = [true, false].flatMap((waits) =>
+    others.filter(([, one]) => one.isWaiting === waits).slice(-issueLimits.passed),
+  )
+  const kept = new Set(latest.map(([id]) => id))
+  return new Map(passed.filter(([id, { reason }]) => isLimit(reason) || kept.has(id)))
+}
