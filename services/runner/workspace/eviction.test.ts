@@ -252,13 +252,36 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     expect(await room().clear()).toMatchObject({ workspaces: [] })
   })
 
-  test('what a task has of an incomplete one leaves it room for another', async () => {
+  test.each([
+    ['a task', async () => undefined],
+    [
+      'a task that was evicted',
+      async () => {
+        await prepare('half-restored')
+        expect(await room().clear()).toMatchObject({ workspaces: ['half-restored'] })
+      },
+    ],
+  ])('what %s has of an incomplete one leaves it room for another', async (_, before) => {
+    await before()
     const { dir } = await scene.prepare({ taskId: 'half-restored', isToBeRestored: true })
     await writeIn(dir, 'large.bin', Buffer.alloc(1_000_000))
     const cleaner = room({ limits: { budget: 900_000, ...plenty } })
     await locks.hold('half-restored', () => cleaner.clear())
     expect(await cleaner.make({ projectId: 'project', taskId: 'other' })).toContain('There is no room')
     expect(await cleaner.make({ projectId: 'project', taskId: 'half-restored' })).toBeUndefined()
+  })
+
+  test.each([
+    ['There is no room', { budget: 900_000 }],
+    ["This project's workspaces", { project: 900_000 }],
+  ])('the home that an eviction kept counts for its own task as well: %s', async (refusal, least) => {
+    const { homeDir } = await prepare('one')
+    await writeIn(homeDir, '.cache/large.bin', Buffer.alloc(1_000_000))
+    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+    const limits = { budget: Number.MAX_SAFE_INTEGER, ...plenty, ...least }
+    const cleaner = room({ limits, projectOf: async () => 'project' })
+    await cleaner.clear()
+    expect(await cleaner.make({ projectId: 'project', taskId: 'one' })).toContain(refusal)
   })
 
   test.each([

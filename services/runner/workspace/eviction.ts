@@ -96,20 +96,24 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     if ((await freeBytes(options.root)) < limits.leastFree)
       return "The server's disk is nearly full. Ask the operator to free up space, then try again."
     if (measured === undefined) return undefined
-    // A new one takes the place of what the task had before.
-    const held = measured.held.filter(({ dir }) => dir !== taskFolder(options.root, taskId))
-    const own = sum(measured.held) - sum(held)
-    if (measured.bytes - own > limits.budget)
-      return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
+    const { held, bytes: all } = measured
     const workspaces = held.filter(({ kind }) => kind === 'workspace')
-    // Most are far below the limit, and then tasks need not be read.
-    if (sum(workspaces) <= limits.project) return undefined
+    // Most are far below the limits, and then neither tasks nor folders need be read.
+    if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
+    const own = held.find(({ dir }) => dir === taskFolder(options.root, taskId))
+    // A new one takes the place of what the task had before, but for what an eviction kept.
+    const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
+    if (all - replaced > limits.budget)
+      return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
+    if (sum(workspaces) - replaced <= limits.project) return undefined
     const ofProject = await Promise.all(
-      workspaces.map(async ({ dir, bytes }) =>
-        (await options.projectOf(basename(dir))) === projectId ? bytes : 0,
+      workspaces.map(async (workspace) =>
+        workspace === own || (await options.projectOf(basename(workspace.dir))) === projectId
+          ? workspace.bytes
+          : 0,
       ),
     )
-    return ofProject.reduce((all, bytes) => all + bytes, 0) > limits.project
+    return ofProject.reduce((total, bytes) => total + bytes, -replaced) > limits.project
       ? `This project's workspaces take up more than ${inGigabytes(limits.project)}. Delete tasks you no longer need.`
       : undefined
   }
@@ -228,6 +232,16 @@ async function freed(
   await remove()
   const after = await sizesOf([dir], path)
   return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
+}
+
+/** The bytes of what an eviction kept of a task. */
+async function keptBytes({ root, path }: EvictionOptions, taskId: string): Promise<number> {
+  const { kept } = await incompleteOf(root, taskId)
+  const sizes = await sizesOf(
+    kept.map((name) => join(taskFolder(root, taskId), name)),
+    path,
+  )
+  return [...sizes.values()].reduce((all, bytes) => all + bytes, 0)
 }
 
 /** How a task's workspace goes without loss: an incomplete one, or one without work of its own. One that cannot be looked at stays, and keeps no other. */
