@@ -35,7 +35,7 @@ FROM ${NODE_IMAGE} AS runner
 # Debian packages that agents are to find in their sandbox besides these: compilers, interpreters.
 ARG AGENT_PACKAGES=
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git ripgrep ${AGENT_PACKAGES} \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates git openssh-client ripgrep ${AGENT_PACKAGES} \
   && rm -rf /var/lib/apt/lists/*
 # A shell command that puts cursor-agent on PATH. Cursor's installer is a download from Cursor and no package; so nothing by default.
 ARG CURSOR_INSTALL=

@@ -31,6 +31,7 @@ import type { DiskWatch } from './workspace/diskUse.ts'
 import type { WorkspaceEviction } from './workspace/eviction.ts'
 import type { HostGit } from './workspace/git/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
+import type { CommitSigner } from './workspace/publish/commitIdentity.ts'
 import type { Mirrors } from './workspace/git/mirror.ts'
 import type { SandboxUsers } from './workspace/sandboxUsers.ts'
 
@@ -81,6 +82,8 @@ export interface WorkspaceDeps extends Pick<
   readonly publicAddress: string | null
   /** Whether the origin of lines is published beside commits. */
   readonly originNotes: boolean
+  /** Who signs commits; `undefined`: nobody. */
+  readonly commitSigner: CommitSigner | undefined
   /** Mirrors and workspaces are below it. */
   readonly root: string
   /** PATH. */

@@ -35,6 +35,7 @@ import { hostGit } from './workspace/git/git.ts'
 import { openMirrors } from './workspace/git/mirror.ts'
 import { removeLeftovers } from './workspace/cleanup.ts'
 import { openLocks } from './workspace/locks.ts'
+import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
 import { startDeletedRemoval, type DeletedRemoval } from './workspace/cleanup.ts'
 import { openSandboxUsers } from './workspace/sandboxUsers.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
@@ -123,7 +124,11 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const shared = { runnerId, root, git, scratch, sandbox, isRoot: process.getuid?.() === 0 }
   const deps = {
     ...recordingDeps(config, engines, { ...shared, threads }),
-    ...workspaceDeps(config, engines, { ...shared, isInUse: (taskId) => isInUse(taskId, { runs, warm }) }),
+    ...workspaceDeps(config, engines, {
+      ...shared,
+      commitSigner: await openCommitSigner({ root, path: config.path }, config.commitSigner),
+      isInUse: (taskId) => isInUse(taskId, { runs, warm }),
+    }),
     ...agentDeps(config, engines, { ...shared, threads, agents }),
   }
   const prewarm = await openPrewarm(deps, {
@@ -191,8 +196,9 @@ function workspaceDeps(
     scratch,
     sandbox,
     isRoot,
+    commitSigner,
     isInUse,
-  }: Shared & { readonly isInUse: (taskId: string) => boolean },
+  }: Shared & Pick<WorkspaceDeps, 'commitSigner'> & { readonly isInUse: (taskId: string) => boolean },
 ): WorkspaceDeps {
   const { path } = config
   const locks = openLocks()
@@ -206,6 +212,7 @@ function workspaceDeps(
     rpc,
     logIdentity,
     originNotes: config.originNotes,
+    commitSigner,
     publicAddress:
       config.publicUrl ?? (config.services.has('gateway') ? `http://localhost:${config.port}` : null),
     root,

@@ -157,7 +157,10 @@ describe('a branch', () => {
   })
 
   test('that wants signatures says so, and refuses commits without', async () => {
+    const isSignedOnly = () => local.codeHost.takesOnlySigned(ada, { owner: 'ada', name }, 'main')
+    expect(await isSignedOnly()).toBe(false)
     await protect({ required_signatures: true, required_pull_request_reviews: null })
+    expect(await isSignedOnly()).toBe(true)
     expect(await types()).toContain('required_signatures')
     await commit(tree, 'main', { 'c.ts': '3\n' })
     expect((await push('main')).stderr).toMatch(/verified signatures/)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getMe } from '#domain/api/auth.schema.ts'
-import { sendMessage } from '#domain/api/chat.schema.ts'
+import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository, branchesAtHost, codeHostToken } from './pushing.ts'
@@ -24,6 +24,7 @@ beforeAll(async () => {
         { text: 'Each push is checked.' },
       ],
     },
+    { when: /Say nothing/, turns: [{ text: 'Nothing.' }] },
     { when: /Say goodbye/, turns: [{ tools: [bash('echo Goodbye. >> README.md')] }, { text: 'Said.' }] },
     { when: /And in German/, turns: [{ tools: [bash('echo Tschüs. >> README.md')] }, { text: 'Gesagt.' }] },
   ])
@@ -61,14 +62,17 @@ async function sends(path: string): Promise<void> {
   expect((await form(path, {}, { cookie })).status).toBe(303)
 }
 
-async function protects(method: 'PUT' | 'DELETE', branch: string): Promise<void> {
+const byReview = { required_pull_request_reviews: { required_approving_review_count: 1 } }
+const bySignature = { required_pull_request_reviews: null, required_signatures: true }
+
+async function protects(method: 'PUT' | 'DELETE', branch: string, by: object = byReview): Promise<void> {
   const address = `${scene.product.codeHostUrl}/api/v3/repos/ada/engine/branches/${branch}/protection`
   const answer = await fetch(address, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(method === 'PUT' && {
       body: JSON.stringify({
-        required_pull_request_reviews: { required_approving_review_count: 1 },
+        ...by,
         required_status_checks: null,
         enforce_admins: true,
         restrictions: null,
@@ -98,6 +102,18 @@ test('workflow files are not pushed without the right to, and both the files and
     .toMatchObject({ pr: { number: 1 } })
   const bare = await bareRepository(product.dataDir)
   expect(await gitDone(bare, ['show', `${workingBranch}:${workflow}`])).toBe('on: push')
+})
+
+test('a base branch that takes only signed commits is told of before the work, where this server signs none', async () => {
+  const { ada, projectId } = scene
+  await protects('PUT', 'main', bySignature)
+  const { id } = await ada.task(projectId, 'Say nothing')
+  await ada.taskOnce(id, hasEnded)
+  await protects('DELETE', 'main')
+  const { output } = await ada.ask(getTerminal, { params: { taskId: id } })
+  expect(output.map(({ content }) => content).join('')).toMatch(
+    /^The branch main of ada\/engine takes only signed commits, and this server signs none/m,
+  )
 })
 
 test('a branch that is protected meanwhile takes nothing, and has all of the work once it is not', async () => {

@@ -32,6 +32,7 @@ export const Membership = z.object({ state: MembershipState, organization: z.obj
 export const TeamMembership = z.object({ state: MembershipState })
 
 export const Branch = z.object({ name: z.string() })
+export const Rule = z.object({ type: z.string() })
 
 export const BranchWithCommit = z.object({
   name: z.string(),

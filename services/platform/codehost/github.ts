@@ -19,6 +19,7 @@ import {
   Organization,
   PullRequest,
   Repository,
+  Rule,
   TeamMembership,
   TokenAnswer,
 } from './answers.ts'
@@ -68,6 +69,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     ...signInCalls(host),
     ...accountCalls(host),
     ...repositoryCalls(host),
+    ...branchCalls(host),
     ...pullRequestCalls(host),
     ...feedbackCalls({
       octokit: host.octokit,
@@ -186,13 +188,10 @@ function accountCalls(
   }
 }
 
-/** One repository and its branches. */
+/** One repository. */
 function repositoryCalls(
   host: Host,
-): Pick<
-  CodeHost,
-  'repository' | 'repositoryById' | 'branches' | 'branch' | 'deleteBranch' | 'createRepository' | 'gitAccess'
-> {
+): Pick<CodeHost, 'repository' | 'repositoryById' | 'createRepository' | 'gitAccess'> {
   const { octokit, serverUrl } = host
   return {
     repository: async (accessToken, repository) => {
@@ -203,6 +202,32 @@ function repositoryCalls(
       )
     },
     repositoryById: (accessToken, id, etag) => repositoryById(host, accessToken, id, etag),
+    createRepository: async (accessToken, { name, description, isPrivate }) =>
+      repositoryFrom(
+        await ask(Repository, () =>
+          octokit(accessToken).rest.repos.createForAuthenticatedUser({
+            name,
+            description,
+            private: isPrivate,
+          }),
+        ),
+        serverUrl,
+      ),
+    gitAccess: (accessToken, repository) =>
+      Promise.resolve(repository)
+        .then(checkedName)
+        .then(({ owner, name }) => ({
+          url: `${serverUrl}/${owner}/${name}.git`,
+          authorization: `Basic ${Buffer.from(`x-access-token:${accessToken}`).toString('base64')}`,
+        })),
+  }
+}
+
+/** The branches of one repository. */
+function branchCalls({
+  octokit,
+}: Host): Pick<CodeHost, 'branches' | 'branch' | 'takesOnlySigned' | 'deleteBranch'> {
+  return {
     branches: async (accessToken, repository) => {
       const { owner, name: repo } = checkedName(repository)
       const { repos } = octokit(accessToken).rest
@@ -230,6 +255,12 @@ function repositoryCalls(
       if (found?.name !== branch) return undefined
       return { commit: found.commit.sha, tree: found.commit.commit.tree.sha }
     },
+    takesOnlySigned: async (accessToken, repository, branch) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { repos } = octokit(accessToken).rest
+      const rules = await pages(Rule, (page) => repos.getBranchRules({ owner, repo, branch, ...page }))
+      return rules.items.some(({ type }) => type === 'required_signatures')
+    },
     deleteBranch: async (accessToken, repository, branch) => {
       const { owner, name: repo } = checkedName(repository)
       const deleted = ask(z.unknown(), () =>
@@ -241,24 +272,6 @@ function repositoryCalls(
         if (!isGone) throw fault
       })
     },
-    createRepository: async (accessToken, { name, description, isPrivate }) =>
-      repositoryFrom(
-        await ask(Repository, () =>
-          octokit(accessToken).rest.repos.createForAuthenticatedUser({
-            name,
-            description,
-            private: isPrivate,
-          }),
-        ),
-        serverUrl,
-      ),
-    gitAccess: (accessToken, repository) =>
-      Promise.resolve(repository)
-        .then(checkedName)
-        .then(({ owner, name }) => ({
-          url: `${serverUrl}/${owner}/${name}.git`,
-          authorization: `Basic ${Buffer.from(`x-access-token:${accessToken}`).toString('base64')}`,
-        })),
   }
 }
 

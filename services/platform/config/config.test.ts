@@ -40,6 +40,7 @@ test('nothing needs to be set', () => {
     otlpEndpoint: null,
     genAiTraces: false,
     originNotes: true,
+    commitSigner: null,
     logLevel: 'warn',
     unused: [],
   })
@@ -62,6 +63,27 @@ test('traces follow the conventions for generative AI only where that is said', 
   expect(readConfig({ ORIGIN_NOTES: '0' }).originNotes).toBe(false)
   expect(readConfig({ OTEL_GENAI: '0' }).genAiTraces).toBe(false)
   expect(faultsOf({ OTEL_GENAI: 'yes' })).toEqual(['OTEL_GENAI: is 1 or 0.'])
+})
+
+test('commits are signed with a key and the account that has it, which go together', () => {
+  const key = '-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXk=\\n-----END OPENSSH PRIVATE KEY-----'
+  const signer = 'Flightdeck <bot@example.com>'
+  const both = { COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }
+  const text = key.replaceAll('\\n', '\n')
+  expect(readConfig(both).commitSigner).toEqual({ key: text, name: 'Flightdeck', email: 'bot@example.com' })
+  expect(faultsOf({ COMMIT_SIGNING_KEY: key })).toEqual([
+    expect.stringMatching(/^COMMIT_SIGNER: is missing; /),
+  ])
+  expect(faultsOf({ COMMIT_SIGNER: signer })).toEqual([
+    expect.stringMatching(/^COMMIT_SIGNING_KEY: is missing; /),
+  ])
+  expect(faultsOf({ ...both, COMMIT_SIGNING_KEY: 'swordfish' })).toEqual([
+    expect.stringMatching(/^COMMIT_SIGNING_KEY: is an SSH private key (?!.*swordfish)/),
+  ])
+  for (const wrong of ['Flightdeck', 'bot@example.com', 'A <b>', 'A\nB <a@b>', '<a@b>'])
+    expect(faultsOf({ ...both, COMMIT_SIGNER: wrong })).toEqual([
+      expect.stringMatching(/^COMMIT_SIGNER: is a name and an address/),
+    ])
 })
 
 test('sandboxes that are containers are of the named engine and image, from folders by the names they have there', () => {

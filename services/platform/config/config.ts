@@ -89,6 +89,8 @@ export interface Config {
   readonly genAiTraces: boolean
   /** Whether git notes with the origin of lines are pushed beside commits. */
   readonly originNotes: boolean
+  /** Who signs the commits that are made, and with which key; `null`: nobody. */
+  readonly commitSigner: { readonly key: string; readonly name: string; readonly email: string } | null
   readonly logLevel: string
   /** Variables that are set and have no effect yet. */
   readonly unused: readonly string[]
@@ -196,7 +198,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const atFault = new Set(faults.map(variableOf))
   const missing = sharingFaults(services, values).filter((fault) => !atFault.has(variableOf(fault)))
   faults.push(...missing, ...entryFaults(services, values))
-  faults.push(...portFaults(services, values), ...priceFaults(values))
+  faults.push(...portFaults(services, values), ...priceFaults(values), ...signerFaults(values, atFault))
   if (faults.length > 0) throw new BadConfig(faults)
   return {
     services,
@@ -248,6 +250,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       witness: values.SEAL_WITNESS ?? null,
     },
     originNotes: values.ORIGIN_NOTES,
+    commitSigner: signerOf(values),
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
@@ -255,6 +258,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: values.LOG_LEVEL,
     unused: isTokenUnused(values) ? ['GITHUB_TOKEN'] : [],
   }
+}
+
+function signerOf({ COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }: Variables): Config['commitSigner'] {
+  return key === undefined || signer === undefined ? null : { key, ...signer }
+}
+
+/** The two go together: a signature counts at the code host as that of the committer. */
+function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly string[] {
+  const both = ['COMMIT_SIGNING_KEY', 'COMMIT_SIGNER'] as const
+  const missing = both.filter((name) => values[name] === undefined && !atFault.has(name))
+  if (missing.length !== 1 || both.some((name) => atFault.has(name))) return []
+  return [`${missing[0]}: is missing; commits are signed with both ${both.join(' and ')}.`]
 }
 
 type Limits = Pick<Config, 'recording' | 'disk' | 'checkout' | 'budgets' | 'runs'>

@@ -18,6 +18,19 @@ export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
 })
 /** A key in PEM, whose line breaks an environment file may hold as `\\n`. */
 export const pem = z.string().transform((text) => text.replaceAll('\\n', '\n'))
+/** A private key as ssh-keygen writes it. Whether it can be used is seen when it is. */
+export const sshKey = pem.refine(
+  (text) => /^-----BEGIN (?:OPENSSH |RSA |EC )?PRIVATE KEY-----\n/.test(text),
+  {
+    error: 'is an SSH private key without a passphrase; `ssh-keygen -t ed25519 -N "" -f key` makes one',
+  },
+)
+/** A name and an address, as git writes them. */
+export const person = z.string().transform((text, { addIssue }) => {
+  const [, name = '', email = ''] = /^([^<>\p{Cc}]+) <([^<>\s@]+@[^<>\s@]+)>$/u.exec(text) ?? []
+  if (email === '') addIssue('is a name and an address, as Flightdeck <bot@example.com>')
+  return { name, email }
+})
 /** Names of hosts, each with all that is below it where it begins with `*.`. */
 export const hosts = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])

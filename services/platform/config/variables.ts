@@ -15,9 +15,11 @@ import {
   pem,
   people,
   peopleOrEverybody,
+  person,
   port,
   prices,
   shortcomings,
+  sshKey,
   unixSocket,
 } from './values.ts'
 
@@ -249,6 +251,14 @@ export const variables = {
     onOrOff.default(true),
     '0: no git notes are pushed beside commits that say which turn wrote which lines (1)',
   ],
+  COMMIT_SIGNING_KEY: [
+    sshKey.optional(),
+    'SSH private key without a passphrase by which this server signs the commits that it makes; line breaks may be \\n',
+  ],
+  COMMIT_SIGNER: [
+    person.optional(),
+    'the account at the code host that has the public key of COMMIT_SIGNING_KEY, as Name <email>; it commits, people stay the authors',
+  ],
   METRICS_PORT: [anyPort.optional(), 'port of /metrics, for Prometheus; without it there are none'],
   METRICS_HOST: [z.string().default('127.0.0.1'), 'address to listen on for /metrics (127.0.0.1)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
@@ -273,6 +283,7 @@ export const inFiles = [
   'GITHUB_APP_PRIVATE_KEY',
   'GITHUB_WEBHOOK_SECRET',
   'GITHUB_WEBHOOK_SECRET_BEFORE',
+  'COMMIT_SIGNING_KEY',
   'EVENTSTORE_URL',
   'MONGODB_URL',
   'NATS_URL',

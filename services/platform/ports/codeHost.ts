@@ -158,6 +158,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
   /** The tip of the branch; `undefined` when there is no such branch. */
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
+  /** Whether rules let the branch take only commits with verified signatures. Protections of the older kind are not among them. */
+  takesOnlySigned(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>
   /** Deletes the branch; one that is gone is fine. */
   deleteBranch(accessToken: string, repository: RepositoryName, branch: string): Promise<void>
   createRepository(

@@ -218,6 +218,7 @@ async function run(
     scratch: { make: cutOff },
     sandbox: noSandbox({ path: testPath, git: testGit }),
     eviction: { make },
+    commitSigner: undefined,
     logger: engines.logger,
     documents: { get },
     accessControl: { check: async () => undefined },
@@ -229,6 +230,7 @@ async function run(
       gitAccess: async () => ({ url: scene.remote, authorization: '' }),
       repository: async () => repository,
       repositoryById: async () => ({ repository, etag: null }),
+      takesOnlySigned: async () => false,
     },
     commands: { ...engines.commands, execute },
     blobs: {

@@ -5,6 +5,7 @@ import { isBranchName } from '#domain/kernel/names.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { OutputRecorder } from './recording/outputRecorder.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
@@ -33,6 +34,7 @@ import {
   type RepositoryAccess,
 } from './repositoryAccess.ts'
 import type { Reporter } from './recording/reporter.ts'
+import { unsignedWarning } from './signatureRules.ts'
 import type { Stopping } from './control.ts'
 
 /** A workspace, and how git reaches its repository. */
@@ -53,8 +55,18 @@ export interface PreparingDeps
     ReachingDeps,
     Pick<
       WorkspaceDeps,
-      'root' | 'path' | 'isRoot' | 'git' | 'checkCheckout' | 'sandboxUsers' | 'scratch' | 'sandbox' | 'logger'
+      | 'root'
+      | 'path'
+      | 'isRoot'
+      | 'git'
+      | 'checkCheckout'
+      | 'sandboxUsers'
+      | 'scratch'
+      | 'sandbox'
+      | 'logger'
+      | 'commitSigner'
     > {
+  readonly codeHost: ReachingDeps['codeHost'] & Pick<CodeHost, 'takesOnlySigned'>
   readonly eviction: Pick<WorkspaceDeps['eviction'], 'make'>
 }
 
@@ -89,12 +101,15 @@ export async function prepare(
   reporting?.catch(() => undefined)
   const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
+  // Only before the first run: progress before each further turn would be noise.
+  const tell =
+    task.workspace === 'ready' || output === null
+      ? undefined
+      : (line: string) => void output.write(`${line}\n`).catch(() => undefined)
+  const warning = tell && unsignedWarning(deps, reached, task.branch)
   const refreshing = refreshReached(deps, reached, {
     signal: run.signal,
-    // Only before the first run: progress before each further turn would be noise.
-    ...(task.workspace !== 'ready' && {
-      onProgress: (line: string) => void output?.write(`${line}\n`).catch(() => undefined),
-    }),
+    ...(tell && { onProgress: tell }),
   })
   const permitted =
     run.needs === 'push' ? refreshing.then((refreshed) => forPush(deps, refreshed)) : refreshing
@@ -103,6 +118,8 @@ export async function prepare(
   if (prepared.kind === 'failed') return prepared
   const refreshed = await permitted
   if (refreshed.kind === 'failed') return refreshed
+  const warned = await warning
+  if (tell && warned) tell(warned)
   const { repository, access, installed } = refreshed
   return {
     kind: 'ready',
@@ -168,10 +185,10 @@ async function withFirstBranch(
   if (fresh.kind === 'failed' || !(await isEmpty(deps, fresh.mirror, task))) return fresh
   const pushing = await forPush(deps, fresh)
   if (pushing.kind === 'failed') return pushing
-  const { git, scratch } = deps
+  const { git, scratch, commitSigner: signer } = deps
   const { url, authorization } = pushing.access
-  const asked = { git, scratch, branch: task.branch, author: identityOf(user), url, authorization, signal }
-  const why = await makeFirstBranch(asked)
+  const by = { author: identityOf(user), signer }
+  const why = await makeFirstBranch({ git, scratch, branch: task.branch, ...by, url, authorization, signal })
   const again = await refreshReached(deps, fresh, { signal })
   if (again.kind === 'failed' || !(await isEmpty(deps, again.mirror, task))) return again
   const reason = `This repository is empty, and its first branch ${task.branch} could not be created.`

@@ -141,6 +141,7 @@ async function pushAndRecord(
     },
     message: lastCommit === null ? requested.title : await latestMessage(deps, task, requested),
     author: identityOf(user),
+    signer: deps.commitSigner,
     trailers: [
       `Flightdeck-Task: ${addressOfTask(deps, task.id)}`,
       `Flightdeck-Turn: ${task.execution?.turn ?? 0}`,

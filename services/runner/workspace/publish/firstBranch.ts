@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises'
 import type { Scratch } from '../../scratch.ts'
 import { authorizationConfig, emptyTree, endedWell, gitOrThrow, gitText } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
-import { identity, pushRefusal } from './publish.ts'
+import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
+import { pushRefusal } from './publish.ts'
 
 export interface FirstBranchRequest {
   /** Git on the host: `hostGit`. */
@@ -11,8 +12,9 @@ export interface FirstBranchRequest {
   readonly scratch: Scratch
   /** The name of a branch. */
   readonly branch: string
-  /** The person. They are the committer as well. */
-  readonly author: { readonly name: string; readonly email: string }
+  /** The person. They are the committer as well, unless this server signs. */
+  readonly author: Person
+  readonly signer?: CommitSigner | undefined
   readonly url: string
   readonly authorization?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -30,10 +32,11 @@ export async function makeFirstBranch(request: FirstBranchRequest): Promise<stri
   try {
     await gitOrThrow(git, { args: ['init', '--quiet', '--bare', '--template=', '--', gitDir], signal })
     const tree = await emptyTree(git, gitDir)
+    const { settings, flags, env } = commitAs(request.author, request.signer)
     const commit = await gitText(git, {
       gitDir,
-      args: ['commit-tree', '-F', '-', tree],
-      env: identity(request.author),
+      args: [...settings, 'commit-tree', ...flags, '-F', '-', tree],
+      env,
       input: message,
       signal,
     })

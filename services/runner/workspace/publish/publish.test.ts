@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmod, readFile, rm, symlink, truncate, unlink } from 'node:fs/promises'
+import { chmod, readFile, rm, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 import { readChanges } from '../changes/changes.ts'
 import { commitOf, gitText } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
+import { openCommitSigner } from './commitIdentity.ts'
 import { commitAndPush } from './publish.ts'
 import type { PublishRequest } from './publish.ts'
 import { startGitServer } from '../../../../tests/runner/gitServer.ts'
@@ -17,6 +18,20 @@ import type { Workspace } from '../workspace.ts'
 const { sandbox, note } = await findTestSandbox()
 const authorization = `basic ${Buffer.from('x-access-token:ghu_secret').toString('base64')}`
 const author = { name: 'Grace Hopper', email: 'grace@example.com' }
+
+/** A signer with a key of its own, and the file by which git knows it. */
+async function signerIn(root: string) {
+  const key = join(root, 'new-key')
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key])
+  const bot = { name: 'Flightdeck', email: 'bot@example.com' }
+  const signer = await openCommitSigner(
+    { root, path: testPath },
+    { ...bot, key: await readFile(key, 'utf8') },
+  )
+  const allowed = join(root, 'allowed-signers')
+  await writeFile(allowed, `${bot.email} ${await readFile(`${key}.pub`, 'utf8')}`)
+  return { signer, allowed }
+}
 
 const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
   ['on the host', () => testGit],
@@ -96,6 +111,27 @@ for (const [way, gitFor] of ways)
         'added say "hi"\n',
         'deleted src/a.js',
       ])
+    })
+
+    test('is signed and committed by this server where it has a key, and the person stays the author', async () => {
+      await writeIn(workspace.dir, 'a.txt', 'a\n')
+      const unsigned = await publish({ url: `${server.url}/none.git` })
+      expect(unsigned).toMatchObject({ kind: 'refused' })
+      const { signer, allowed } = await signerIn(scene.root)
+      // What was committed before there was a key, and never pushed, is made anew.
+      expect(await publish({ signer })).toMatchObject({ kind: 'published', pushed: true })
+      const verified = (commit: string) =>
+        gitText(testGit, {
+          gitDir: scene.remote,
+          args: ['-c', `gpg.ssh.allowedSignersFile=${allowed}`, 'log', '-1', '--format=%G? %an, %cn', commit],
+        })
+      expect(await verified(workspace.branch)).toBe('G Grace Hopper, Flightdeck')
+      await scene.commit({ 'theirs.txt': 'theirs\n' }, workspace.branch)
+      await writeIn(workspace.dir, 'a.txt', 'b\n')
+      const applyPatch = async () => null
+      expect(await publish({ signer, applyPatch })).toMatchObject({ kind: 'published', pushed: true })
+      expect(await verified(workspace.branch)).toBe('G Grace Hopper, Flightdeck')
+      expect(await verified(`${workspace.branch}~1`)).toMatch(/^N /)
     })
 
     describe('with a secret in it', () => {

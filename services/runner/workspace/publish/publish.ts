@@ -19,6 +19,7 @@ import {
   type GitCall,
 } from '../git/git.ts'
 import { isRefusedAccess } from '../git/mirror.ts'
+import { commitAs, isSigned, oneLine, type CommitSigner, type Person } from './commitIdentity.ts'
 import { rebase } from './rebase.ts'
 import { stageTree, type StagedTree } from '../changes/stage.ts'
 import { withScratchIndex, type ScratchIndex } from '../changes/tree.ts'
@@ -31,8 +32,9 @@ export interface PublishRequest {
   readonly treeGit: Git
   readonly workspace: Workspace
   readonly message: string
-  /** The person. They are the committer as well. */
-  readonly author: { readonly name: string; readonly email: string }
+  /** The person. They are the committer as well, unless this server signs. */
+  readonly author: Person
+  readonly signer?: CommitSigner | undefined
   /** The last lines of the message, such as `Co-Authored-By: claude <noreply@anthropic.com>`. */
   readonly trailers?: readonly string[]
   /** No commit adds one of these. */
@@ -131,14 +133,14 @@ async function pushOnTop(
   committed: string,
   leftOut: readonly string[],
 ): Promise<PublishResult> {
-  const { git, treeGit, workspace, author, applyPatch } = request
+  const { git, treeGit, workspace, author, signer, applyPatch } = request
   let head = committed
   for (let rebases = 0; ; rebases += 1) {
     const pushed = await push(request, branch, head, leftOut)
     if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
     if (!applyPatch || rebases === mostRebases) return pushed
     const onto = pushed.remoteSha
-    const asked = { git, treeGit, workspace, head, onto, identity: identity(author), applyPatch }
+    const asked = { git, treeGit, workspace, head, onto, author, signer, applyPatch }
     const rebased = await rebase(asked)
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
@@ -192,15 +194,24 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
     ...(request.threads && { threads: request.threads }),
   })
   if (added) return { kind: 'not_committable', message: holdsSecret(added) }
-  if (head !== null && head !== parent && (await isCommitOf(git, gitDir, head, { tree, parent }))) {
+  // Made before this server signed, it would be refused again.
+  const isToSign = request.signer !== undefined && head !== null && !(await isSigned(git, gitDir, head))
+  if (
+    head !== null &&
+    head !== parent &&
+    !isToSign &&
+    (await isCommitOf(git, gitDir, head, { tree, parent }))
+  ) {
     await index.keep()
     return { kind: 'committed', headSha: head, leftOut }
   }
 
+  const { settings, flags, env } = commitAs(request.author, request.signer)
+  const parents = parent === null ? [] : ['-p', parent]
   const headSha = await gitText(git, {
     gitDir,
-    args: ['commit-tree', ...(parent === null ? [] : ['-p', parent]), '-F', '-', tree],
-    env: identity(request.author),
+    args: [...settings, 'commit-tree', ...flags, ...parents, '-F', '-', tree],
+    env,
     input: commitMessage(request),
   })
   await setBranch(request, { from: head, to: headSha })
@@ -343,25 +354,9 @@ function trackingRef(branch: string): string {
   return `refs/remotes/origin/${branch}`
 }
 
-/** The variables by which git commits as this person. */
-export function identity(author: PublishRequest['author']): Record<string, string> {
-  const email = oneLine(author.email) || 'noreply@localhost'
-  const name = oneLine(author.name) || email
-  return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
-  }
-}
-
 function commitMessage({ message, trailers = [] }: PublishRequest): string {
   const text = message.replaceAll('\0', '').trim() || 'Work of a task'
   return trailers.length === 0 ? `${text}\n` : `${text}\n\n${trailers.map(oneLine).join('\n')}\n`
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
 
 const moved = faults.changes_moved.sentence

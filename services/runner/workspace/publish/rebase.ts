@@ -3,6 +3,7 @@ import type { Git } from '../git/git.ts'
 import { endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
 import type { Workspace } from '../workspace.ts'
+import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 
 export interface RebaseRequest {
   /** Git on the host, for the history: `hostGit`. */
@@ -13,8 +14,9 @@ export interface RebaseRequest {
   /** Our last commit. The tree matches it, except for what was never committed. */
   readonly head: string
   readonly onto: string
-  /** Who commits: `GIT_COMMITTER_...` and `GIT_AUTHOR_...`. */
-  readonly identity: Readonly<Record<string, string>>
+  /** Who commits, unless this server signs. */
+  readonly author: Person
+  readonly signer: CommitSigner | undefined
   /** Applies a patch to the tree as a whole, or gives the reason why it cannot. */
   readonly applyPatch: (patch: Buffer) => Promise<string | null>
 }
@@ -34,7 +36,7 @@ const largestPatch = 64 * 1024 * 1024
  * `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
-  const { git, treeGit, workspace, head, onto, identity, applyPatch } = request
+  const { git, treeGit, workspace, head, onto, author, signer, applyPatch } = request
   const gitDir = workspace.privateGitDir
   const found = await git({ gitDir, args: ['merge-base', head, onto] })
   if (!endedWell(found)) return { kind: 'not_applied', why: 'they have no commit in common with it' }
@@ -74,7 +76,12 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
     await index.keep()
   })
   const update = `update refs/heads/${workspace.branch} ${rebased} ${head}\n`
-  await gitOrThrow(git, { gitDir, env: identity, args: ['update-ref', '--stdin'], input: update })
+  await gitOrThrow(git, {
+    gitDir,
+    env: commitAs(author, signer).env,
+    args: ['update-ref', '--stdin'],
+    input: update,
+  })
   return { kind: 'rebased', head: rebased }
 }
 
@@ -99,7 +106,7 @@ async function mergedTree({
 
 /** Our last commit's message and author, on top of theirs. */
 async function sameCommit(
-  { git, workspace, identity, head, onto }: RebaseRequest,
+  { git, workspace, author, signer, head, onto }: RebaseRequest,
   tree: string,
 ): Promise<string> {
   const gitDir = workspace.privateGitDir
@@ -108,10 +115,11 @@ async function sameCommit(
     args: ['show', '--no-patch', '--date=raw', '--format=%an%x00%ae%x00%ad%x00%B', head],
   })
   const [name = '', email = '', date = '', ...message] = shown.split('\0')
+  const { settings, flags, env } = commitAs(author, signer)
   return gitText(git, {
     gitDir,
-    args: ['commit-tree', '-p', onto, '-F', '-', tree],
-    env: { ...identity, GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+    args: [...settings, 'commit-tree', ...flags, '-p', onto, '-F', '-', tree],
+    env: { ...env, GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
     input: `${message.join('\0')}\n`,
   })
 }

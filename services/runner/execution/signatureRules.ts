@@ -1,0 +1,24 @@
+/** Says before a task's first turn what its pull request will meet with, rather than after the work. */
+import { withinOr } from '#platform/async/timeLimit.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+import type { WorkspaceDeps } from '../deps.ts'
+import type { RepositoryAccess } from './repositoryAccess.ts'
+
+/** How long the start of a run waits for the code host's rules, in milliseconds. */
+const rulesWithinMs = 3_000
+
+/**
+ * The line for the terminal where a branch takes only signed commits and this server signs none; `null` where that is not so, or the code host
+ * does not say in time. Never throws.
+ */
+export async function unsignedWarning(
+  deps: Pick<WorkspaceDeps, 'commitSigner'> & { readonly codeHost: Pick<CodeHost, 'takesOnlySigned'> },
+  { repository, access }: Pick<RepositoryAccess, 'repository' | 'access'>,
+  branch: string,
+): Promise<string | null> {
+  if (deps.commitSigner) return null
+  const asking = deps.codeHost.takesOnlySigned(access.gitToken, repository, branch).catch(() => false)
+  if (!(await withinOr(rulesWithinMs, asking, false))) return null
+  const { owner, name } = repository
+  return `The branch ${branch} of ${owner}/${name} takes only signed commits, and this server signs none: GitHub may refuse to merge this task's pull request. An administrator can set COMMIT_SIGNING_KEY and COMMIT_SIGNER.`
+}

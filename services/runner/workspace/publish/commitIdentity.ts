@@ -1,0 +1,77 @@
+/**
+ * How commits name people. Usually the person is author and committer. Where this server has a signing key, it signs what it commits and is the
+ * committer: the signature says that this server made the commit, and nothing of the person, whose key it does not have.
+ */
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from '#platform/childProcess.ts'
+import { endedWell, gitText, type Git } from '../git/git.ts'
+
+export interface Person {
+  readonly name: string
+  readonly email: string
+}
+
+/** The account at the code host that has the public key, and the file of the private one. */
+export interface CommitSigner extends Person {
+  readonly keyFile: string
+}
+
+/** What `git commit-tree` is called with, before and after its name, and its environment. */
+interface CommitAs {
+  readonly settings: readonly string[]
+  readonly flags: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** The call of git by which a commit of this person is made. */
+export function commitAs(author: Person, signer: CommitSigner | undefined): CommitAs {
+  const committer = signer ?? author
+  const env = {
+    ...variablesOf('AUTHOR', author),
+    ...variablesOf('COMMITTER', committer),
+  }
+  if (!signer) return { settings: [], flags: [], env }
+  const settings = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${signer.keyFile}`]
+  return { settings, flags: ['-S'], env }
+}
+
+function variablesOf(role: 'AUTHOR' | 'COMMITTER', person: Person): Record<string, string> {
+  const email = oneLine(person.email) || 'noreply@localhost'
+  return { [`GIT_${role}_NAME`]: oneLine(person.name) || email, [`GIT_${role}_EMAIL`]: email }
+}
+
+/** Without line breaks and other control characters. */
+export function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ').trim()
+}
+
+/** Whether a commit has a signature, whosever it is. */
+export async function isSigned(git: Git, gitDir: string, commit: string): Promise<boolean> {
+  const [head = ''] = (await gitText(git, { gitDir, args: ['cat-file', 'commit', commit] })).split('\n\n', 1)
+  return /^gpgsig /m.test(head)
+}
+
+/**
+ * Keeps the key in a file for git, which only this process's user can read: no sandbox sees the folder. Throws where ssh-keygen cannot use the key;
+ * without one, the file of an earlier start goes.
+ */
+export async function openCommitSigner(
+  { root, path }: { readonly root: string; readonly path: string },
+  signer: (Person & { readonly key: string }) | null,
+): Promise<CommitSigner | undefined> {
+  const keyFile = join(root, 'commit-signing-key')
+  await rm(keyFile, { force: true })
+  if (!signer) return undefined
+  await writeFile(keyFile, `${signer.key.trim()}\n`, { mode: 0o600 })
+  const tried = await run('ssh-keygen', ['-y', '-P', '', '-f', keyFile], {
+    env: { PATH: path },
+    timeoutMs: 10_000,
+    maxOutputBytes: 65_536,
+  })
+  if (endedWell(tried)) return { name: signer.name, email: signer.email, keyFile }
+  await rm(keyFile, { force: true })
+  throw new Error(
+    'COMMIT_SIGNING_KEY cannot be used by ssh-keygen: it must be an SSH private key without a passphrase.',
+  )
+}
