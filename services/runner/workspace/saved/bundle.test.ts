@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Finished } from '#platform/childProcess.ts'
@@ -217,6 +217,39 @@ describe('a bundle that is restored', { timeout: 20_000 }, () => {
     const other = await rewritten.prepare()
     expect(await restore(bundle, other)).toMatchObject({ kind: 'base_gone' })
     await rewritten.remove()
+  })
+
+  describe('of a history that is gone from the host, in a workspace from before', () => {
+    let bundle: Buffer
+    let rewritten: Scene
+    let other: Workspace
+    beforeEach(async () => {
+      await scene.commit({ 'b.txt': 'b\n' })
+      workspace = await scene.prepare({ taskId: 'later' })
+      await writeIn(workspace.dir, 'ours.txt', 'ours\n')
+      bundle = await made()
+      rewritten = await makeScene({ 'README.md': '# Another history\n' })
+      other = await rewritten.prepare()
+      // What it began with is its own now, and no longer at the host.
+      await gitOrThrow(testGit, { gitDir: other.privateGitDir, args: ['repack', '-a', '-d', '-q'] })
+      const anew = await rewritten.commit({ 'README.md': '# A third history\n' }, 'anew')
+      await gitOrThrow(testGit, { gitDir: rewritten.remote, args: ['update-ref', 'refs/heads/main', anew] })
+      await rm(other.mirrorDir, { recursive: true })
+      await rewritten.refresh()
+      if (await commitOf(testGit, other.mirrorDir, `${other.startCommit}`))
+        throw new Error('the mirror has it')
+    })
+    afterEach(() => rewritten.remove())
+
+    test('is told of', async () => {
+      expect(await restore(bundle, other)).toMatchObject({ kind: 'base_gone' })
+    })
+
+    test('is not given up where nothing can be read of the mirror', async () => {
+      await rename(other.mirrorObjects, `${other.mirrorObjects}.away`)
+      await mkdir(other.mirrorObjects)
+      await expect(restore(bundle, other)).rejects.toMatchObject({ name: 'GitFault' })
+    })
   })
 
   test.each([

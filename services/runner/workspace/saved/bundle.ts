@@ -224,23 +224,40 @@ const ofTheBundle =
 const prerequisitesMissing =
   /^error: Repository lacks these prerequisite commits:\n((?:error: [0-9a-f]{40}(?: .*)?\n)+)$/
 
-/** Whether commits that the bundle needs are missing. Git says the same of a mirror that it cannot read, so the mirror is looked at. Throws `GitFault`. */
+/**
+ * Whether commits that the bundle needs are missing. Git says the same where it cannot read, so what must be there is looked for as well, in the
+ * mirror and here: a workspace from before may have its beginning from elsewhere. Throws `GitFault`.
+ */
 async function isBaseGone(
   git: Git,
-  { mirrorDir, startCommit }: Workspace,
+  { privateGitDir, mirrorDir, startCommit }: Workspace,
   taken: Finished,
 ): Promise<boolean> {
   const lacked = told(taken, prerequisitesMissing)
   if (lacked === undefined) return false
   const commits = lacked.match(/^error: [0-9a-f]{40}/gm)?.map((line) => line.slice('error: '.length)) ?? []
-  const there = startCommit === null ? [] : [`${startCommit}^{tree}`]
-  const call: GitCall = {
-    gitDir: mirrorDir,
-    args: ['cat-file', '--batch-check=%(objecttype)'],
-    input: [...there, ...commits].map((name) => `${name}\n`).join(''),
-  }
-  const found = await gitOrThrow(git, call)
-  const expected = [...there.map(() => 'tree'), ...commits.map((commit) => `${commit} missing`)]
+  const args = ['for-each-ref', '--count=1', '--format=%(objectname)', 'refs/heads']
+  const head = await gitText(git, { gitDir: mirrorDir, args })
+  return (
+    (await isAsExpected(git, mirrorDir, { there: head === '' ? [] : [head], missing: [] })) &&
+    (await isAsExpected(git, privateGitDir, {
+      there: startCommit === null ? [] : [startCommit],
+      missing: commits,
+    }))
+  )
+}
+
+/** Whether git finds some commits with their trees and misses others, and has nothing else to say. Throws `GitFault`. */
+async function isAsExpected(
+  git: Git,
+  gitDir: string,
+  { there, missing }: { readonly there: readonly string[]; readonly missing: readonly string[] },
+): Promise<boolean> {
+  const names = [...there.map((commit) => `${commit}^{tree}`), ...missing]
+  const expected = [...there.map(() => 'tree'), ...missing.map((commit) => `${commit} missing`)]
+  const args = ['cat-file', '--batch-check=%(objecttype)']
+  const input = names.map((name) => `${name}\n`).join('')
+  const found = await gitOrThrow(git, { gitDir, args, input })
   return found.stderr.length === 0 && found.stdout.toString('utf8').trimEnd() === expected.join('\n')
 }
 
