@@ -32,15 +32,18 @@ import {
   updateTask,
   type Task,
 } from '#domain/api/tasks.schema.ts'
-import { type Script, createGate } from '../../standins/messagesApi.ts'
+import { type Script, renewableGate } from '../../standins/messagesApi.ts'
 import { hasEnded, type Scene } from '../scene.ts'
 import { command, type Kind } from './killing.ts'
+
+/** Where a run stands that never ends: before its first word, as each is written as it is said. */
+const holding = renewableGate()
 
 /** What the model answers: it never ends what it is asked to hold, and changes something where it is asked to. */
 export const scripts: readonly Script[] = [
   {
     when: /Hold/,
-    turns: [{ text: 'I begin, and never end.', hold: { afterWords: 2, gate: createGate() } }],
+    turns: [{ text: 'I begin, and never end.', hold: { afterWords: 0, gate: holding.gate } }],
   },
   {
     when: /Change/,
@@ -82,6 +85,14 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     }
   }
   const ended = lasting('Change it')
+
+  /** A task that runs, once the model holds it: on its way there it writes what would be counted as the command's. */
+  async function held(): Promise<string> {
+    holding.renew()
+    const { id } = await ada.task(projectId, 'Hold')
+    await holding.gate.reached
+    return id
+  }
 
   /** A command that makes the task run once more. It is killed until it is answered: the first kind of all has a whole run. */
   async function onceMore(task: Task, ask: ReturnType<typeof command>, check: () => Promise<void>) {
@@ -194,8 +205,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     {
       name: 'cancel',
       async prepare() {
-        const { id: taskId } = await ada.task(projectId, 'Hold')
-        await ada.taskOnce(taskId, ({ status }) => status === 'running')
+        const taskId = await held()
         return {
           commands: [command(ada, cancelTask, { params: { taskId } })],
           follows: () => ada.taskOnce(taskId, hasEnded),
@@ -277,8 +287,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     {
       name: 'delete a task that runs',
       async prepare() {
-        const { id: taskId } = await ada.task(projectId, 'Hold')
-        const params = { taskId }
+        const params = { taskId: await held() }
         return {
           commands: [command(ada, deleteTask, { params })],
           async check() {
