@@ -222,7 +222,11 @@ function workspaceDeps(
     mirrors: openMirrors({
       root,
       git,
-      onFault: (fault) => logger.warn({ err: fault }, 'failed to move a workspace to the mirror of today'),
+      onFault: (fault) =>
+        logger.warn(
+          { err: fault },
+          'failed to move a workspace to the mirror of today, or to fetch tags into it',
+        ),
     }),
     checkCheckout: openCheckoutLimits(config.checkout),
     sandboxUsers: openSandboxUsers(root),

@@ -1,8 +1,9 @@
-import { lstat, readdir, readFile, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitOf, gitText } from './git.ts'
 import { openMirrors, progressLines } from './mirror.ts'
+import { refsOf } from './refs.ts'
 import type { Mirrors, RefreshResult } from './mirror.ts'
 import { startGitServer } from '../../../../tests/runner/gitServer.ts'
 import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
@@ -105,6 +106,53 @@ describe('a mirror over HTTP', { timeout: 20_000 }, () => {
     await gitText(testGit, { gitDir, args: ['update-ref', 'refs/heads/main', commit] })
     const result = await mirrors.refresh({ ...ada(), url: `${server.url}/long.git`, name: 'long' })
     expect(result).toMatchObject({ kind: 'unreachable', message: expect.stringContaining('sha256') })
+  })
+
+  test.each([
+    ['over HTTP', () => ada().url],
+    // So the host's tags are known to git alone.
+    ['by a path', () => scene.remote],
+  ])('a tag that becomes a folder of tags, and back, is no hindrance %s', async (_, url) => {
+    const set = (...args: string[]) =>
+      gitText(testGit, { gitDir: scene.remote, args: ['update-ref', ...args] })
+    const refresh = async () => ready(await mirrors.refresh({ ...ada(), url: url() })).mirror.dir
+    const old = await scene.commit({ 'old.txt': 'old\n' }, 'old')
+    await set('refs/tags/v1', old)
+    await set('refs/tags/v2/linux', 'refs/heads/main')
+    await refresh()
+    for (const gone of ['refs/heads/old', 'refs/tags/v1', 'refs/tags/v2/linux']) await set('-d', gone)
+    await set('refs/tags/v1/linux', 'refs/heads/main')
+    await set('refs/tags/v2', 'refs/heads/main')
+    const dir = await refresh()
+    expect(await refsOf(testGit, dir)).toEqual(await refsOf(testGit, scene.remote))
+    expect(await commitOf(testGit, dir, old)).toBe(old)
+    await scene.commit({ 'README.md': '# Changed\n' })
+    await refresh()
+    expect(await refsOf(testGit, dir)).toEqual(await refsOf(testGit, scene.remote))
+  })
+
+  test('tags that cannot be written are no hindrance, and somebody is told', async () => {
+    const faults: unknown[] = []
+    const root = join(scene.root, 'mirrors')
+    mirrors = openMirrors({ root, git: testGit, onFault: (fault) => faults.push(fault) })
+    const first = await commitOf(testGit, scene.remote, 'refs/heads/main')
+    // With the ending of its lock, this is longer than a file's name may be.
+    const packed = join(scene.remote, 'packed-refs')
+    await writeFile(
+      packed,
+      `# pack-refs with: peeled fully-peeled sorted \n${first} refs/tags/${'x'.repeat(252)}\n`,
+    )
+    const { mirror, cloned } = ready(await mirrors.refresh(ada()))
+    expect(cloned).toBe(true)
+    expect(await commitOf(testGit, mirror.dir, 'refs/heads/main')).toBe(first)
+    expect(faults).toEqual([expect.objectContaining({ name: 'GitFault' })])
+    const head = await scene.commit({ 'README.md': '# Changed\n' })
+    expect(ready(await mirrors.refresh(ada())).cloned).toBe(false)
+    expect(await commitOf(testGit, mirror.dir, 'refs/heads/main')).toBe(head)
+    expect(faults).toHaveLength(2)
+    await rm(packed)
+    ready(await mirrors.refresh(ada()))
+    expect(faults).toHaveLength(2)
   })
 
   test('what is not there is refused, and nothing half-made is left', async () => {

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { serializeByKey } from '#platform/async/queue.ts'
 import type { Finished } from '#platform/childProcess.ts'
-import { authorizationConfig, endedWell, gitOrThrow, gitText, lastWords } from './git.ts'
+import { authorizationConfig, endedWell, GitFault, gitOrThrow, gitText, lastWords } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './formerMirror.ts'
 import { isCut, removeHalfPacks } from './repositoryLayout.ts'
@@ -81,7 +81,7 @@ export function openMirrors({
   readonly root: string
   readonly git: Git
   readonly large?: LargeRepositories
-  /** Called with what kept a workspace on a former mirror. */
+  /** Called with what kept a workspace on a former mirror, or kept tags from being fetched. */
   readonly onFault: (fault: unknown) => void
 }): Mirrors {
   const serialized = serializeByKey()
@@ -100,7 +100,7 @@ export function openMirrors({
     },
     async refresh(request) {
       const dir = join(root, mirrorPath(request.url, request))
-      const refreshed = await serialized(dir, () => refreshMirror(git, dir, request, large))
+      const refreshed = await serialized(dir, () => refreshMirror({ git, large, onFault }, dir, request))
       return refreshed.kind === 'ready' ? { ...refreshed, mirror: mirrorIn(dir) } : refreshed
     },
   }
@@ -118,22 +118,32 @@ export async function mayBeCut(git: Git, mirrorDir: string, large = largeReposit
 
 type Refreshed = Omit<Extract<RefreshResult, { kind: 'ready' }>, 'mirror'>
 
+interface Refreshing {
+  readonly git: Git
+  readonly large: LargeRepositories
+  readonly onFault: (fault: unknown) => void
+}
+
 async function refreshMirror(
-  git: Git,
+  refreshing: Refreshing,
   dir: string,
   request: RefreshRequest,
-  large: LargeRepositories,
 ): Promise<Refreshed | Exclude<RefreshResult, { kind: 'ready' }>> {
   if (request.signal?.aborted) return { kind: 'aborted' }
+  const { git, large } = refreshing
   const full = `${request.owner}/${request.name}`
   if (await isThere(dir)) {
     await markUsed(dir)
     await removeLeftLocks(dir)
     const isShallow = await isCut(dir)
-    if (await isAsAtHost(git, dir, request, { tags: !isShallow })) return { kind: 'ready', cloned: false }
+    const [there, here] = await Promise.all([hostRefs(request), refsHere(git, dir)])
+    if (there && isAsAtHost(there, here, { isShallow })) return { kind: 'ready', cloned: false }
     if (!(await mayFetch(request))) return { kind: 'aborted' }
     request.onProgress?.(`Fetching ${full}…`)
-    const fetched = await git(fetchCall(dir, request, isShallow ? followingTags : withTags))
+    if (there && isShallow) await forgetTags(refreshing, dir, { there, here })
+    const fetched = await fetchInto(refreshing, isShallow ? 'following' : 'all', (tags) =>
+      fetchCall(dir, request, tags),
+    )
     return endedWell(fetched) ? { kind: 'ready', cloned: false } : refusal(fetched, full)
   }
 
@@ -143,13 +153,15 @@ async function refreshMirror(
   await mkdir(dirname(dir), { recursive: true, mode: 0o700 })
   try {
     await makeBare(git, half)
-    let fetched = await fetchUnlessLarge(git, half, request, large.objects)
+    let fetched = await fetchUnlessLarge(refreshing, half, request)
     if (fetched === 'large') {
       request.onProgress?.(
         `${full} has more than ${large.objects} objects: of its history, the last ${large.depth} commits of each branch are fetched.`,
       )
       await makeBare(git, half)
-      fetched = await git(fetchCall(half, request, [...followingTags, `--depth=${large.depth}`]))
+      fetched = await fetchInto(refreshing, 'following', (tags) =>
+        fetchCall(half, request, tags, [`--depth=${large.depth}`]),
+      )
     }
     if (!endedWell(fetched)) return refusal(fetched, full)
     await rename(half, dir)
@@ -164,21 +176,34 @@ async function mayFetch({ fetchAfter, signal }: RefreshRequest): Promise<boolean
   return signal?.aborted !== true
 }
 
-/** Whether a fetch would bring nothing. The host is asked with this person's access, and answers only people who may fetch. */
-async function isAsAtHost(
-  git: Git,
-  gitDir: string,
-  request: RefreshRequest,
-  { tags }: { readonly tags: boolean },
-): Promise<boolean> {
-  const [there, here] = await Promise.all([hostRefs(request), refsHere(git, gitDir)])
-  if (there === undefined) return false
+/** Whether a fetch would bring nothing. The host was asked with this person's access, and answers only people who may fetch. */
+function isAsAtHost(there: Refs, here: Refs, { isShallow }: { readonly isShallow: boolean }): boolean {
   const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
-  // A branch that was deleted there must be deleted here; a tag is kept.
+  // A branch that was deleted there must be deleted here; a tag may stay until the next fetch.
   if (heads(there).length !== heads(here).length) return false
   return [...there].every(
-    ([name, commit]) => here.get(name) === commit || (!tags && name.startsWith('refs/tags/')),
+    // A cut mirror has few of the tags.
+    ([name, commit]) => here.get(name) === commit || (isShallow && isTag(name) && !here.has(name)),
   )
+}
+
+const isTag = (name: string): boolean => name.startsWith('refs/tags/')
+
+/**
+ * Drops the tags that the host has elsewhere or no more: tags that follow come by new names only, and none as a folder in the place of another. The
+ * objects stay.
+ */
+async function forgetTags(
+  { git, onFault }: Refreshing,
+  gitDir: string,
+  { there, here }: { readonly there: Refs; readonly here: Refs },
+): Promise<void> {
+  const gone = [...here.keys()].filter((name) => isTag(name) && there.get(name) !== here.get(name))
+  if (gone.length === 0) return
+  const input = gone.map((name) => `delete ${name}\n`).join('')
+  const call: GitCall = { gitDir, args: ['update-ref', '--stdin'], input }
+  const ended = await git(call)
+  if (!endedWell(ended)) onFault(new GitFault(call, ended))
 }
 
 async function refsHere(git: Git, gitDir: string): Promise<Refs> {
@@ -208,34 +233,56 @@ async function makeBare(git: Git, dir: string): Promise<void> {
 
 /** Fetches everything, unless the host says that it is too much. */
 async function fetchUnlessLarge(
-  git: Git,
+  refreshing: Refreshing,
   gitDir: string,
   request: RefreshRequest,
-  mostObjects: number,
 ): Promise<Finished | 'large'> {
   const tooLarge = new AbortController()
   const signals = request.signal ? [request.signal, tooLarge.signal] : [tooLarge.signal]
   let end = ''
-  const fetched = await git({
-    ...fetchCall(gitDir, { ...request, signal: AbortSignal.any(signals) }, withTags),
+  const fetched = await fetchInto(refreshing, 'all', (tags) => ({
+    ...fetchCall(gitDir, { ...request, signal: AbortSignal.any(signals) }, tags),
     onStderr: both(request.onProgress && progressLines(request.onProgress), (chunk) => {
       const told = end + chunk.toString('latin1')
       const objects = Number(
         /(?:Counting|Receiving|Unpacking) objects: +\d+% \(\d+\/(\d+)\)/.exec(told)?.[1] ?? 0,
       )
-      if (objects > mostObjects) tooLarge.abort()
+      if (objects > refreshing.large.objects) tooLarge.abort()
       end = told.slice(-200)
     }),
-  })
+  }))
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
 }
 
-/** With --tags, --prune deletes branches only. */
-const withTags = ['--tags']
-/** Old tags would bring their whole history. Those of commits that are there come by themselves, as in a fetch of the agent. */
-const followingTags: readonly string[] = []
+/** Which tags a fetch brings: `following` are those of commits that are there, as in a fetch of the agent. Old ones would bring their whole history. */
+type Tags = 'all' | 'following' | 'none'
 
-function fetchCall(gitDir: string, request: RefreshRequest, options: readonly string[]): GitCall {
+/** Fetches, without tags where that fails with them: whoever may push one must not keep everybody's tasks from beginning. */
+async function fetchInto(
+  { git, onFault }: Refreshing,
+  tags: Tags,
+  callWith: (tags: Tags) => GitCall,
+): Promise<Finished> {
+  const call = callWith(tags)
+  const fetched = await git(call)
+  if (endedWell(fetched) || !mayBeForTags(fetched)) return fetched
+  const again = await git(callWith('none'))
+  if (endedWell(again)) onFault(new GitFault(call, fetched))
+  return again
+}
+
+function mayBeForTags(failed: Finished): boolean {
+  if (failed.endedBy === 'output_limit') return true
+  const isAway = /^fatal: unable to access /m.test(failed.stderr.toString('utf8'))
+  return failed.endedBy === 'itself' && !isAway && !isRefusedAccess(failed)
+}
+
+function fetchCall(
+  gitDir: string,
+  request: RefreshRequest,
+  tags: Tags,
+  options: readonly string[] = [],
+): GitCall {
   const { url, authorization, timeoutMs, signal, onProgress } = request
   const showProgress = onProgress && progressLines(onProgress)
   return {
@@ -247,10 +294,13 @@ function fetchCall(gitDir: string, request: RefreshRequest, options: readonly st
       '--force',
       '--no-write-fetch-head',
       '--no-auto-maintenance',
+      ...(tags === 'none' ? ['--no-tags'] : []),
       ...options,
       '--',
       url,
       '+refs/heads/*:refs/heads/*',
+      // Not by --tags: so those that are gone are deleted first, and one can become a folder.
+      ...(tags === 'all' ? ['+refs/tags/*:refs/tags/*'] : []),
     ],
     secretConfig: authorizationConfig(url, authorization),
     timeoutMs,

@@ -7,7 +7,10 @@ import { readChanges } from '../changes/changes.ts'
 import { gitText } from './git.ts'
 import type { Git } from './git.ts'
 import { mayBeCut, openMirrors } from './mirror.ts'
+import { refsOf } from './refs.ts'
 import { commitAndPush } from '../publish/publish.ts'
+import { startGitServer } from '../../../../tests/runner/gitServer.ts'
+import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
 import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { prepareWorkspace } from '../createWorkspace.ts'
@@ -23,13 +26,18 @@ const telling =
 
 describe('a large repository', { timeout: 30_000 }, () => {
   let scene: Scene
+  let server: TestGitServer
   beforeEach(async () => {
     scene = await makeScene({ 'README.md': '# Sample\n' })
+    server = await startGitServer(scene.root)
     for (let n = 0; n < 8; n++) await scene.commit({ 'count.txt': `${n}\n` })
     await gitText(testGit, { gitDir: scene.remote, args: ['tag', 'old', 'main~7'] })
     await scene.commit({ 'old.txt': 'old\n' }, 'older')
   })
-  afterEach(() => scene.remove())
+  afterEach(async () => {
+    await server.stop()
+    await scene.remove()
+  })
 
   const refresh = async (objects: number, lines: string[] = []) => {
     const mirrors = openMirrors({
@@ -39,7 +47,7 @@ describe('a large repository', { timeout: 30_000 }, () => {
       large: { objects: 1_000, depth: 3 },
     })
     const refreshed = await mirrors.refresh({
-      url: scene.remote,
+      url: `${server.url}/remote.git`,
       owner: 'ada',
       id: '7',
       name: 'sample',
@@ -143,20 +151,25 @@ describe('a large repository', { timeout: 30_000 }, () => {
     expect(await commitsOf(scene.remote, other.branch)).toBe(10)
   })
 
+  const person = Object.fromEntries(
+    ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+      [`GIT_${who}_NAME`, 'Ada'],
+      [`GIT_${who}_EMAIL`, 'ada@example.com'],
+    ]),
+  )
+  const tag = (gitDir: string, name: string, commit: string, ...options: string[]) =>
+    gitText(testGit, {
+      gitDir,
+      env: person,
+      args: ['tag', ...options, '--annotate', '-m', `${name} of ${commit}`, name, commit],
+    })
+
   test('is not kept by the tags that a fetch of the agent brings, but by one that only the agent has', async () => {
-    const env = Object.fromEntries(
-      ['AUTHOR', 'COMMITTER'].flatMap((who) => [
-        [`GIT_${who}_NAME`, 'Ada'],
-        [`GIT_${who}_EMAIL`, 'ada@example.com'],
-      ]),
-    )
-    const tag = (gitDir: string, name: string, commit: string) =>
-      gitText(testGit, { gitDir, env, args: ['tag', '--annotate', '-m', name, name, commit] })
     await tag(scene.remote, 'v1', 'main~1')
     const workspace = await prepare('one')
     const gitDir = join(workspace.dir, '.git')
-    const tagsFetched = async () => {
-      const args = ['fetch', '--', scene.remote, '+refs/heads/*:refs/remotes/origin/*']
+    const tagsFetched = async (...refspecs: string[]) => {
+      const args = ['fetch', '--', scene.remote, '+refs/heads/*:refs/remotes/origin/*', ...refspecs]
       const objects = { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
       await gitText(testGit, { gitDir, env: objects, args })
       return gitText(testGit, { gitDir, args: ['tag'] })
@@ -169,7 +182,41 @@ describe('a large repository', { timeout: 30_000 }, () => {
     expect(await tagsFetched()).toBe('v1\nv2')
     await refresh(10)
     expect(await hasWorkAside(testGit, workspace)).toBe(false)
+
+    await tag(scene.remote, 'v2', 'main~1', '--force')
+    await tagsFetched('+refs/tags/v2:refs/tags/v2')
+    expect(await hasWorkAside(testGit, workspace)).toBe(true)
+    await refresh(10)
+    expect(await hasWorkAside(testGit, workspace)).toBe(false)
     await tag(gitDir, 'mine', 'origin/main')
     expect(await hasWorkAside(testGit, workspace)).toBe(true)
+  })
+
+  test('keeps up with hundreds of tags that move, whatever their names; old ones bring no history', async () => {
+    const deep = `${'d/'.repeat(200)}d`
+    const many = ['-d', '--stdin', '-z', deep, ...Array.from({ length: 600 }, (_, n) => `t${n}`)]
+    const change = (line: string, names: readonly string[]) =>
+      gitText(testGit, {
+        gitDir: scene.remote,
+        args: ['update-ref', '--stdin'],
+        input: names.map((name) => `${line.replace('TAG', `refs/tags/${name}`)}\n`).join(''),
+      })
+    const tagsOf = (gitDir: string) => refsOf(testGit, gitDir, ['refs/tags'])
+    await change('create TAG refs/heads/main', [...many, 'v1', 'v2/linux'])
+    const { dir } = await refresh(5_000)
+    expect((await tagsOf(dir)).size).toBe(many.length + 2)
+
+    await change('delete TAG', ['v1', 'v2/linux'])
+    await change('update TAG refs/heads/main~1', [...many, 'v1/linux', 'v2'])
+    await gitText(testGit, { gitDir: scene.remote, args: ['pack-refs', '--all'] })
+    await refresh(10)
+    const there = new Map(await tagsOf(scene.remote))
+    there.delete('refs/tags/old')
+    expect(await tagsOf(dir)).toEqual(there)
+
+    await change('update TAG refs/tags/old', [...many, 'v1/linux', 'v2'])
+    await refresh(10)
+    expect(await tagsOf(dir)).toEqual(new Map())
+    expect(await commitsOf(dir, '--all')).toBe(4)
   })
 })
