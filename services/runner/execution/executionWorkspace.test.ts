@@ -1,5 +1,5 @@
 /** What a run that is cut off while its workspace is made leaves to the next one: with real git, and the log as the server has it. */
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -27,9 +27,10 @@ import { projectOf } from '../../../tests/server/pullRequestScene.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import { redactionOf } from '../redaction/redaction.ts'
 import { noSandbox } from '../sandbox/none.ts'
-import type { Git } from '../workspace/git/git.ts'
+import { gitOrThrow, type Git } from '../workspace/git/git.ts'
 import { openMirrors, type RefreshRequest, type RefreshResult } from '../workspace/git/mirror.ts'
 import { packFolders } from '../workspace/saved/archive.ts'
+import { commitAndPush } from '../workspace/publish/publish.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
 import { openSandboxUsers } from '../workspace/sandboxUsers.ts'
 import { evictWorkspace, hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
@@ -176,12 +177,14 @@ async function run(
   cut?: Cut,
   {
     git = testGit,
+    // A process that is killed removes nothing.
+    path = cut ? '/nonexistent' : testPath,
     make = async () => undefined,
     refreshed = async () => undefined,
     early,
     isHostAway = false,
     areFilesGone = false,
-  }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> & {
+  }: Partial<Pick<PreparingDeps, 'git' | 'path'> & PreparingDeps['eviction']> & {
     /** Ends before the mirror is brought up to date. */
     readonly refreshed?: () => Promise<unknown>
     readonly early?: EarlySandbox
@@ -202,8 +205,7 @@ async function run(
   }
   const deps = {
     root,
-    // A process that is killed removes nothing.
-    path: cut ? '/nonexistent' : testPath,
+    path,
     isRoot: false,
     git,
     mirrors: {
@@ -401,4 +403,57 @@ describe('the home that an eviction kept', { timeout: 30_000 }, () => {
     expect(await run(undefined, options)).toMatchObject({ kind: 'failed', code: 'restore_failed' })
     await isAllThatIsLeft()
   })
+})
+
+describe('a task that was evicted once all of its work was pushed', { timeout: 30_000 }, () => {
+  const branch = 'flightdeck/add-a-greeting-1'
+  const author = { name: 'Ada', email: 'ada@example.com' }
+  /** What was saved last is older, as where the latest was too large. */
+  const evicted = async (history: keyof typeof histories) => {
+    await histories[history]()
+    const workspace = await scene.prepare({ taskId: id, workingBranch: branch })
+    await writeIn(workspace.dir, 'work.txt', 'newer\n')
+    await writeIn(workspace.homeDir, '.claude/projects/one/later.jsonl', 'later\n')
+    const [git, treeGit, url] = [testGit, testGit, scene.remote]
+    const asked = { git, treeGit, workspace, message: 'Work', author, secrets: [], url }
+    const pushed = await commitAndPush(asked)
+    if (pushed.kind !== 'published') throw new Error(pushed.kind)
+    await evictWorkspace(scene.root, id, testPath, pushed.headSha)
+  }
+  const files = async (ready: Awaited<ReturnType<typeof run>>) => {
+    if (ready.kind === 'failed') throw new Error(ready.reason)
+    const { dir, homeDir } = ready.workspace
+    return {
+      work: await readFile(join(dir, 'work.txt'), 'utf8'),
+      isTheirsThere: await exists(join(dir, 'theirs.txt')),
+      sessions: (await readdir(join(homeDir, '.claude/projects/one'))).toSorted(),
+    }
+  }
+  const asSaved = { work: 'work\n', isTheirsThere: false, sessions: ['session.jsonl'] }
+
+  test('goes on from its branch with what others added to it, in the session that it had', async () => {
+    await evicted('lost')
+    await scene.commit({ 'theirs.txt': 'theirs\n' }, branch)
+    const failing: Git = (call) => (call.args[0] === 'read-tree' ? cutOff() : testGit(call))
+    const git = Object.assign(failing, { as: () => failing })
+    await expect(run(undefined, { git })).rejects.toThrow('cut off')
+    const asPushed = { work: 'newer\n', isTheirsThere: true, sessions: ['later.jsonl'] }
+    expect(await files(await run())).toEqual(asPushed)
+  })
+
+  test('goes on from what was saved where its branch was reset', async () => {
+    await evicted('lost')
+    const args = ['update-ref', `refs/heads/${branch}`, 'refs/heads/main']
+    await gitOrThrow(testGit, { gitDir: scene.remote, args })
+    expect(await files(await run())).toEqual(asSaved)
+  })
+
+  test.each(['the session', 'the completion', 'the record of what was restored'] as const)(
+    'has the files that an undo wants, also where that is cut off at %s',
+    async (cut) => {
+      await evicted('undone')
+      await expect(run(cut, { path: testPath })).rejects.toThrow(/EISDIR|cut off/)
+      expect(await files(await run())).toEqual(asSaved)
+    },
+  )
 })

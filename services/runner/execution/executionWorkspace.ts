@@ -19,7 +19,12 @@ import {
   type ReadyWorkspace,
 } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { restoreSavedWork, restoreSession, type RestoredWork } from './recording/savedWork.ts'
+import {
+  goesOnAsEvicted,
+  restoreSavedWork,
+  restoreSession,
+  type RestoredWork,
+} from './recording/savedWork.ts'
 import { recordRestored, restoreTask } from './restore.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
@@ -31,6 +36,7 @@ export interface ExecutionWorkspace extends ReadyWorkspace {
 }
 
 const restored = "This task's workspace was recreated with its work as of the last turn."
+const pushed = "This task's workspace was recreated from its branch, to which all of its work was pushed."
 const merged =
   "This task's workspace was cleaned up after its pull request was merged. A new one begins at the base branch."
 const lost = "This task's workspace was recreated. Work that was not pushed could not be restored."
@@ -133,6 +139,10 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Exe
     if (ready.kind === 'failed') return ready
     if (task.pendingRestore !== null && !ready.isNew) return await restoreExisting(deps, task, ready, session)
     if (!ready.isNew || !isToBeRestored(subject)) return { ...ready, session }
+    if (await goesOnAsEvicted(deps, task, ready)) {
+      await booting.stderr.write(`${pushed}\n`)
+      return { ...ready, session }
+    }
     // By the code host as it is now: a branch that stands is where work goes on.
     const isAnew = task.cleanUp.work === 'merged' && !ready.isOnPushedBranch
     if (isAnew && task.pendingRestore === null) {

@@ -18,7 +18,7 @@ import { failed, type Failed } from '../execution/failure.ts'
 import { identityOf, prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
 import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
-import { restoreSavedWork } from '../execution/recording/savedWork.ts'
+import { goesOnAsEvicted, restoreSavedWork } from '../execution/recording/savedWork.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
@@ -102,7 +102,8 @@ async function workspaceToPublish(
     isToBeRestored: true,
   })
   if (ready.kind === 'failed' || !ready.isNew) return ready
-  if ((await restoreSavedWork(deps, state, ready.workspace)).kind !== 'restored') {
+  const isAsEvicted = await goesOnAsEvicted(deps, state, ready)
+  if (!isAsEvicted && (await restoreSavedWork(deps, state, ready.workspace)).kind !== 'restored') {
     await removeIncomplete(deps.root, task.id, deps.path)
     return failed('no_changes', lostWork)
   }

@@ -91,6 +91,8 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
     expect(await has('one')).toBe(false)
     await expect(stat(workspace.dir)).rejects.toThrow('ENOENT')
+    const marker = await readFile(join(scene.root, 'tasks/one/asleep'), 'utf8')
+    expect(pushed).toMatchObject({ kind: 'published', headSha: marker })
 
     const again = await prepare('one')
     expect(again.startCommit).toBe(pushed.kind === 'published' && pushed.headSha)

@@ -257,7 +257,8 @@ async function removalOf(
       return gone.length > 0 ? () => removeIncomplete(root, taskId, path) : undefined
     }
     if ((await hasWorkAside(git, workspace)) || !(await isFullyPushed(options, workspace))) return undefined
-    return () => evictWorkspace(root, taskId, path)
+    const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
+    return () => evictWorkspace(root, taskId, path, head)
   } catch (fault) {
     options.onFault(fault)
     return undefined

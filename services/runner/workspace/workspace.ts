@@ -7,7 +7,8 @@
  *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
  *     <root>/tasks/<taskId>/ready.json  written last, after what is restored: without it the rest is incomplete and may go; its time is that of the
  *                                       last use
- *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept
+ *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept; with the commit that held all of the tree, until something
+ *                                       else is restored
  */
 import { lstat, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -105,10 +106,18 @@ export async function removeWorkspace(root: string, taskId: string, path: string
   await removeFolder(folder, path)
 }
 
-/** Removes tree and git directory and keeps the agent's home, from which its session goes on in a new workspace. Nothing may run in it. */
-export async function evictWorkspace(root: string, taskId: string, path: string): Promise<void> {
+/**
+ * Removes tree and git directory and keeps the agent's home, from which its session goes on in a new workspace. Nothing may run in it. `head`: a
+ * commit that holds all of the tree, where there is one.
+ */
+export async function evictWorkspace(
+  root: string,
+  taskId: string,
+  path: string,
+  head: string | null = null,
+): Promise<void> {
   const task = taskFolder(root, taskId)
-  await writeFile(join(task, evictedMarker), '')
+  await writeFile(join(task, evictedMarker), head ?? '')
   await rm(join(task, 'ready.json'))
   for (const name of ['tree', 'git']) await removeFolder(join(task, name), path)
 }
@@ -120,6 +129,17 @@ export const evictedMarker = 'asleep'
 export async function isEvicted(root: string, taskId: string): Promise<boolean> {
   const marker = await lstat(join(taskFolder(root, taskId), evictedMarker)).catch(unlessMissing)
   return marker !== undefined && !(await hasWorkspace(root, taskId))
+}
+
+/** The commit that held all of an evicted workspace's tree; `null` where that is not known. Its home is as it was then. */
+export async function evictedHead(root: string, taskId: string): Promise<string | null> {
+  const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(unlessMissing)
+  return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null
+}
+
+/** Of a workspace that was evicted: something else is restored now, and must not be taken for it where that is cut off. */
+export async function forgetEvictedHead(root: string, taskId: string): Promise<void> {
+  await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })
 }
 
 const Marker = z.object({

@@ -8,11 +8,11 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { mostListedPaths } from '#domain/task/undo.ts'
 import { agents } from '../../agents/registry.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
-import { commitOf, gitOrThrow, type Git } from '../../workspace/git/git.ts'
+import { commitOf, endedWell, gitOrThrow, type Git } from '../../workspace/git/git.ts'
 import { packFolders, removeFolders, unpackFolders } from '../../workspace/saved/archive.ts'
 import { openBundle, restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
 import type { TurnSnapshot } from '../../workspace/saved/provenance.ts'
-import type { Workspace } from '../../workspace/workspace.ts'
+import { evictedHead, forgetEvictedHead, type Workspace } from '../../workspace/workspace.ts'
 
 const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 
@@ -82,6 +82,28 @@ export type RestoredWork =
   /** The workspace must be made anew. */
   | { readonly kind: 'spoiled'; readonly why: string }
   | { readonly kind: 'nothing_saved' }
+
+/**
+ * Whether a new workspace has all that the evicted one had, which was pushed: what was saved may be older. The agent's sessions are in the home that
+ * was kept. Where it says no, something else is to be restored, and that is never again taken for what was evicted.
+ */
+export async function goesOnAsEvicted(
+  { git, root }: Pick<WorkspaceDeps, 'git' | 'root'>,
+  { taskId, pendingRestore }: Pick<LiveTask, 'taskId' | 'pendingRestore'>,
+  {
+    workspace: { privateGitDir: gitDir, startCommit },
+    isOnPushedBranch,
+  }: { readonly workspace: Workspace; readonly isOnPushedBranch: boolean },
+): Promise<boolean> {
+  const head = await evictedHead(root, taskId)
+  if (head === null) return false
+  if (pendingRestore === null && isOnPushedBranch && startCommit !== null) {
+    const args = ['merge-base', '--is-ancestor', head, startCommit]
+    if (endedWell(await git({ gitDir, args }))) return true
+  }
+  await forgetEvictedHead(root, taskId)
+  return false
+}
 
 /** Restores what was saved last into a workspace that was just made. */
 export async function restoreSavedWork(
