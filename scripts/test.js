@@ -27,6 +27,7 @@ const programs = {
   'chromium-headless-shell': 'chromium-headless-shell',
   'nats-server': 'nats-server',
   bwrap: 'bubblewrap',
+  'ssh-keygen': 'openssh-client',
 }
 
 const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside']
