@@ -134,6 +134,13 @@ test('a branch that is protected meanwhile takes nothing, and has all of the wor
     code: 'code_host_refused',
     error: expect.stringMatching(/^The branch is protected on the code host.* The work is kept/),
   })
+  await protects('PUT', branch, bySignature)
+  expect(await ada.refused(createPullRequest, asked)).toMatchObject({
+    code: 'code_host_refused',
+    error: expect.stringMatching(
+      /^The code host takes only commits with verified signatures.* The work is kept/,
+    ),
+  })
   expect(await gitDone(bare, ['rev-parse', branch])).toBe(before)
 
   await protects('DELETE', branch)

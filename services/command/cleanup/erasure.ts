@@ -214,7 +214,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   const made = (await engines.made()).filter((one) => one.ownerId === userId)
   await deletePushedBranches(engines, idsOf(made))
   await access.end(userId).catch((fault: unknown) => {
-    // The access is forgotten here by now; at the host it ends by itself, or by the person's own hand.
+    // Here it goes with the keys of the account, below; at the host it ends by itself, or by the person's own hand.
     if (!(fault instanceof CodeHostFault)) throw fault
     logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
   })

@@ -80,6 +80,9 @@ test('commits are signed with a key and the account that has it, which go togeth
   expect(faultsOf({ ...both, COMMIT_SIGNING_KEY: 'swordfish' })).toEqual([
     expect.stringMatching(/^COMMIT_SIGNING_KEY: is an SSH private key (?!.*swordfish)/),
   ])
+  expect(faultsOf({ ...both, SANDBOX: 'none' })).toEqual([
+    'COMMIT_SIGNING_KEY: does not go with SANDBOX=none, since agents could read it.',
+  ])
   for (const wrong of ['Flightdeck', 'bot@example.com', 'A <b>', 'A\nB <a@b>', '<a@b>'])
     expect(faultsOf({ ...both, COMMIT_SIGNER: wrong })).toEqual([
       expect.stringMatching(/^COMMIT_SIGNER: is a name and an address/),

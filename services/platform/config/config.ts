@@ -268,6 +268,8 @@ function signerOf({ COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }: Variables)
 function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly string[] {
   const both = ['COMMIT_SIGNING_KEY', 'COMMIT_SIGNER'] as const
   const missing = both.filter((name) => values[name] === undefined && !atFault.has(name))
+  if (missing.length === 0 && values.SANDBOX === 'none')
+    return ['COMMIT_SIGNING_KEY: does not go with SANDBOX=none, since agents could read it.']
   if (missing.length !== 1 || both.some((name) => atFault.has(name))) return []
   return [`${missing[0]}: is missing; commits are signed with both ${both.join(' and ')}.`]
 }

@@ -14,6 +14,7 @@ let leases: Leases
 /** Refresh tokens that were used. */
 let used: string[]
 let revoked: string[]
+let revokes = true
 /** What the host says instead of renewing. */
 let refusal: CodeHostFault | undefined
 const usedUp = new CodeHostFault('unauthorized', 'It was used.', undefined, undefined, 'bad_refresh_token')
@@ -22,6 +23,7 @@ beforeEach(async () => {
   leases = openInProcessLeases({ onFault: () => undefined })
   used = []
   revoked = []
+  revokes = true
   refusal = undefined
 })
 afterEach(async () => {
@@ -53,6 +55,7 @@ function openProcess(vault = engines.vault): HostAccess {
         return tokens(used.length + 1, future)
       },
       async revoke(accessToken) {
+        if (!revokes) throw new CodeHostFault('unavailable', 'Away')
         revoked.push(accessToken)
       },
       account: async () => Promise.reject(new CodeHostFault('unauthorized', 'Bad credentials')),
@@ -171,6 +174,18 @@ describe('access that has run out', () => {
     })
     await racing.end(userId)
     expect(revoked).toEqual(['access 1', 'access 7'])
+    await expect(one.tokenOf(userId)).rejects.toMatchObject({ code: 'github_not_connected' })
+  })
+
+  test('that the host could not revoke stays, so that it can be ended again', async () => {
+    const one = openProcess()
+    await one.keep(userId, tokens(1, future))
+    revokes = false
+    await expect(one.end(userId)).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(await one.tokenOf(userId)).toBe('access 1')
+    revokes = true
+    await one.end(userId)
+    expect(revoked).toEqual(['access 1'])
     await expect(one.tokenOf(userId)).rejects.toMatchObject({ code: 'github_not_connected' })
   })
 

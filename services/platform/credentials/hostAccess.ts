@@ -99,8 +99,17 @@ export function hostAccess(engines: {
     async end(userId) {
       if (!(await kept(userId))) return
       // After a refresh that is under way, which would put back what is ended here.
-      const ended = await inTurn(userId, () => removeAll(vault, userId))
-      await Promise.all(ended.map((accessToken) => codeHost.revoke(accessToken)))
+      await inTurn(userId, async () => {
+        // A sign-in takes no lease, and may keep others meanwhile.
+        for (;;) {
+          const secret = await secretOf(userId)
+          const tokens = tokensIn(secret)
+          if (!tokens) return
+          // What the host did not revoke stays here, so that it can be tried again.
+          await codeHost.revoke(tokens.accessToken)
+          await vault.removeSecret(scope(userId), secretName, secret)
+        }
+      })
     },
     async endIfRefused(userId, record) {
       let refused = (await kept(userId))?.accessToken
@@ -120,17 +129,5 @@ export function hostAccess(engines: {
         await vault.removeSecret(scope(userId), secretName, secret)
       })
     },
-  }
-}
-
-/** Answers the access tokens that were kept. A sign-in takes no lease, and may keep others meanwhile. */
-async function removeAll(vault: Vault, userId: string): Promise<readonly string[]> {
-  const removed: string[] = []
-  for (;;) {
-    const secret = await vault.getSecret(scope(userId), secretName)
-    const tokens = tokensIn(secret)
-    if (!tokens) return removed
-    removed.push(tokens.accessToken)
-    await vault.removeSecret(scope(userId), secretName, secret)
   }
 }

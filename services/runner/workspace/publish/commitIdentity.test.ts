@@ -33,7 +33,14 @@ test.each([
   ['has a passphrase', () => newKey('swordfish')],
   ['is none', async () => '-----BEGIN OPENSSH PRIVATE KEY-----\nbm9uZQ==\n-----END OPENSSH PRIVATE KEY-----'],
 ])('a key that %s is refused, and not kept', async (_, key) => {
-  await expect(open(await key())).rejects.toThrow(/^COMMIT_SIGNING_KEY cannot be used by ssh-keygen/)
+  await expect(open(await key())).rejects.toThrow(/^Nothing can be signed with COMMIT_SIGNING_KEY: ./)
+  expect(await readdir(root)).toEqual([])
+})
+
+test('where there is no ssh-keygen that is said, and the key is not kept', async () => {
+  const key = await newKey('')
+  const opening = openCommitSigner({ root, path: '/nonexistent' }, { ...bot, key })
+  await expect(opening).rejects.toThrow(/ssh-keygen, of OpenSSH 8.1 or later, is not installed/)
   expect(await readdir(root)).toEqual([])
 })
 

@@ -4,8 +4,8 @@
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '#platform/childProcess.ts'
-import { endedWell, gitText, type Git } from '../git/git.ts'
+import { CannotStart, run } from '#platform/childProcess.ts'
+import { endedWell, lastWords } from '../git/git.ts'
 
 export interface Person {
   readonly name: string
@@ -46,15 +46,9 @@ export function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
 
-/** Whether a commit has a signature, whosever it is. */
-export async function isSigned(git: Git, gitDir: string, commit: string): Promise<boolean> {
-  const [head = ''] = (await gitText(git, { gitDir, args: ['cat-file', 'commit', commit] })).split('\n\n', 1)
-  return /^gpgsig /m.test(head)
-}
-
 /**
- * Keeps the key in a file for git, which only this process's user can read: no sandbox sees the folder. Throws where ssh-keygen cannot use the key;
- * without one, the file of an earlier start goes.
+ * Keeps the key in a file for git, which only this process's user can read: no sandbox sees the folder. Throws where nothing can be signed with the
+ * key, in the words of ssh-keygen; without one, the file of an earlier start goes.
  */
 export async function openCommitSigner(
   { root, path }: { readonly root: string; readonly path: string },
@@ -64,14 +58,24 @@ export async function openCommitSigner(
   await rm(keyFile, { force: true })
   if (!signer) return undefined
   await writeFile(keyFile, `${signer.key.trim()}\n`, { mode: 0o600 })
-  const tried = await run('ssh-keygen', ['-y', '-P', '', '-f', keyFile], {
-    env: { PATH: path },
-    timeoutMs: 10_000,
-    maxOutputBytes: 65_536,
-  })
-  if (endedWell(tried)) return { name: signer.name, email: signer.email, keyFile }
+  const why = await whyUnusable(keyFile, path)
+  if (why === null) return { name: signer.name, email: signer.email, keyFile }
   await rm(keyFile, { force: true })
-  throw new Error(
-    'COMMIT_SIGNING_KEY cannot be used by ssh-keygen: it must be an SSH private key without a passphrase.',
-  )
+  throw new Error(`Nothing can be signed with COMMIT_SIGNING_KEY: ${why}.`)
+}
+
+/** Signs a few words, as git does. */
+async function whyUnusable(keyFile: string, path: string): Promise<string | null> {
+  try {
+    const signed = await run('ssh-keygen', ['-Y', 'sign', '-n', 'git', '-f', keyFile], {
+      env: { PATH: path },
+      input: 'Flightdeck',
+      timeoutMs: 10_000,
+      maxOutputBytes: 65_536,
+    })
+    return endedWell(signed) ? null : lastWords(signed)
+  } catch (fault) {
+    if (fault instanceof CannotStart) return 'ssh-keygen, of OpenSSH 8.1 or later, is not installed'
+    throw fault
+  }
 }

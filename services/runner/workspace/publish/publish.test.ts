@@ -115,10 +115,11 @@ for (const [way, gitFor] of ways)
 
     test('is signed and committed by this server where it has a key, and the person stays the author', async () => {
       await writeIn(workspace.dir, 'a.txt', 'a\n')
-      const unsigned = await publish({ url: `${server.url}/none.git` })
-      expect(unsigned).toMatchObject({ kind: 'refused' })
       const { signer, allowed } = await signerIn(scene.root)
-      // What was committed before there was a key, and never pushed, is made anew.
+      // What was committed as somebody else, and was refused, is made anew.
+      const other = signer && { ...signer, name: 'Other', email: 'other@example.com' }
+      const refused = await publish({ signer: other, url: `${server.url}/none.git` })
+      expect(refused).toMatchObject({ kind: 'refused' })
       expect(await publish({ signer })).toMatchObject({ kind: 'published', pushed: true })
       const verified = (commit: string) =>
         gitText(testGit, {

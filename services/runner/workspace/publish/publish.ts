@@ -19,7 +19,7 @@ import {
   type GitCall,
 } from '../git/git.ts'
 import { isRefusedAccess } from '../git/mirror.ts'
-import { commitAs, isSigned, oneLine, type CommitSigner, type Person } from './commitIdentity.ts'
+import { commitAs, oneLine, type CommitSigner, type Person } from './commitIdentity.ts'
 import { rebase } from './rebase.ts'
 import { stageTree, type StagedTree } from '../changes/stage.ts'
 import { withScratchIndex, type ScratchIndex } from '../changes/tree.ts'
@@ -194,14 +194,9 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
     ...(request.threads && { threads: request.threads }),
   })
   if (added) return { kind: 'not_committable', message: holdsSecret(added) }
-  // Made before this server signed, it would be refused again.
-  const isToSign = request.signer !== undefined && head !== null && !(await isSigned(git, gitDir, head))
-  if (
-    head !== null &&
-    head !== parent &&
-    !isToSign &&
-    (await isCommitOf(git, gitDir, head, { tree, parent }))
-  ) {
+  // Where this server signs, a commit that was never pushed is made anew: its signature may be the one that was refused.
+  const isReusable = request.signer === undefined && head !== null && head !== parent
+  if (isReusable && (await isCommitOf(git, gitDir, head, { tree, parent }))) {
     await index.keep()
     return { kind: 'committed', headSha: head, leftOut }
   }
@@ -310,6 +305,8 @@ export function pushRefusal(
   const answer = answerIn(finished)
   if (/without `?workflows?`? (permission|scope)/i.test(`${answer?.reason ?? ''} ${said}`))
     return { kind: 'no_workflows', message: noWorkflows }
+  if (answer && /verified signature/i.test(`${answer.reason} ${said}`))
+    return { kind: 'refused', message: unsigned }
   if (answer && /protected branch|GH006|GH013|rule violations/i.test(`${answer.reason} ${said}`))
     return {
       kind: 'refused',
@@ -327,6 +324,9 @@ export function pushRefusal(
     }
   return { kind: 'unreachable', message: `The push did not reach the code host: ${lastWords(finished)}.` }
 }
+
+const unsigned =
+  'The code host takes only commits with verified signatures on this branch, and rejected the push. The work is kept. An administrator can let the server sign (COMMIT_SIGNING_KEY, and its public key at the account of COMMIT_SIGNER); then ask again.'
 
 const noWorkflows =
   "The branch has changes of workflow files that the code host does not have yet, and Flightdeck's App may not push those. The work is kept. Bring the branch up to date with its base, or let an owner grant the App the permission for workflows (Settings, GitHub)."

@@ -65,4 +65,14 @@ describe('the list of tasks', () => {
     await vi.advanceTimersByTimeAsync(2_000)
     expect(server.of('GET /tasks')).toHaveLength(before + 1)
   })
+  test('is read again also while statuses never stop coming', async () => {
+    const { server, store } = await opened()
+    store.dispatch(connectionChanged('connected'))
+    const before = server.of('GET /tasks').length
+    for (let version = 2; version < 12; version += 1) {
+      store.dispatch(taskStatusChanged({ ...told, progress: version, version }))
+      await vi.advanceTimersByTimeAsync(500)
+    }
+    expect(server.of('GET /tasks').length).toBeGreaterThanOrEqual(before + 4)
+  })
 })

@@ -13,9 +13,10 @@ export function followStatus() {
   const listener = createListenerMiddleware<RootState>()
   const fetchLists = () => api.util.invalidateTags(['Tasks', 'Projects', { type: 'Project' }])
   let wasConnected = false
+  let isWaiting = false
   listener.startListening({
     matcher: isAnyOf(connectionChanged, taskStatusChanged),
-    effect: async (action, { dispatch, cancelActiveListeners, delay }) => {
+    effect: async (action, { dispatch, delay }) => {
       if (taskStatusChanged.match(action))
         dispatch(
           recentTasksApi.util.updateQueryData('recentTasks', undefined, ({ tasks }) => {
@@ -30,8 +31,10 @@ export function followStatus() {
       else wasConnected = true
       // Counts, branches and pull requests come with the lists, new tasks too: all settle in one fetch.
       // So does what changed before the connection stood, of which nothing is told: the first lists were read before it.
-      cancelActiveListeners()
+      if (isWaiting) return
+      isWaiting = true
       await delay(refetchEveryMs)
+      isWaiting = false
       dispatch(fetchLists())
     },
   })

@@ -121,8 +121,7 @@ export const texts = {
       not_saved:
         'The workspace was kept: it holds work that is not merged and could not be restored from what was saved.',
       in_use: 'The workspace was kept: something runs in it.',
-      unreachable:
-        'It is not known whether the workspace is still there: its runner or GitHub could not be asked.',
+      unreachable: 'The workspace may still be there: its runner or GitHub could not be asked.',
     },
   },
   checksHidden: 'Checks cannot be read with this token',
