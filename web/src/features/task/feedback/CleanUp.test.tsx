@@ -86,7 +86,7 @@ describe('clean-up', () => {
   test('claims to know no more than it was told', async () => {
     await open(over('merged', outcome('unavailable', 'unreachable')))
     expect(part().textContent).toContain('It is not known whether the branch is still on GitHub')
-    expect(part().textContent).toContain('It is not known whether the workspace is still there')
+    expect(part().textContent).toContain('The workspace may still be there')
     expect(part().textContent).not.toContain('kept')
   })
 })
