@@ -270,7 +270,8 @@ test.each([
     await hint(repositories)
     await expect.poll(() => new Set(roundsOf.flat()).size).toBe(4)
     isAway = false
-    expect(roundsOf.find(({ length }) => length > 0)).toEqual(['0', '1'])
+    // A round may begin before the last hint has come.
+    expect([...new Set(roundsOf.flat())]).toEqual(['0', '1', '2', '3'])
     expect(roundsOf.every(({ length }) => length <= 2)).toBe(true)
     await expect.poll(() => new Set(read).size).toBe(4)
   },
