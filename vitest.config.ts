@@ -17,6 +17,9 @@ const outside = [
   'tests/contracts/{nats,mongo}Connection.spec.ts',
 ]
 
+/** They stop being root, so that each needs a process of its own. */
+const unprivileged = 'services/**/*.unprivileged.test.ts'
+
 // Most tests are not isolated: no module keeps state, so that no file can leave anything to the next, and each is loaded once.
 export default defineConfig({
   test: {
@@ -69,6 +72,16 @@ export default defineConfig({
           name: 'outside',
           isolate: false,
           include: outside,
+          exclude: [...configDefaults.exclude, unprivileged],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unprivileged',
+          include: [unprivileged],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -30,7 +30,7 @@ const programs = {
   'ssh-keygen': 'openssh-client',
 }
 
-const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside']
+const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside', 'unprivileged']
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 

@@ -59,7 +59,7 @@ const longest = [
  * stand together. Those that wait for other programs come before those that compute, and the browser's, of which each takes long, before the
  * server's.
  */
-const projects = ['outside', 'contracts', 'unit-web', 'unit', 'unit-domain', 'e2e', 'server']
+const projects = ['unprivileged', 'outside', 'contracts', 'unit-web', 'unit', 'unit-domain', 'e2e', 'server']
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
