@@ -60,7 +60,8 @@ test('what has to wait is worked on again, and it is idle only then', async () =
   expect(work.isIdle()).toBe(false)
   await expect.poll(() => work.isIdle()).toBe(true)
   expect(done).toEqual(['a', 'a', 'a'])
-  expect(rounds).toBe(3)
+  // A timer may wake up a moment early, and its round then finds nothing to do.
+  expect(rounds).toBeGreaterThanOrEqual(3)
 })
 
 test('once it is stopped it takes nothing, and whoever waits for room is told so', async () => {
