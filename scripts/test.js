@@ -225,7 +225,7 @@ async function findNode24() {
 }
 
 /**
- * A copy that every user may run: some tests are no root, and npm's cache may be root's alone.
+ * A copy that every user may run: some tests do not run as root, and npm's cache may be root's alone.
  * @param {string} program
  */
 function forEverybody(program) {

@@ -112,7 +112,7 @@ test('a base branch that takes only signed commits is told of before the work, w
   await protects('DELETE', 'main')
   const { output } = await ada.ask(getTerminal, { params: { taskId: id } })
   expect(output.map(({ content }) => content).join('')).toMatch(
-    /^The branch main of ada\/engine takes only signed commits, and this server signs none/m,
+    /^Warning: main takes only signed commits, and this server signs none/m,
   )
 })
 

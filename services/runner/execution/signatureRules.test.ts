@@ -10,9 +10,7 @@ const warning = (takesOnlySigned: () => Promise<boolean>, commitSigner: typeof s
 
 describe('a branch that takes only signed commits', () => {
   test('is told of where this server signs none', async () => {
-    expect(await warning(async () => true, undefined)).toMatch(
-      /^The branch main of acme\/widgets takes only signed commits/,
-    )
+    expect(await warning(async () => true, undefined)).toMatch(/^Warning: main takes only signed commits/)
   })
 
   test('is not told of where it signs, nor any other branch, nor where the host does not say', async () => {

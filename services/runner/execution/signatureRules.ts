@@ -8,7 +8,7 @@ import type { RepositoryAccess } from './repositoryAccess.ts'
 const rulesWithinMs = 3_000
 
 /**
- * The line for the terminal where a branch takes only signed commits and this server signs none; `null` where that is not so, or the code host
+ * The lines for the terminal where a branch takes only signed commits and this server signs none; `null` where that is not so, or the code host
  * does not say in time. Never throws.
  */
 export async function unsignedWarning(
@@ -19,6 +19,10 @@ export async function unsignedWarning(
   if (deps.commitSigner) return null
   const asking = deps.codeHost.takesOnlySigned(access.gitToken, repository, branch).catch(() => false)
   if (!(await withinOr(rulesWithinMs, asking, false))) return null
-  const { owner, name } = repository
-  return `The branch ${branch} of ${owner}/${name} takes only signed commits, and this server signs none: GitHub may refuse to merge this task's pull request. An administrator can set COMMIT_SIGNING_KEY and COMMIT_SIGNER.`
+  // A terminal breaks no line by itself.
+  return [
+    `Warning: ${branch} takes only signed commits, and this server signs none.`,
+    "GitHub may refuse to merge this task's pull request.",
+    'An administrator can set COMMIT_SIGNING_KEY and COMMIT_SIGNER.',
+  ].join('\n')
 }
