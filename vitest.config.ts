@@ -113,6 +113,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'containers',
+          include: ['tests/containers/**/*.spec.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'long',
           sequence: { groupOrder: 2 },
           include: ['tests/long/**/*.spec.ts'],

@@ -18,3 +18,6 @@ export const defaultAgent: AgentName = 'claude'
 
 export const isAgentName = (value: string): value is AgentName => Object.hasOwn(byName, value)
 export const agentNamed = (name: AgentName): Agent => byName[name]
+
+/** What people call an agent; a name that is not known is its own. */
+export const labelOf = (name: string): string => (isAgentName(name) ? agentNamed(name).label : name)

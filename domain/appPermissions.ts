@@ -69,8 +69,32 @@ export function acceptedPermissions(
   })
 }
 
-/** A sentence for people. */
-export function missingSentence(missing: readonly (readonly [string, PermissionLevel])[]): string {
+/** What a request to the code host is made with. `own_token` is `GITHUB_TOKEN`; a `person`'s token is one of the App, bound by its rights. */
+export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
+export type Credential = (typeof credentials)[number]
+
+/** What reaches repositories, as sentences name it. */
+export const credentialNames = {
+  person: 'your access',
+  own_token: 'the token in GITHUB_TOKEN',
+  installation: "the access of Flightdeck's App",
+} as const
+export type NamedCredential = keyof typeof credentialNames
+
+/** To whom the code host shows what a person asks for, as sentences name it. */
+export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
+  ownToken === undefined ? 'your account' : credentialNames.own_token
+
+/** Where the owner of `GITHUB_TOKEN` changes what it may. */
+export const tokenPage = 'on GitHub: Settings, Developer settings, Personal access tokens'
+
+/** A sentence for people, which names what lacks the permissions and where it gets them. */
+export function missingSentence(
+  missing: readonly (readonly [string, PermissionLevel])[],
+  credential: Credential = 'person',
+): string {
   const named = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
-  return `Flightdeck's App on GitHub has no permission for this (${named}). Settings, GitHub shows who can grant it and where.`
+  return credential === 'own_token'
+    ? `The token in GITHUB_TOKEN has no permission for this (${named}). Its owner can add it ${tokenPage}.`
+    : `Flightdeck's App on GitHub has no permission for this (${named}). Settings, GitHub shows who can grant it and where.`
 }

@@ -16,3 +16,14 @@ export function tokenKindOf(token: string): TokenKind {
   const known = beginnings.find(([beginning]) => token.startsWith(beginning))
   return known?.[1] ?? (/^[0-9a-f]{40}$/.test(token) ? 'classic' : 'other')
 }
+
+/** The scopes that a classic token needs, each with wider ones that hold it. */
+const neededScopes = { repo: [], 'read:org': ['write:org', 'admin:org'], workflow: [] } as const
+
+/** Those needed scopes that a classic token with these scopes lacks. */
+export function missingScopes(given: readonly string[]): readonly string[] {
+  const held = Object.entries(neededScopes).filter(([name, wider]) =>
+    [name, ...wider].some((scope) => given.includes(scope)),
+  )
+  return Object.keys(neededScopes).filter((name) => !held.some(([one]) => one === name))
+}

@@ -1,15 +1,35 @@
 /** The log's identity. Whatever is derived from the log keeps it, and is rebuilt when it differs. */
 import { z } from 'zod'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { event, none, upcast, type EventOf } from './kernel/event.schema.ts'
+import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
 /** The log was created, under an id that no other log has. Its first epoch is 1. */
 export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })
+/** What every version of `LogRestored` says, for readers of stored events. */
+export const RestoredEpoch = z.object({ epoch: z.int().positive() })
+/** The log as it was before a restore began the next epoch, signed by a key of the log. */
+export const RestoredTree = z.object({
+  size: z.int().positive(),
+  root: Sha256,
+  signature: Signature,
+  keyId: KeyId,
+})
+export type RestoredTree = z.infer<typeof RestoredTree>
 /** The log was restored to an earlier state: events known from beyond this one no longer exist. */
-export const LogRestored = event('LogRestored', 1, {
-  data: z.object({ epoch: z.int().positive() }),
+export const LogRestored = event('LogRestored', 2, {
+  data: RestoredEpoch.extend({
+    /** `null` as version 1 recorded it: whoever could write to the log could say so. */
+    tree: RestoredTree.nullable(),
+  }),
   content: none,
+  upcasts: [
+    upcast({ data: RestoredEpoch, content: none }, ({ data, content }) => ({
+      data: { ...data, tree: null },
+      content,
+    })),
+  ],
 })
 
 export const logEvents = [LogBegun, LogRestored] as const
@@ -25,17 +45,17 @@ export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly k
 
 export type LogCommand =
   | { readonly type: 'BeginLog'; readonly logId: string }
-  /** `above` is the highest epoch known elsewhere, which a restored copy may not know. */
-  | { readonly type: 'RestoreLog'; readonly above?: number }
+  /** Begins a later epoch; `tree` is signed for it. */
+  | { readonly type: 'RestoreLog'; readonly epoch: number; readonly tree: RestoredTree }
 
 function decide(command: LogCommand, state: LogState): Decision<LogEvent> {
   switch (command.type) {
     case 'BeginLog':
       return state.kind === 'none' ? [LogBegun.of({ logId: command.logId })] : []
     case 'RestoreLog':
-      return state.kind === 'none'
-        ? []
-        : [LogRestored.of({ epoch: Math.max(state.epoch, command.above ?? 0) + 1 })]
+      return state.kind === 'begun' && command.epoch > state.epoch
+        ? [LogRestored.of({ epoch: command.epoch, tree: command.tree })]
+        : []
   }
 }
 

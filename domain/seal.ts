@@ -1,10 +1,7 @@
 /** Seals over the whole log: signed tree heads, as `docs/log-format.md` writes them down. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
-import { Sha256 } from './kernel/ids.schema.ts'
-
-/** An Ed25519 signature in hex. */
-const Signature = z.string().regex(/^[0-9a-f]{128}$/)
+import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 
 /** The log was sealed: its first `size` events have this root, and its streams ended there as `heads` says. */
 export const LogSealed = event('LogSealed', 1, {
@@ -18,7 +15,7 @@ export const LogSealed = event('LogSealed', 1, {
     /** The tree over the last event of each stream, in the order in which the streams began. */
     heads: z.object({ streams: z.int().positive(), root: Sha256, signature: Signature }),
     /** The id of the key that signed, in hex, under the name of the log. */
-    keyId: z.string().regex(/^[0-9a-f]{8}$/),
+    keyId: KeyId,
   }),
   content: none,
 })

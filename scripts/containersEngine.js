@@ -22,6 +22,9 @@ const socket = `${folder}/docker.sock`
 /** Where the engine listens. */
 export const containerHost = `unix://${socket}`
 
+/** Whether an engine listens where tests look for one: the system's own, or the one that is started here. */
+export const hasEngine = () => existsSync('/var/run/docker.sock') || existsSync(socket)
+
 const startMs = 60_000
 const stopMs = 30_000
 

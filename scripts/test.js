@@ -3,6 +3,7 @@ import { appendFileSync, chmodSync, copyFileSync, mkdtempSync, readFileSync, rmS
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { goEnvironment, installEnvironment, testEnvironment } from './environment.js'
+import { hasEngine } from './containersEngine.js'
 import { installPackages, packagesAreCurrent } from './install.js'
 import { staleParts } from './parts.js'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from './results.js'
@@ -17,8 +18,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const temporary = scratchRoot(process.env)
 const scratch = mkdtempSync(join(temporary, 'flightdeck-test-'))
 const notes = join(scratch, 'notes.jsonl')
+const isLong = process.argv.includes('--long', 2)
 /** @type {NodeJS.ProcessEnv} */
-const env = { ...testEnvironment(process.env, notes), TMPDIR: temporary }
+const env = {
+  ...testEnvironment(process.env, notes),
+  TMPDIR: temporary,
+  ...(isLong && { FLIGHTDECK_TEST_LONG: '1' }),
+}
 const minute = 60_000
 
 /** Programs that tests use, and the Debian packages that bring them. */
@@ -67,15 +73,16 @@ const stages = [
   { name: 'end-to-end tests', work: () => suite(process.execPath, ['e2e'], 15 * minute) },
   {
     name: 'tests of the server',
-    work: () => suite(process.execPath, ['server'], 15 * minute),
+    work: () => suite(process.execPath, ['server'], 25 * minute),
     begins: ['unit and contract tests'],
   },
   { name: 'unit and contract tests', work: unitTestsBesideServer },
+  { name: 'tests of the services in containers', work: testsInContainers },
 ]
-if (process.argv.includes('--long', 2)) {
+if (isLong) {
   stages.push(
     { name: 'unit and contract tests on Node 24', work: () => onNode24([...unitAndContracts, 'unit-web']) },
-    { name: 'long tests', work: () => suite(process.execPath, ['long'], 120 * minute) },
+    { name: 'long tests', work: () => suite(process.execPath, ['long'], 180 * minute) },
   )
 }
 
@@ -164,7 +171,18 @@ async function checkPackages() {
 
 /** They get what the tests of the server leave of the processors, which are waited for in many places. */
 function unitTestsBesideServer() {
-  return suite(process.execPath, unitAndContracts, 15 * minute, { nice: 9, workers: 2, output: 'keep' })
+  return suite(process.execPath, unitAndContracts, 25 * minute, { nice: 9, workers: 2, output: 'keep' })
+}
+
+/** They build the product's images, which takes longer than all other tests: only where there is an engine to build them on. */
+async function testsInContainers() {
+  if (hasEngine()) return suite(process.execPath, ['containers'], 60 * minute)
+  const note = {
+    what: 'the services in containers',
+    against: 'not run, as there is no container engine here',
+  }
+  appendFileSync(notes, `${JSON.stringify(note)}\n`)
+  return nothing
 }
 
 /**

@@ -4,14 +4,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { webhookPath } from '#domain/api/server.ts'
-import { BadConfig, codeHostName, readConfig, type Config } from '#platform/config/config.ts'
+import { BadConfig, codeHostName, pictureOrigins, readConfig, type Config } from '#platform/config/config.ts'
 import { ownAddress, publicAddress } from '#platform/config/addresses.ts'
 import { describeVariables } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
 import type { Answer } from './operations/answer.ts'
+import { usage, usageOf } from './operations/usage.ts'
 import { operationBeside, operationOf, UnknownWords } from './operations/operate.ts'
+import { standaloneOf } from './operations/standalone.ts'
 import type { Details } from '#platform/http/health.ts'
 import { webhookSecrets } from '#platform/credentials/hostApp.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
@@ -26,34 +28,6 @@ interface Running {
 const drainMs = 9_000
 const readableWithinMs = 5_000
 const betweenLooksMs = 20
-
-const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
-       npm start -- jobs [requeue <id>] [--data <folder>]
-       npm start -- quarantine [release <stream>] [--data <folder>]
-       npm start -- verify [--data <folder>]
-       npm start -- seals [new-key] [--data <folder>]
-       npm start -- rebuild [<read model>] [--data <folder>]
-       npm start -- backup <folder> [--with-key] [--data <folder>]
-       npm start -- restore <folder> [--data <folder>]
-       npm start -- restored
-
-  --repo <path or git URL>  imports a repository into the local code host, under ada; repeat it for more
-  --help                    shows this help
-  jobs                      lists the jobs that were set aside, and exits
-  jobs requeue <id>         queues one of them again, and exits
-  quarantine                lists the streams that were set aside, and why, and exits
-  quarantine release <stream>  puts a repaired stream back in use, and exits
-  verify                    checks every event of the log, reports what is wrong and where, and exits; the exit code is 1 if anything is
-  seals                     shows how far the log is sealed, and the keys that it is sealed with, and exits
-  seals new-key             makes a new key that signs from now on, and exits
-  rebuild                   rebuilds all read models from the log, or the one you name, and exits when that is done
-  backup <folder>           backs up the data folder while Flightdeck runs, checks the copy, and exits; --with-key includes the master key
-  restore <folder>          creates a new data folder from a backup, checks it, and exits
-  restored                  says that the log of shared engines was put back from a backup, before anything else goes on with it, and ends
-  --data <folder>           uses this data folder instead of DATA_DIR
-
-Environment variables:
-`
 
 interface Arguments {
   readonly repos: string[]
@@ -99,7 +73,8 @@ async function startServices(config: Config, repos: readonly string[], engines: 
         import('./query/projection/rebuildThread.ts'),
       ])
       const rebuilding = onThreads(config, engines)
-      running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding)))
+      const tell = telling(details, 'quarantine')
+      running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding, tell)))
     }
     if (services.has('command')) {
       const { startCommandWork } = await import('./command/work.ts')
@@ -111,12 +86,16 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     const apis = await apisOf(config, engines, agents)
     // Before the runner, whose first words it hears.
     running.push(
-      ...(await startDoor(config, { ...engines, agents }, apis, () => Object.fromEntries(details))),
+      ...(await startDoor(config, { ...engines, agents }, apis, () => ({
+        ...Object.fromEntries(details),
+        ...engines.ballast.details(),
+      }))),
     )
     if (services.has('runner')) {
       const { startRunner } = await import('./runner/runner.ts')
       const runner = await startRunner(config, engines)
       details.set('runner', runner.ofSandboxes)
+      details.set('workspaceLimit', [runner.workspaceLimit])
       running.push(runner)
     }
     return running
@@ -144,11 +123,16 @@ async function startSealing(
     ...(git === null ? [] : [gitPlace({ repository: git, folder, environment: config.environment })]),
     ...(witnessUrl === null ? [] : [witness(witnessUrl)]),
   ]
-  const tell = (sentences: readonly string[]) => {
-    if (sentences.length === 0) details.delete('seals')
-    else details.set('seals', sentences)
-  }
+  const tell = telling(details, 'seals')
   return [engines.leases.hold('sealer', () => startSealer(engines, { everyMs, file, places, tell }))]
+}
+
+/** What a part says to the operator, in `/readyz`. */
+function telling(details: Map<string, readonly string[]>, part: string) {
+  return (sentences: readonly string[]): void => {
+    if (sentences.length === 0) details.delete(part)
+    else details.set(part, sentences)
+  }
 }
 
 async function startLocalCodeHost(
@@ -196,7 +180,7 @@ async function apisOf(
   }
   if (config.services.has('query')) {
     const { queryApi } = await import('./query/query.ts')
-    apis.set('query', queryApi(engines, mounting))
+    apis.set('query', queryApi({ ...engines, isSealing: config.seals.everyMs !== null }, mounting))
   }
   return apis
 }
@@ -246,6 +230,7 @@ async function startDoor(
       strangersOfAddress: config.strangersOfAddress,
       requestsAMinute: config.requestsAMinute,
       codeHostName: codeHostName(config),
+      pictureOrigins: pictureOrigins(config),
       passwordSignIn: config.passwordSignIn,
       webhookSecrets: secrets,
       webFolder: new URL('../web', import.meta.url).pathname,
@@ -276,9 +261,9 @@ async function main(): Promise<void> {
     print(`${usage}${describeVariables()}`)
     return
   }
-  const copying = words[0] === 'backup' || words[0] === 'restore'
-  const beside = copying ? undefined : operationBeside(words)
-  const operation = copying || beside ? undefined : operationOf(words)
+  const standalone = standaloneOf(words, withKey)
+  const beside = standalone ? undefined : operationBeside(words)
+  const operation = standalone || beside ? undefined : operationOf(words)
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect here.`)
   // Heard from here on, so that a start is ended as orderly as a run.
@@ -288,25 +273,12 @@ async function main(): Promise<void> {
     import('#platform/log.ts'),
   ])
   const log = logger(config.logLevel, { service: processName(config.services) })
-  if (copying) {
-    const [verb, folder, ...rest] = words
-    if (folder === undefined || rest.length > 0)
-      throw new UnknownWords(`${words.join(' ')}: name one folder.`)
-    const [{ backup, restore }, { digestThreads }] = await Promise.all([
-      import('./operations/backup.ts'),
-      import('#platform/verify/digestThreads.ts'),
-    ])
-    const threads = digestThreads()
-    try {
-      const work = { config, logger: log, digest: threads.digest, progress: printOver }
-      const making = verb === 'backup' ? backup(folder, withKey, work) : restore(folder, work)
-      const answer = await Promise.race([making, asked])
-      // What it had made stands beside, and goes with the next.
-      if (!answer) process.exit(1)
-      tell(answer)
-    } finally {
-      await threads.close()
-    }
+  if (standalone) {
+    const work = { config, logger: log, progress: printOver }
+    const answer = await Promise.race([standalone(work), asked])
+    // What it had made stands beside, and goes with the next.
+    if (!answer) process.exit(1)
+    tell(answer)
     return
   }
   if (beside) {
@@ -371,7 +343,8 @@ async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promi
 }
 
 function tell({ lines, failed = false }: Answer): void {
-  for (const line of lines) print(line)
+  // What was damaged may hold anything, and is to move no cursor and make no line.
+  for (const line of lines) print(line.replaceAll(/\p{Cc}/gu, '\uFFFD'))
   if (failed) process.exitCode = 1
 }
 
@@ -389,10 +362,13 @@ async function readyLines(config: Config, engines: Engines): Promise<readonly st
   if (!config.services.has('gateway'))
     return [`Flightdeck is ready: ${[...config.services].join(', ')} on port ${config.port}`]
   const address = publicAddress(config)
-  const { setupLine } = await import('./gateway/setup/announce.ts')
+  const [{ setupLine }, { ownTokenLine }] = await Promise.all([
+    import('./gateway/setup/announce.ts'),
+    import('./gateway/setup/ownToken.ts'),
+  ])
   const place = { address, dataDir: config.dataDir, hostName: codeHostName(config) }
-  const setup = await setupLine(place, engines)
-  return [`Flightdeck is ready: ${address}`, ...(setup === null ? [] : [setup])]
+  const lines = [await setupLine(place, engines), await ownTokenLine(engines.codeHost)]
+  return [`Flightdeck is ready: ${address}`, ...lines.filter((line) => line !== null)]
 }
 
 /** The record of an App that was made at `/setup`, where it is missing. */
@@ -429,9 +405,9 @@ function sentenceOf(fault: unknown): string {
     const address = 'address' in fault ? String(fault.address) : 'The address'
     return `${address} is not an address of this machine. Set HOST or METRICS_HOST to one that is.`
   }
-  const isUsage =
-    fault instanceof UnknownWords || ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))
-  if (isUsage) return `${fault.message}\n\n${usage}${describeVariables()}`
+  if (fault instanceof UnknownWords) return `${fault.message}\n\n${usageOf(fault.command)}`
+  if ('code' in fault && String(fault.code).startsWith('ERR_PARSE_ARGS_'))
+    return `${fault.message}\n\n${usage}${describeVariables()}`
   return fault.message
 }
 

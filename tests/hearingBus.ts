@@ -19,8 +19,19 @@ export function hearingBus(): HearingBus {
     runner: new Set(),
     presence: new Set(),
     installations: new Set(),
+    hostWait: new Set(),
+    quarantine: new Set(),
   }
-  const said: Said = { appended: [], words: [], projected: [], runner: [], presence: [], installations: [] }
+  const said: Said = {
+    appended: [],
+    words: [],
+    projected: [],
+    runner: [],
+    presence: [],
+    installations: [],
+    hostWait: [],
+    quarantine: [],
+  }
   return {
     isAway: false,
     said: (topic) => said[topic],

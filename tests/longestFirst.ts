@@ -12,7 +12,6 @@ const longest = [
   'server/agentRuns.spec.ts',
   'server/chain.spec.ts',
   'e2e/administration.spec.ts',
-  'hostile/hostLimits.spec.ts',
   'e2e/history.spec.ts',
   'server/pullRequest.spec.ts',
   'e2e/chat.spec.ts',

@@ -1,8 +1,10 @@
 /** The product as an operator starts it: built, in a process and an environment of its own, on a data folder that goes with the test. */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { freePortsFor } from './freePorts.ts'
 import { sandboxUnderTest } from './product/sandboxUnderTest.ts'
 import { within } from './product/live.ts'
 import { onboard, personWith, signIn, type Person } from './product/person.ts'
@@ -10,7 +12,6 @@ import { processesOf } from './product/processes.ts'
 import {
   cleanEnvironment,
   discard,
-  freePortsFor,
   keepLogs,
   noneLeft,
   ownFolder,
@@ -35,6 +36,8 @@ export interface ProductOptions {
   readonly dataDir?: string
   /** A file that is loaded before the product, at each start. */
   readonly preload?: string
+  /** Who runs it, by number, which root alone can say; the tests' own user when not given. */
+  readonly user?: number
 }
 
 /** The product in whatever form it runs. */
@@ -45,7 +48,10 @@ export interface AnyProduct {
   /** Everything it printed, over all its starts. */
   readonly logs: Readonly<Logs>
   /** Signs in at the code host and, unless told otherwise, completes the onboarding. */
-  signIn(login: 'ada' | 'grace', options?: { readonly onboarding?: 'complete' | 'left' }): Promise<Person>
+  signIn(
+    login: 'ada' | 'grace' | 'alan',
+    options?: { readonly onboarding?: 'complete' | 'left' },
+  ): Promise<Person>
   /** Somebody with this token, or with none. */
   personWith(token: string | undefined): Person
   /** SIGTERM, unless it is gone; checks that it exits 0 within 10 s and leaves no process, and removes what is its own. */
@@ -76,7 +82,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeAtExit)
   const dataDir = options.dataDir ?? join(folder, 'data')
-  const { repos = [], model = 'scripted', env = {}, preload } = options
+  const { repos = [], model = 'scripted', env = {}, preload, user } = options
+  if (user !== undefined) await chown(folder, user, user)
 
   let server: ServerProcess
   let ports: Ports
@@ -94,6 +101,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       },
       args: repoArguments(repos),
       preload,
+      user,
     })
     try {
       await server.start()
@@ -143,7 +151,7 @@ export function signingIn(base: string): AnyProduct['signIn'] {
   }
 }
 
-const fullNames = { ada: 'Ada Lovelace', grace: 'Grace Hopper' } as const
+const fullNames = { ada: 'Ada Lovelace', grace: 'Grace Hopper', alan: 'Alan Turing' } as const
 
 /** What tells the product who answers the agent. */
 export function modelEnvironment(

@@ -88,7 +88,7 @@ export const getRefusal = defineRead(authRoutes.getRefusal, {
   faults: ['not_found'],
 })
 
-/** `isAdmin` is true for those named in `ADMINS`. */
+/** `isAdmin` is true for those named in `ADMINS`, and in single-user mode for the owner of `GITHUB_TOKEN`. */
 export const getMe = defineRead(authRoutes.getMe, {
   summary: 'The signed-in user.',
   open: 'signed_in',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Position } from '../kernel/event.schema.ts'
 import { MessageId, TaskId } from '../kernel/ids.schema.ts'
-import { AgentName, ToolKind } from '../task/events.ts'
+import { AgentName, PassingFault, ToolKind } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { attachedImages, ShownImage } from './images.schema.ts'
 import { imageLimits } from './images.ts'
@@ -43,6 +43,8 @@ export const ChatMessage = z.object({
   executionId: z.string().nullable(),
   /** Sent to a turn that another message had started. */
   isSteering: z.literal(true).optional(),
+  /** Of the system: the turn waits and asks its model once more at this time. `message` says it with a time of UTC. */
+  modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
   /** Its place in the queue once that was reordered; messages without one come after, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,

@@ -45,7 +45,15 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
     refresh: Refresh,
   },
   answer: {
-    app: z.object({ name: z.string(), installUrl: z.string(), manageUrl: z.string() }).nullable(),
+    app: z
+      .object({
+        name: z.string(),
+        installUrl: z.string(),
+        manageUrl: z.string(),
+        /** Whether other accounts than its owner's may install it; `null` where the code host does not say. */
+        isPublic: z.boolean().nullable(),
+      })
+      .nullable(),
     installations: z.array(InstallationOfPerson).nullable(),
     /** Those that are not shown. */
     more: z.number(),

@@ -7,7 +7,7 @@ import { contentCategories } from '../proof/auditBundle.ts'
 import { defineFile, defineRead } from './call.schema.ts'
 import { MessageDelta, TerminalOutput } from './chat.schema.ts'
 import { Moment, queryNumber } from './fields.schema.ts'
-import { historyPageSize, historyRoutes } from './history.ts'
+import { historyPageSize, historyRoutes, mostSizesAsked } from './history.ts'
 import { GitDiff } from './tasks.schema.ts'
 
 /** An event of the task's stream, as `task_event` carries it. */
@@ -114,20 +114,66 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
   faults: ['not_found'],
 })
 
+export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
+  summary:
+    "How good the record of a task is: what of it is sealed, and what this server's own check of it found.",
+  params,
+  answer: {
+    /** Events of the task and of its terminal. */
+    events: z.number(),
+    /** How many of them the server found to be as they were recorded, from the first on, and since when. A question checks some thousands at most. */
+    checked: z.object({ at: Moment, events: z.number() }),
+    /** The first event that is not as it was recorded or sealed. */
+    damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
+    /** Whether this server seals its log. */
+    isSealing: z.boolean(),
+    /** The newest seal of the log, and how many of the events it is proven to be over. `null` before the first. */
+    seal: z.object({ at: Moment, events: z.number() }).nullable(),
+    /** The fingerprint of the key that seals are signed with; `null` before the first seal. */
+    key: z.string().nullable(),
+  },
+  faults: ['not_found', 'not_sealed'],
+})
+
+export const getSeals = defineRead(historyRoutes.getSeals, {
+  summary: 'How far the log is sealed, and the keys that it is sealed with.',
+  open: 'signed_in',
+  answer: {
+    logId: z.string(),
+    /** Counts the restores of the log, from 1. */
+    epoch: z.number(),
+    /** The newest seal: when it was made, and over how many events. `null` before the first. */
+    seal: z.object({ at: Moment, size: z.number() }).nullable(),
+    /** Newest first; none before the first seal. The first key signs. */
+    keys: z.array(
+      z.object({
+        /** 32 hexadecimal digits in groups of four, by which people compare keys. */
+        fingerprint: z.string(),
+        /** The key as text, as `flightdeck-verify --key` takes it. */
+        verifierKey: z.string(),
+      }),
+    ),
+  },
+})
+
 /** Categories of content that are left out, with commas. */
 const Withheld = z
   .string()
   .transform((listed) => listed.split(',').filter((name) => name !== ''))
   .pipe(z.array(z.enum(contentCategories)))
 
+const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
+/** Sizes of the log that proofs are wanted for: those of seals that somebody holds. May be given several times. */
+const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
+
 /**
  * An audit bundle: the task's whole history with its proofs, as `docs/audit-bundle.md` has it. A seal is made for it where the newest is older
- * than the task's last event. Downloading is recorded.
+ * than the task's last event. Downloading is recorded. A deleted task has one without content, for its former owner and for administrators.
  */
 export const getTaskAudit = defineFile(historyRoutes.getTaskAudit, {
   summary: 'The audit record of the task, with proofs that can be checked without this server.',
   params: z.object({ taskId: TaskId }),
-  query: { withhold: Withheld.default([]) },
+  query: { withhold: Withheld.default([]), seal: Sizes.default([]) },
   file: { type: 'application/x-ndjson', name: 'audit.ndjson' },
   faults: ['not_found', 'not_sealed'],
 })

@@ -40,6 +40,24 @@ export const AllowedHost = z
   )
   .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
 
+/** What stands after `filter=` in `.gitattributes`. */
+const FilterName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(settingsLimits.nameLength)
+  .regex(/^[^\s\p{Cc}]+$/u, 'Enter the name of a filter, such as git-crypt.')
+
+/** A repository of the code host, whose submodules are fetched. */
+const SubmoduleRepository = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{0,38}\/(?!\.{1,2}$|-)[a-z0-9._-]{1,100}$/,
+    'Submodules are fetched from the code host alone: enter a repository there as owner/name.',
+  )
+
 const Mode = z.enum(feedbackModes)
 const tries = (most: number) =>
   z
@@ -100,6 +118,12 @@ export const ShownSettings = z.object({
   egress: z.array(z.string()),
   /** Whether agents may have their model provider search the web, fetch pages and connect to tool servers, past the hosts above. */
   modelFetches: z.boolean(),
+  /** Clean filters of `.gitattributes` whose paths may be published unfiltered. */
+  allowedFilters: z.array(z.string()),
+  /** Whether the first turn that changes something opens a draft of a pull request. */
+  draftPullRequests: z.boolean(),
+  /** Repositories of the code host, as `owner/name`, that are fetched as submodules with the access of whoever runs the task. */
+  submodules: z.array(z.string()),
   /** What is done with feedback on the project's pull requests. */
   feedback: ShownRule,
   /** Which issues of the repository become tasks. */
@@ -115,6 +139,34 @@ export type ShownSettings = z.infer<typeof ShownSettings>
 export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
 export type HostSuggestion = z.infer<typeof HostSuggestion>
 
+/** What of a repository is not as in a plain clone, by its default branch as it was last fetched. */
+export const ShownRepository = z.object({
+  /** At most 50 of them. */
+  submodules: z.array(
+    z.object({
+      path: z.string(),
+      /** As `owner/name` where it is on the same code host, else its address. */
+      repository: z.string(),
+      /** `public` ones are fetched. `hidden`: the project's owner may not read it. `elsewhere`: on another host. */
+      access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
+    }),
+  ),
+  submoduleCount: z.number(),
+  /** Clean filters by name, as `.gitattributes` gives them to files of the repository. */
+  filters: z.array(z.string()),
+  /** Only the end of the history is fetched. */
+  isShallow: z.boolean(),
+})
+export type ShownRepository = z.infer<typeof ShownRepository>
+
+export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectRepository, {
+  summary: 'What of the repository is not as in a plain clone: submodules, filters, a shallow history.',
+  params,
+  /** `null`: no runner has fetched it yet. */
+  answer: { repository: ShownRepository.nullable() },
+  faults: ['not_found'],
+})
+
 export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSettings, {
   summary: 'The settings that tasks of the project run with. Secrets are listed by name, without values.',
   params,
@@ -128,7 +180,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
 
 export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
   summary:
-    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, web access through the model provider, or parts of the rules for feedback and for issues.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, whether turns open drafts of pull requests, web access through the model provider, or parts of the rules for feedback and for issues.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -145,6 +197,17 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
       .max(settingsLimits.egress, { error: saying(`can have at most ${settingsLimits.egress} hosts.`) })
       .optional(),
     modelFetches: z.boolean().optional(),
+    allowedFilters: z
+      .array(FilterName)
+      .max(settingsLimits.filters, { error: saying(`can have at most ${settingsLimits.filters} names.`) })
+      .optional(),
+    draftPullRequests: z.boolean().optional(),
+    submodules: z
+      .array(SubmoduleRepository)
+      .max(settingsLimits.submodules, {
+        error: saying(`can have at most ${settingsLimits.submodules} repositories.`),
+      })
+      .optional(),
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
   }),

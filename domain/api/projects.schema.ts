@@ -133,7 +133,7 @@ export const getGitHubUser = defineRead(projectRoutes.getGitHubUser, {
 export const listRepositories = defineRead(projectRoutes.listRepositories, {
   summary: 'A page of the repositories the person can reach, most recently updated first.',
   query: {
-    type: z.enum(['all', 'public', 'private']).default('all'),
+    type: z.enum(['all', 'owner', 'public', 'private', 'member']).default('all'),
     sort: z.enum(['updated', 'created', 'full_name']).default('updated'),
     per_page: queryNumber(limits.repositoriesPage).default(limits.repositoriesPage),
     page: queryNumber(1_000).default(1),

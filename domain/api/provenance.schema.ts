@@ -6,8 +6,20 @@ import { defineRead } from './call.schema.ts'
 import { Moment, Text } from './fields.schema.ts'
 import { provenanceRoutes } from './provenance.ts'
 
+const Call = z.object({
+  id: z.string(),
+  kind: ToolKind,
+  /** `null` where they were erased. */
+  name: z.string().nullable(),
+  target: z.string().nullable(),
+  additions: z.number().nullable(),
+  deletions: z.number().nullable(),
+  /** The moment at which it had ended. */
+  moment: z.number(),
+})
+
 export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
-  summary: 'Which turn wrote each line of a file, as the file was at the end of the last turn.',
+  summary: 'Which turn wrote each line of a file, as the file is until the next turn.',
   params: z.object({ taskId: TaskId }),
   query: { path: Text.min(1).max(4_096) },
   answer: {
@@ -20,6 +32,8 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         to: z.number(),
         /** `null`: unknown. The lines were there before the task, or came from others. */
         executionId: z.string().nullable(),
+        /** The tool call that wrote the lines, among the `calls` of its turn; `null` where several can have, or none is recorded. */
+        callId: z.string().nullable(),
       }),
     ),
     /** The turns and commands that the ranges name. */
@@ -42,20 +56,10 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         edits: z.array(z.string()),
         /** How many of its tool calls may have written any file: shell commands, and tools of which only the name is known. */
         otherCalls: z.number(),
-        /** The only tool call that can have written the lines; `null` where several can have, or none is recorded. */
-        call: z
-          .object({
-            id: z.string(),
-            kind: ToolKind,
-            /** `null` where they were erased. */
-            name: z.string().nullable(),
-            target: z.string().nullable(),
-            additions: z.number().nullable(),
-            deletions: z.number().nullable(),
-            /** The moment at which it had ended. */
-            moment: z.number(),
-          })
-          .nullable(),
+        /** The tool call that wrote all of its lines in this file; `null` where there are several, or it is not known. */
+        call: Call.nullable(),
+        /** The tool calls that the ranges name. */
+        calls: z.array(Call),
       }),
     ),
   },

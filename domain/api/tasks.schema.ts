@@ -118,10 +118,19 @@ export const Task = z.object({
   undone: z.array(z.string()).optional(),
   /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */
   lastUndo: z.object({ id: z.string(), executionId: z.string() }).optional(),
-  /** Part of the history cannot be read: from which event of its stream on, and why. Missing where all of it can. */
-  unreadable: z.object({ revision: z.number(), reason: z.enum(unreadableReasons) }).optional(),
-  /** Why the last turn failed. */
-  failure: z.object({ code: z.string(), reason: z.string() }).nullable(),
+  /**
+   * The record is damaged: from which event of which stream on, and why. With `task` nothing can be added to it, and nothing of it runs. With
+   * `terminal` it is the record of what was printed, and the task goes on. Missing where all of it can be read.
+   */
+  unreadable: z
+    .object({
+      stream: z.enum(['task', 'terminal']).optional(),
+      revision: z.number(),
+      reason: z.enum(unreadableReasons),
+    })
+    .optional(),
+  /** Why the last turn failed, and until when the code host asked to wait, where it did. */
+  failure: z.object({ code: z.string(), reason: z.string(), retryAt: Moment.optional() }).nullable(),
   usage: z.object({
     inputTokens: z.number(),
     outputTokens: z.number(),
@@ -168,6 +177,8 @@ export const ChangedFile = z.object({
   deletions: z.number(),
   binary: z.boolean(),
   diff: z.string(),
+  /** A repository of its own, which no pull request takes up. */
+  leftOut: z.literal(true).optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
 
@@ -324,6 +335,7 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
     .object({
       title: required('A pull request needs a title.', 250).optional(),
       body: Text.max(60_000).optional(),
+      /** Whether it is opened as a draft; `false` also marks one that is a draft as ready. */
       draft: z.boolean().optional(),
       /** Whether each turn that goes well shall update it from now on; left out, that stays as it is. */
       autoUpdate: z.boolean().optional(),

@@ -14,3 +14,22 @@ export function excerpt(text: string | null | undefined): string {
         .join('')
         .trimEnd()}…`
 }
+
+/** The beginning of a Markdown text in one line, without its marks; `''` for an erased one. */
+export function plainExcerpt(markdown: string | null | undefined): string {
+  return excerpt(plainText(markdown ?? ''))
+}
+
+/** How much of a text is looked at for marks, in characters. */
+const mostMarked = 4_000
+
+/** A Markdown text without its marks, as far as rows and heads show it. */
+export function plainText(markdown: string): string {
+  return markdown
+    .slice(0, mostMarked)
+    .replaceAll(/^ {0,3}(?:```|~~~).*$/gm, '')
+    .replaceAll(/^\s{0,8}(?:#{1,6}|>|[-*+]|\d{1,3}\.) +/gm, '')
+    .replaceAll(/!?\[([^\]\n]{0,300})\]\([^)\s]{0,600}\)/g, '$1')
+    .replaceAll(/(\*\*|__|~~|`)(?=\S)([^\n]{0,600}?\S)\1/g, '$2')
+    .replaceAll(/(?<![\w*])\*(?=[^\s*])([^*\n]{0,300})\*(?![\w*])/g, '$1')
+}

@@ -33,6 +33,10 @@ export interface DeltaItem {
 
 export type TerminalItem = OutputItem | DeltaItem
 export type HistoryItem = TaskEventItem | TerminalItem
+/** As much of an item as its place and its time need. */
+export type PlacedItem =
+  | { readonly kind: 'event'; readonly event: Pick<TaskEventMessage, 'at' | 'revision'> }
+  | TerminalItem
 
 /** An event of the terminal's stream as an item. */
 export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
@@ -52,7 +56,7 @@ export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
 }
 
 /** When it was recorded, ISO 8601. */
-export function recordedAt(item: HistoryItem): string {
+export function recordedAt(item: PlacedItem): string {
   switch (item.kind) {
     case 'event':
       return item.event.at
@@ -64,7 +68,7 @@ export function recordedAt(item: HistoryItem): string {
 }
 
 /** Its revision in its own stream. */
-export function revisionOf(item: HistoryItem): number {
+export function revisionOf(item: PlacedItem): number {
   switch (item.kind) {
     case 'event':
       return item.event.revision

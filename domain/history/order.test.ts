@@ -5,7 +5,7 @@ import { executionId, taskId } from '../../tests/domain/ids.ts'
 import { TaskUpdated } from '../task/events.ts'
 import { TerminalOutputRecorded } from '../task/terminal.ts'
 import { terminalItemOf, type HistoryItem, type TaskEventItem, type TerminalItem } from './item.ts'
-import { indexOfMoment, merged, momentOf, withNewer } from './order.ts'
+import { indexOfMoment, merged, momentAfter, momentOf, sinceEvent, withNewer } from './order.ts'
 
 const event = (revision: number): TaskEventItem => ({
   kind: 'event',
@@ -73,6 +73,23 @@ test('every event is found by the name of its moment', () =>
     }),
   ))
 
-test.each(['', 'x', '-1', 't', '99', 't99', '1e1'])('“%s” names no moment', (moment) => {
-  expect(indexOfMoment([event(0), output(0, 0), event(1)], moment)).toBe(-1)
+test('recorder point 15: a moment between events is named by the one before, and the seconds since', () => {
+  const items = [event(0), output(0, 0), event(1)]
+  expect([momentAfter('1', 999), momentAfter('1', 12_700), momentAfter('t0', 60_000)]).toEqual([
+    '1',
+    '1+12s',
+    't0+60s',
+  ])
+  expect(['1', '1+12s', 't0+60s'].map((name) => [indexOfMoment(items, name), sinceEvent(name)])).toEqual([
+    [2, 0],
+    [2, 12_000],
+    [1, 60_000],
+  ])
 })
+
+test.each(['', 'x', '-1', 't', '99', 't99', '1e1', '1+', '1+s', '1+-2s', '1 2s'])(
+  '“%s” names no moment',
+  (moment) => {
+    expect(indexOfMoment([event(0), output(0, 0), event(1)], moment)).toBe(-1)
+  },
+)

@@ -2,7 +2,13 @@
  * The order of a task's two streams (docs/log-format.md): an event of the terminal comes after the task's event that it follows, and before
  * the next.
  */
-import { revisionOf, type HistoryItem, type TaskEventItem, type TerminalItem } from './item.ts'
+import {
+  revisionOf,
+  type HistoryItem,
+  type PlacedItem,
+  type TaskEventItem,
+  type TerminalItem,
+} from './item.ts'
 
 /** Both streams in one order; each comes in the order of its own. */
 export function merged(
@@ -47,13 +53,26 @@ function comesAfter(item: HistoryItem | undefined, follows: number): boolean {
 }
 
 /** Names a moment by its event: `12` in the task's stream, `t12` in its terminal's. The name holds however the log is moved. */
-export function momentOf(item: HistoryItem): string {
+export function momentOf(item: PlacedItem): string {
   return item.kind === 'event' ? `${item.event.revision}` : `t${revisionOf(item)}`
+}
+
+/** Names a moment between events by the one before and the whole seconds since it: `46+12s`; `46` within the first second. */
+export function momentAfter(event: string, ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  return seconds < 1 ? event : `${event}+${seconds}s`
+}
+
+const named = /^(t?)(\d{1,15})(?:\+(\d{1,9})s)?$/
+
+/** How long a moment is after its event, in ms. */
+export function sinceEvent(moment: string): number {
+  return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }
 
 /** Where the event of a moment is among the items; `-1` when it is not there, or the name is none. */
 export function indexOfMoment(items: readonly HistoryItem[], moment: string): number {
-  const [, terminal, digits] = /^(t?)(\d{1,15})$/.exec(moment) ?? []
+  const [, terminal, digits] = named.exec(moment) ?? []
   if (digits === undefined) return -1
   const revision = Number(digits)
   const isTerminal = terminal === 't'

@@ -1,50 +1,11 @@
 /** What is said of one event in the timeline. */
+import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
-import type { EndStatus } from '../task/phase.ts'
+import { retrySentence, timeInUtc } from '../task/modelRetry.ts'
 import { outcomeOf } from '../views/chat.ts'
 import { ofCleanUp } from './cleanUpRow.ts'
-import { excerpt } from './excerpt.ts'
-
-/** What a row is about: it has an icon, and filters choose by it. */
-export type RowKind =
-  | 'task'
-  | 'message'
-  | 'answer'
-  | 'setup'
-  | 'read'
-  | 'edit'
-  | 'command'
-  | 'search'
-  | 'fetch'
-  | 'plan'
-  | 'tool'
-  | 'changes'
-  | 'commit'
-  | 'pull_request'
-  | 'turn'
-
-/** A person, the agent by its name, the server's runner, or the code host. */
-export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }
-
-export interface TimelineRow {
-  /** The revision of its event in the task's stream. */
-  readonly revision: number
-  /** The revision of the last event that it tells of. */
-  readonly until: number
-  /** When it happened, ISO 8601. */
-  readonly at: string
-  readonly kind: RowKind
-  readonly sentence: string
-  /** More words about it: an excerpt, a result. */
-  readonly detail: string
-  readonly who: Who
-  /** `null` where it has no end that could fail. */
-  readonly outcome: 'running' | EndStatus | null
-  readonly durationMs: number | null
-  readonly costUsd: number
-  /** How many of the same kind were put in one row, and what each was about. */
-  readonly targets: readonly string[]
-}
+import { excerpt, plainExcerpt } from './excerpt.ts'
+import { exitWords, plainRow, type RowKind, type TimelineRow, type Who } from './row.ts'
 
 /** Names that events do not hold. */
 export interface Names {
@@ -63,7 +24,7 @@ interface Around {
 }
 
 type Said = Pick<TimelineRow, 'kind' | 'sentence' | 'who'> &
-  Partial<Pick<TimelineRow, 'detail' | 'outcome' | 'durationMs'>>
+  Partial<Pick<TimelineRow, 'detail' | 'outcome' | 'durationMs' | 'begun'>>
 
 /** The row of an event; `null` for events that say nothing to a person, and tool calls, which have `toolRow`. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
@@ -75,11 +36,8 @@ export function rowOf(event: TaskEventMessage, names: Names, around: Around): Ti
     ofCleanUp(event) ??
     ofOtherTasks(event)
   if (said === null) return null
-  return { ...place(event), detail: '', outcome: null, durationMs: null, ...said }
-}
-
-function place({ revision, at }: TaskEventMessage) {
-  return { revision, until: revision, at, costUsd: 0, targets: [] }
+  const knownAt = said.outcome === 'running' ? Infinity : event.revision
+  return { ...plainRow(event), begun: said.sentence, ...said, knownAt }
 }
 
 /** What the person did. */
@@ -100,13 +58,13 @@ function ofPerson(event: TaskEventMessage, { person }: Names): Said | null {
     case 'ModelChosen':
       return did('task', `Model chosen for ${event.data.agent}`, event.content?.model ?? 'its default')
     case 'MessageQueued': {
-      const words = excerpt(event.content?.message)
+      const { message } = event.content ?? {}
       return event.data.kind === 'command'
-        ? did('message', `Command from ${person}`, words)
-        : did('message', `Message from ${person}`, words)
+        ? did('message', `Command from ${person}`, excerpt(message))
+        : did('message', `Message from ${person}`, plainExcerpt(message))
     }
     case 'MessageEdited':
-      return did('message', 'Changed a message in the queue', excerpt(event.content?.message))
+      return did('message', 'Changed a message in the queue', plainExcerpt(event.content?.message))
     case 'MessageWithdrawn':
       return did('message', 'Took a message back out of the queue')
     case 'QueueReordered':
@@ -125,6 +83,7 @@ function ofPerson(event: TaskEventMessage, { person }: Names): Said | null {
 /** What the runner and the agent did. */
 function ofRun(event: TaskEventMessage, { agent, kind }: Around): Said | null {
   const thing = kind === 'command' ? 'The command' : 'The turn'
+  const begun = `${thing} ended`
   const ran = (sentence: string, more: Partial<Said> = {}): Said => ({
     kind: 'turn',
     sentence,
@@ -140,37 +99,40 @@ function ofRun(event: TaskEventMessage, { agent, kind }: Around): Said | null {
       return ran('Cloning the repository', { kind: 'setup', outcome: 'running' })
     case 'AgentStarted': {
       const { agent: name, version, resumed } = event.data
-      return ran(resumed ? `${name} went on with its session` : `${name} started`, {
-        kind: 'setup',
-        detail: version,
-      })
+      const did = resumed ? 'continued the conversation' : 'started'
+      return ran(`${name} ${version} ${did}`, { kind: 'setup' })
     }
+    case 'AgentActedUnasked':
+      return ran(`${event.data.agent} worked on its own between messages`, {
+        detail: excerpt(event.content?.said),
+        who: { agent: event.data.agent },
+      })
+    case 'ModelRetryScheduled':
+      return ran(retrySentence(event.data.code, timeInUtc(event.data.retryAt)))
     case 'MessagePosted':
       return posted(event, agent)
-    case 'WorkspaceChanged':
-      return event.content?.tree === null || event.data.files === 0 ? null : ran(...changedWords(event))
     case 'ExecutionCompleted': {
       const outcome = outcomeOf(event, kind === 'command')
       const { exitCode } = event.data
-      if (outcome === 'failed') return ran(`${thing} failed`, { outcome, detail: exitWords(exitCode) })
-      return ran(`${thing} finished`, { outcome })
+      if (outcome === 'failed') return ran(`${thing} failed`, { outcome, detail: exitWords(exitCode), begun })
+      return ran(`${thing} finished`, { outcome, begun })
     }
     case 'ExecutionFailed':
-      return ran(`${thing} failed`, { outcome: 'failed', detail: excerpt(event.content?.reason) })
+      return ran(`${thing} failed`, { outcome: 'failed', detail: excerpt(event.content?.reason), begun })
     case 'ExecutionCancelled':
-      return ran(`${thing} was stopped`, { outcome: 'cancelled' })
+      return ran(`${thing} was stopped`, { outcome: 'cancelled', begun })
     default:
       return null
   }
 }
 
 function posted({ data, content }: Event<'MessagePosted'>, agent: string): Said | null {
-  const detail = excerpt(content?.message)
+  const detail = plainExcerpt(content?.message)
   switch (data.messageType) {
     case 'response':
       return {
         kind: 'answer',
-        sentence: `Answer from ${data.agent ?? agent}`,
+        sentence: `Answer from ${labelOf(data.agent ?? agent)}`,
         detail,
         who: { agent: data.agent ?? agent },
       }
@@ -180,12 +142,6 @@ function posted({ data, content }: Event<'MessagePosted'>, agent: string): Said 
     case 'system':
       return { kind: 'task', sentence: 'Note', detail, who: 'runner' }
   }
-}
-
-function changedWords({ data, content }: Event<'WorkspaceChanged'>): [string, Partial<Said>] {
-  const { files, additions, deletions } = data
-  const sentence = `${files} ${files === 1 ? 'file differs' : 'files differ'} from ${content?.baseBranch ?? 'the base'}`
-  return [sentence, { kind: 'changes', detail: `+${additions} −${deletions}` }]
 }
 
 function ofPullRequest(event: TaskEventMessage): Said | null {
@@ -204,16 +160,17 @@ function ofPullRequest(event: TaskEventMessage): Said | null {
       return {
         kind,
         sentence: 'The pull request failed',
+        begun: 'Pull request',
         detail: excerpt(event.content?.reason),
         outcome: 'failed',
         who,
       }
     case 'PullRequestObserved':
-      return { kind, ...stateWords(event), who: 'code_host' }
+      return { kind, ...stateWords(event), begun: `Pull request${numbered(event)}`, who: 'code_host' }
     case 'PullRequestUnreadable':
       return { kind, sentence: 'The pull request could not be read', outcome: 'failed', who: 'code_host' }
     case 'PullRequestStandingObserved':
-      return { kind, ...standingWords(event), who: 'code_host' }
+      return { kind, ...standingWords(event), begun: 'Pull request', who: 'code_host' }
     case 'PullRequestDraftRequested':
       return {
         kind,
@@ -273,13 +230,19 @@ function ofFeedback(event: TaskEventMessage): Said | null {
       const { content } = event
       const who = 'code_host'
       if (event.data.kind === 'check')
-        return { kind, sentence: `Check ${content?.check?.name ?? ''} failed`, outcome: 'failed', who }
+        return {
+          kind,
+          sentence: `Check ${content?.check?.name ?? ''} failed`,
+          begun: `Check ${content?.check?.name ?? ''}`,
+          outcome: 'failed',
+          who,
+        }
       const by = content?.author ? ` from ${content.author.login}` : ''
       const what = event.data.kind === 'review' ? 'Review' : 'Comment'
       return {
         kind,
         sentence: `${what}${by}`,
-        detail: excerpt(content?.body || content?.comments[0]?.body),
+        detail: plainExcerpt(content?.body || content?.comments[0]?.body),
         who,
       }
     }
@@ -317,9 +280,11 @@ function ofOtherTasks(event: TaskEventMessage): Said | null {
     case 'TaskCreatedFromIssue':
       return { ...did('Made of an issue', excerpt(event.content?.title)), who: 'runner' }
     case 'IssueCommented':
-      return { ...did('Told the issue of this task'), who: 'runner' }
+      return { ...did('Told GitHub of this task'), who: 'runner' }
+    case 'IssueCommentUpdated':
+      return { ...did('Told GitHub how far this task is'), who: 'runner' }
     case 'IssueCommentFailed':
-      return { ...did('Could not tell the issue', excerpt(event.content?.reason)), outcome: 'failed' }
+      return { ...did('Could not tell GitHub', excerpt(event.content?.reason)), outcome: 'failed' }
     case 'TaskForked':
       return did('A new task began from here', excerpt(event.content?.title))
     case 'TaskCreatedToCompare':
@@ -358,83 +323,4 @@ function numbered({
   content,
 }: Event<'PullRequestOpened' | 'PullRequestUpdated' | 'PullRequestObserved'>): string {
   return content ? ` #${content.number}` : ''
-}
-
-const toolKinds = {
-  read: 'read',
-  edit: 'edit',
-  run: 'command',
-  search: 'search',
-  fetch: 'fetch',
-  todo: 'plan',
-  other: 'tool',
-} as const satisfies Record<Event<'ToolStarted'>['data']['kind'], RowKind>
-
-/** The row of a tool call that begins. */
-export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow {
-  const kind = toolKinds[event.data.kind]
-  const targets = [excerpt(event.content?.target) || (event.content?.name ?? '')]
-  const row = {
-    ...place(event),
-    kind,
-    targets,
-    who: { agent },
-    outcome: 'running',
-    durationMs: null,
-  } as const
-  return { ...row, sentence: toolWords(kind, targets), detail: '' }
-}
-
-/** Two rows in one, where they are of a kind that comes in numbers and the first went well; otherwise `null`. */
-export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
-  const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
-  if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null
-  const targets = [...row.targets, ...next.targets]
-  return { ...row, until: next.until, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
-}
-
-/** The row after one of its tool calls has ended. */
-export function withToolEnd(
-  row: TimelineRow,
-  { data, content, revision }: Event<'ToolFinished'>,
-): TimelineRow {
-  const { ok, exitCode, durationMs, additions, deletions } = data
-  const lines = additions === null && deletions === null ? '' : `+${additions ?? 0} −${deletions ?? 0}`
-  const failedWith = row.kind === 'command' ? exitWords(exitCode) : excerpt(content?.summary)
-  return {
-    ...row,
-    until: Math.max(row.until, revision),
-    outcome: ok ? 'completed' : 'failed',
-    detail: ok ? (row.targets.length === 1 ? lines : row.detail) : failedWith || 'failed',
-    durationMs: durationMs === null ? row.durationMs : (row.durationMs ?? 0) + durationMs,
-  }
-}
-
-function exitWords(exitCode: number | null): string {
-  return exitCode === null ? '' : `failed, exit ${exitCode}`
-}
-
-function toolWords(kind: RowKind, targets: readonly string[]): string {
-  const [first = ''] = targets
-  const different = [...new Set(targets)]
-  switch (kind) {
-    case 'read':
-      return different.length === 1 ? `Read ${first}` : `Read ${different.length} files`
-    case 'edit':
-      return different.length <= 3 ? `Edited ${listed(different)}` : `Edited ${different.length} files`
-    case 'search':
-      return targets.length === 1 ? `Searched for ${first}` : `Searched ${targets.length} times`
-    case 'fetch':
-      return different.length === 1 ? `Fetched ${first}` : `Fetched ${different.length} pages`
-    case 'command':
-      return `Ran ${first}`
-    case 'plan':
-      return 'Updated its plan'
-    default:
-      return `Used ${first}`
-  }
-}
-
-function listed(words: readonly string[]): string {
-  return words.length <= 1 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { densityOf, idleMs, indexAt, squeezedMs, timeAt, timeAxisOf } from './timeAxis.ts'
+import { densityOf, idleMs, indexAt, positionAfter, squeezedMs, timeAt, timeAxisOf } from './timeAxis.ts'
 
 const times = fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 1, maxLength: 60 })
 
@@ -39,6 +39,19 @@ describe('the time axis', () => {
     expect(timeAt(axis, squeezedMs / 2)).toBe(30_000)
     expect(timeAt(timeAxisOf([7]), 100)).toBe(107)
   })
+
+  test('recorder point 15: a time after an event has a place before the next', () =>
+    fc.assert(
+      fc.property(times, fc.nat(), fc.nat(120_000), (recorded, at, ms) => {
+        const axis = timeAxisOf(recorded)
+        const index = indexAt(axis, axis.positions[at % recorded.length] ?? 0)
+        const position = positionAfter(axis, index, ms)
+        expect(indexAt(axis, position)).toBe(index)
+        const next = axis.times[index + 1] ?? axis.times[index] ?? 0
+        const expected = Math.min((axis.times[index] ?? 0) + ms, Math.max(next - 1, axis.times[index] ?? 0))
+        expect(timeAt(axis, position)).toBeCloseTo(expected, 3)
+      }),
+    ))
 
   test('counts every event in one part', () =>
     fc.assert(

@@ -66,6 +66,14 @@ export function timeAt(axis: TimeAxis, position: number): number {
   return time + ((position - from) / (to - from)) * (next - time)
 }
 
+/** The position so many ms after an event; of times that lie beyond the next event, the last before it. */
+export function positionAfter({ times, positions }: TimeAxis, index: number, ms: number): number {
+  const [from, to] = [positions[index] ?? 0, positions[index + 1]]
+  const stretch = (times[index + 1] ?? 0) - (times[index] ?? 0)
+  if (to === undefined || stretch <= 0) return from
+  return from + ((to - from) * Math.max(0, Math.min(ms, stretch - 1))) / stretch
+}
+
 /** How many events there are in each of `buckets` equal parts of the axis. */
 export function densityOf({ positions, length }: TimeAxis, buckets: number): readonly number[] {
   const counts = Array.from({ length: buckets }, () => 0)

@@ -32,7 +32,10 @@ import {
 import { PullRequestDraftRequested } from '../task/codeHost/feedbackEvents.ts'
 import { TaskForked, TurnsUndone, WorkspaceRestored } from '../task/snapshotEvents.ts'
 import { commitsIn } from './commits.ts'
-import { timelineOf } from './timeline.ts'
+import { plainText } from './excerpt.ts'
+import { rowAt } from './row.ts'
+import { sectionAt, timelineOf } from './timeline.ts'
+import { randomRuns } from '../../tests/longRun.ts'
 
 const names = { person: 'Ada', repository: 'northwind/parcel-tracker' }
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 14, 0, n)).toISOString()
@@ -90,6 +93,7 @@ describe('sections', () => {
       at: second(6),
     })
     expect(next?.rows.map(({ sentence }) => sentence)).toEqual(['Message from Ada', 'The turn failed'])
+    expect(next?.rows[0]?.detail).toBe('')
     expect(first?.durationMs).toBe(2_000)
   })
 
@@ -185,8 +189,8 @@ describe('rows', () => {
       'Task created',
       'Message from Ada',
       'Cloned northwind/parcel-tracker at bbbbbbb',
-      'claude started',
-      '1 file differs from main',
+      'claude 2.1.0 started',
+      '1 file changed',
       'Pull request #232 opened',
     ])
   })
@@ -228,7 +232,7 @@ test('any life of a task has a timeline, with its words and without', () =>
         for (const { rows } of sections) for (const { sentence } of rows) expect(sentence).not.toBe('')
       }
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(60) },
   ))
 
 test.each([
@@ -239,3 +243,100 @@ test.each([
 ])('%s that prints %s made %j', (command, output, commits) => {
   expect(commitsIn(command, output)).toEqual(commits)
 })
+
+describe('recorder point 12: what a turn changed', () => {
+  const changes = (files: number, additions: number, tree: string) => {
+    const event = changed(1)
+    return {
+      ...event,
+      data: { ...event.data, files, additions, deletions: 0 },
+      content: { ...event.content, tree },
+    }
+  }
+  const said = (events: readonly TaskEvent[]) =>
+    timeline([...running, ...events]).flatMap(({ rows }) =>
+      rows.flatMap(({ kind, sentence, detail }) => (kind === 'changes' ? [`${sentence} ${detail}`] : [])),
+    )
+
+  test('is told, and nothing where it changed nothing', () => {
+    const [a, b] = ['a'.repeat(40), 'b'.repeat(40)]
+    expect(said([changes(4, 7, a), changes(4, 7, a)])).toEqual(['4 files changed +7 −0'])
+    expect(said([changes(0, 0, a)])).toEqual([])
+    expect(said([changes(4, 7, a), changes(5, 9, b), changes(0, 0, a)])).toEqual([
+      '4 files changed +7 −0',
+      '5 files now differ from main +9 −0, before +7 −0',
+      'No file differs from main any more +0 −0, before +9 −0',
+    ])
+    expect(said([changes(1, 7, a), changes(1, 7, b)])).toEqual([
+      '1 file changed +7 −0',
+      '1 file now differs from main +7 −0, before +7 −0',
+    ])
+  })
+})
+
+describe('recorder point 5: at a moment', () => {
+  const [section] = timeline([
+    ...running,
+    tool('a', 'run', 'npm test'),
+    used(0.5),
+    toolEnd('a', 1),
+    succeeded(1),
+  ])
+  const row = section?.rows.find(({ kind }) => kind === 'command')
+  const from = running.length
+
+  test('what goes on has no outcome, no duration and no cost yet', () => {
+    expect(row && rowAt(row, from)).toMatchObject({
+      outcome: 'running',
+      durationMs: null,
+      costUsd: 0,
+      detail: '',
+    })
+    expect(row && rowAt(row, from + 2)).toEqual(row)
+    expect(section && sectionAt(section, from)).toMatchObject({
+      outcome: 'running',
+      durationMs: null,
+      costUsd: 0,
+    })
+    expect(section && sectionAt(section, 1)).toMatchObject({ outcome: 'queued' })
+    expect(section && sectionAt(section, from + 3)).toEqual(section)
+  })
+
+  test('what comes later is named without how it went', () => {
+    const last = section?.rows.at(-1)
+    expect(last).toMatchObject({ sentence: 'The turn finished', outcome: 'completed' })
+    expect(last && rowAt(last, from)).toMatchObject({ sentence: 'The turn ended', outcome: null })
+  })
+
+  test('nothing is said but what was known then', () =>
+    fc.assert(
+      fc.property(lives(), fc.nat(), (life, wanted) => {
+        const log = logOf(life)
+        const revision = log.length === 0 ? 0 : wanted % log.length
+        const known = timelineOf(log.slice(0, revision + 1), names).flatMap(({ rows }) => rows)
+        const shown = timelineOf(log, names).flatMap(({ rows }) => rows.map((row) => rowAt(row, revision)))
+        expect(
+          shown.filter(({ outcome, durationMs, costUsd, detail, ...row }) => {
+            const then = known.find((each) => each.revision === row.revision && each.kind === row.kind)
+            return (
+              (outcome !== null && outcome !== 'running' && outcome !== then?.outcome) ||
+              (durationMs !== null && durationMs !== then?.durationMs) ||
+              (costUsd !== 0 && costUsd !== then?.costUsd) ||
+              (detail !== '' && detail !== then?.detail)
+            )
+          }),
+        ).toEqual([])
+      }),
+      { numRuns: randomRuns(60) },
+    ))
+})
+
+test.each([
+  [
+    'All of it is **done**, see `a.ts` and [the page](https://x.example).',
+    'All of it is done, see a.ts and the page.',
+  ],
+  ['# Head\n- one\n- *two*\n', 'Head\none\ntwo\n'],
+  ['2 * 3 * 4 and snake_case_name and a**b', '2 * 3 * 4 and snake_case_name and a**b'],
+  ['```ts\nconst a = 1\n```', '\nconst a = 1\n'],
+])('recorder point 10: %j is read as %j', (markdown, text) => expect(plainText(markdown)).toBe(text))

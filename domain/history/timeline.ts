@@ -6,7 +6,11 @@ import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
 import { commitsIn } from './commits.ts'
-import { groupWith, rowOf, toolRow, withToolEnd, type Names, type TimelineRow } from './rows.ts'
+import { changesRow, type Changes } from './changes.ts'
+import { plainText } from './excerpt.ts'
+import { plainRow, type TimelineRow } from './row.ts'
+import { rowOf, type Names } from './rows.ts'
+import { groupWith, toolRow, withToolEnd } from './toolRows.ts'
 
 export interface TimelineSection {
   /** The execution; `''` before the first. */
@@ -22,8 +26,13 @@ export interface TimelineSection {
   /** From its start to its end; `null` until it has ended. */
   readonly durationMs: number | null
   readonly costUsd: number
+  /** The revisions at which it started, and at which its end and all of its cost were known; `Infinity` until then. */
+  readonly startedAt: number
+  readonly knownAt: number
   readonly rows: readonly TimelineRow[]
 }
+
+const unknownYet = { durationMs: null, costUsd: 0, startedAt: Infinity, knownAt: Infinity } as const
 
 /** A section while it is being put together. */
 interface Draft {
@@ -32,10 +41,18 @@ interface Draft {
   startedAt: string | null
 }
 
+interface Prompt {
+  readonly text: string
+  readonly isCommand: boolean
+  /** At which it was queued. */
+  readonly revision: number
+}
+
 interface Reading {
   readonly names: Names
   readonly drafts: Draft[]
-  readonly prompts: Map<string, string>
+  /** By message. */
+  readonly prompts: Map<string, Prompt>
   /** Where the row of a tool call is, by execution and call. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
@@ -43,6 +60,8 @@ interface Reading {
   /** Commits ahead of the base when changes were recorded last, and those that tool calls have told of since. */
   ahead: number
   told: number
+  /** Where changes were recorded last that no agent was still writing. */
+  changes: Changes | null
 }
 
 /** The sections of a task's events, in their order. */
@@ -56,9 +75,17 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
     preparing: null,
     ahead: 0,
     told: 0,
+    changes: null,
   }
   for (const event of events) read(reading, event)
   return reading.drafts.map(({ section, rows }) => ({ ...section, rows }))
+}
+
+/** The section as far as it was known at a revision of the task's stream; its rows are all there (`rowAt`). */
+export function sectionAt(section: TimelineSection, revision: number): TimelineSection {
+  if (section.knownAt <= revision) return section
+  const outcome = section.startedAt <= revision ? 'running' : 'queued'
+  return { ...section, outcome, durationMs: null, costUsd: 0 }
 }
 
 function read(reading: Reading, event: TaskEventMessage): void {
@@ -68,7 +95,7 @@ function read(reading: Reading, event: TaskEventMessage): void {
       break
     case 'MessageQueued':
     case 'MessageEdited':
-      reading.prompts.set(event.data.messageId, event.content?.message ?? '')
+      addPrompt(reading, event)
       break
     case 'ExecutionRequested':
       begin(reading, event)
@@ -83,7 +110,7 @@ function read(reading: Reading, event: TaskEventMessage): void {
       return endPreparing(reading, event)
     case 'WorkspaceChanged':
       addCommits(reading, event)
-      break
+      return addChanges(reading, event)
     case 'AgentStarted':
       reading.agent = event.data.agent
       break
@@ -119,7 +146,7 @@ function current({ drafts }: Reading): Draft | undefined {
 function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
   const section = { executionId: '', number: 1, kind: 'turn', prompt: '', revision, at } as const
   const draft: Draft = {
-    section: { ...section, outcome: 'queued', durationMs: null, costUsd: 0 },
+    section: { ...section, outcome: 'queued', ...unknownYet },
     rows: [],
     startedAt: null,
   }
@@ -127,28 +154,39 @@ function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
   return draft
 }
 
+function addPrompt({ prompts }: Reading, event: Event<'MessageQueued' | 'MessageEdited'>): void {
+  const { messageId } = event.data
+  const queued = event.type === 'MessageQueued' ? null : prompts.get(messageId)
+  const isCommand =
+    event.type === 'MessageQueued' ? event.data.kind === 'command' : queued?.isCommand === true
+  const message = event.content?.message ?? ''
+  const text = isCommand ? message : plainText(message)
+  prompts.set(messageId, { text, isCommand, revision: queued?.revision ?? event.revision })
+}
+
 function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   const { executionId, kind, messageId, agent } = event.data
   reading.agent = agent
   const before = current(reading)
   const isFirst = before?.section.executionId === ''
-  const prompt = reading.prompts.get(messageId) ?? ''
+  const prompt = reading.prompts.get(messageId) ?? { text: '', isCommand: false, revision: -1 }
   // What it was asked with stands in its own section, where that came right before.
   const asked = isFirst ? [] : (before?.rows.splice(rowsBefore(before.rows, event.revision)) ?? [])
   const first = isFirst ? before.section : (asked[0] ?? event)
+  const rows = isFirst ? before.rows : asked
   const draft: Draft = {
     section: {
       executionId,
       number: isFirst ? 1 : reading.drafts.length + 1,
       kind,
-      prompt,
+      prompt: prompt.text,
       revision: first.revision,
       at: first.at,
       outcome: 'queued',
-      durationMs: null,
-      costUsd: 0,
+      ...unknownYet,
     },
-    rows: isFirst ? before.rows : asked,
+    // The head of the section says what was asked.
+    rows: rows.map((row) => (row.revision === prompt.revision ? { ...row, detail: '' } : row)),
     startedAt: null,
   }
   if (isFirst) reading.drafts[0] = draft
@@ -165,11 +203,12 @@ function draftOf({ drafts }: Reading, executionId: string): Draft | undefined {
   return drafts.findLast(({ section }) => section.executionId === executionId)
 }
 
-function start(reading: Reading, { data, at }: Event<'ExecutionStarted'>): void {
+function start(reading: Reading, { data, at, revision }: Event<'ExecutionStarted'>): void {
   const draft = draftOf(reading, data.executionId)
   if (!draft) return
   draft.startedAt ??= at
-  draft.section = { ...draft.section, outcome: 'running' }
+  const startedAt = Math.min(draft.section.startedAt, revision)
+  draft.section = { ...draft.section, outcome: 'running', startedAt }
 }
 
 function end(
@@ -180,9 +219,12 @@ function end(
   if (!draft) return
   const outcome = outcomeOf(event, draft.section.kind === 'command')
   const durationMs = draft.startedAt === null ? null : Date.parse(event.at) - Date.parse(draft.startedAt)
-  draft.section = { ...draft.section, outcome, durationMs }
+  const knownAt = event.revision
+  draft.section = { ...draft.section, outcome, durationMs, knownAt }
   // What ran when it ended was ended with it.
-  draft.rows = draft.rows.map((row) => (row.outcome === 'running' ? { ...row, outcome: 'cancelled' } : row))
+  draft.rows = draft.rows.map((row) =>
+    row.outcome === 'running' ? { ...row, outcome: 'cancelled', knownAt } : row,
+  )
 }
 
 function startTool(reading: Reading, event: Event<'ToolStarted'>): void {
@@ -204,30 +246,24 @@ function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
   if (row.kind !== 'command' || !event.data.ok) return
   for (const commit of commitsIn(row.targets[0] ?? '', event.content?.output ?? '')) {
     reading.told += 1
-    tool.draft.rows.push({
-      ...row,
-      revision: event.revision,
-      until: event.revision,
-      at: event.at,
-      kind: 'commit',
-      sentence: `Commit ${commit.id} “${commit.subject}”`,
-      detail: '',
-      outcome: null,
-      durationMs: null,
-      costUsd: 0,
-      targets: [],
-    })
+    const sentence = `Commit ${commit.id} “${commit.subject}”`
+    tool.draft.rows.push({ ...plainRow(event), kind: 'commit', sentence, begun: sentence, who: row.who })
   }
 }
 
 /** Usage is recorded after what it was used for: it counts for the latest row of the agent. */
-function addCost(reading: Reading, { data }: Event<'UsageRecorded'>): void {
+function addCost(reading: Reading, { data, revision }: Event<'UsageRecorded'>): void {
   const draft = draftOf(reading, data.executionId)
   if (!draft) return
-  draft.section = { ...draft.section, costUsd: draft.section.costUsd + data.costUsd }
+  const { costUsd, knownAt } = draft.section
+  draft.section = {
+    ...draft.section,
+    costUsd: costUsd + data.costUsd,
+    knownAt: Math.max(knownAt, revision),
+  }
   const at = draft.rows.findLastIndex(({ who }) => typeof who === 'object')
   const row = draft.rows[at]
-  if (row) draft.rows[at] = { ...row, costUsd: row.costUsd + data.costUsd }
+  if (row) draft.rows[at] = { ...row, costUsd: row.costUsd + data.costUsd, costAt: revision }
 }
 
 function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void {
@@ -241,6 +277,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
     sentence: `Cloned ${names.repository || 'the repository'}${commit ? ` at ${commit}` : ''}`,
     detail: event.content ? `from ${event.content.baseBranch}` : '',
     until: event.revision,
+    knownAt: event.revision,
     outcome: 'completed',
     durationMs: Date.parse(event.at) - Date.parse(preparing.since),
   }
@@ -253,17 +290,20 @@ function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   reading.told = 0
   if (more <= 0) return
   const draft = current(reading) ?? open(reading, event)
+  const sentence = more === 1 ? 'Made a commit' : `Made ${more} commits`
   draft.rows.push({
-    revision: event.revision,
-    until: event.revision,
-    at: event.at,
+    ...plainRow(event),
     kind: 'commit',
-    sentence: more === 1 ? 'Made a commit' : `Made ${more} commits`,
-    detail: '',
+    sentence,
+    begun: sentence,
     who: { agent: reading.agent },
-    outcome: null,
-    durationMs: null,
-    costUsd: 0,
-    targets: [],
   })
+}
+
+function addChanges(reading: Reading, event: Changes): void {
+  const row = changesRow(event, reading.changes)
+  if (event.content?.tree !== null) reading.changes = event
+  if (row === null) return
+  const draft = current(reading) ?? open(reading, event)
+  draft.rows.push(row)
 }

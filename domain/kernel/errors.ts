@@ -74,6 +74,11 @@ export const faults = {
     sentence:
       'Part of this history cannot be read, so nothing can be added to it. Ask the operator of this server to look at it.',
   },
+  record_damaged: {
+    status: 409,
+    sentence:
+      'A record of this task is damaged, so nothing can be proven by it. Ask the operator of this server to look at it.',
+  },
   no_snapshot: { status: 409, sentence: 'The files of this turn were not saved.' },
   comparison_full: { status: 409, sentence: 'A comparison holds up to 4 tasks.' },
   already_undone: { status: 409, sentence: 'This has been undone already.' },
@@ -105,6 +110,11 @@ export const faults = {
   setup_required: {
     status: 503,
     sentence: 'This server is not set up with GitHub yet. Ask its operator to finish the set-up.',
+  },
+  app_key_refused: {
+    status: 503,
+    sentence:
+      "GitHub refuses the private key of Flightdeck's App, so nothing was done, and no other access takes its place. An administrator of this server can give the App a new key: Settings, GitHub Rights says how.",
   },
   not_sealed: {
     status: 503,

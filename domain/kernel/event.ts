@@ -35,8 +35,24 @@ export interface EventMeta {
   readonly hash: string
 }
 
+/** Why what is stored in an event's place is no event. */
+export const damageReasons = [
+  /** Its facts or its metadata are not JSON. */
+  'no_json',
+  /** An object of it has two members of one name, so that readers disagree about its value. */
+  'repeated_name',
+  /** A member is missing, or has another type or form than it must have. */
+  'wrong_envelope',
+  /** It is larger than any event, and was not read. */
+  'too_large',
+] as const
+export type DamageReason = (typeof damageReasons)[number]
+
 /** Why an event cannot be read, by this version or by any. */
 export const unreadableReasons = [
+  ...damageReasons,
+  /** It is not what its hash was taken over. */
+  'changed',
   'unknown_kind',
   'newer_version',
   'wrong_shape',

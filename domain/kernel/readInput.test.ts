@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { calls } from '../api/calls.schema.ts'
+import { listRepositories } from '../api/projects.schema.ts'
 import { updateProjectSettings } from '../api/projectSettings.schema.ts'
 import { readInput } from './readInput.ts'
 import { JoinTask } from '../api/socket.schema.ts'
@@ -89,6 +90,13 @@ test.each([
   [{ setupCommand: '\0' }, 'The setup command contains characters that cannot be stored, such as NUL.'],
 ])('the settings %j are refused', (input, sentence) => {
   expect(readInput(updateProjectSettings.body, input)).toMatchObject({ kind: 'refused', sentence })
+})
+
+test.each([
+  ['0', 'The per page must be at least 1.'],
+  ['101', 'The per page must be at most 100.'],
+])('a number out of its range, as %s, is refused in plain English', (per_page, sentence) => {
+  expect(readInput(listRepositories.query, { per_page })).toMatchObject({ kind: 'refused', sentence })
 })
 
 test('what the socket is asked is refused in our words as well', () => {

@@ -27,9 +27,9 @@ function fault(issue: Issue): string {
     case 'invalid_value':
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`
     case 'too_big':
-      return `can have at most ${amount(issue.maximum, issue.origin)}.`
+      return limitOf('at most', issue.maximum, issue.origin)
     case 'too_small':
-      return `must have at least ${amount(issue.minimum, issue.origin)}.`
+      return limitOf('at least', issue.minimum, issue.origin)
     case 'invalid_format':
       return issue.format === 'uuid' ? 'must be a UUID.' : 'is not in the right format.'
     default:
@@ -50,11 +50,17 @@ const types: Readonly<Partial<Record<string, string>>> = {
   null: 'null',
 }
 
+function limitOf(bound: 'at most' | 'at least', count: number | bigint, origin: string): string {
+  const isNumber = !['string', 'array'].includes(origin)
+  const verb = isNumber ? 'must be' : bound === 'at most' ? 'can have' : 'must have'
+  return `${verb} ${bound} ${amount(count, origin)}.`
+}
+
 function amount(count: number | bigint, origin: string): string {
   const number = count.toLocaleString('en-US')
   if (origin === 'string') return `${number} ${Number(count) === 1 ? 'character' : 'characters'}`
   if (origin === 'array') return `${number} ${Number(count) === 1 ? 'entry' : 'entries'}`
-  return `the value ${number}`
+  return number
 }
 
 /** Where an issue of the schema library is. */
@@ -80,9 +86,9 @@ const called: Readonly<Partial<Record<string, string>>> = {
   minPosition: 'position',
 }
 
-/** `setupCommand` as 'setup command'. */
+/** `setupCommand` as 'setup command', `per_page` as 'per page'. */
 const wordsOf = (name: string): string =>
-  called[name] ?? name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`)
+  called[name] ?? name.replace(/_?[A-Z]|_/g, (mark) => ` ${mark.replace('_', '').toLowerCase()}`)
 
 /** The error of a schema: a sentence that begins with the field's name and goes on with `says`. */
 export const saying =

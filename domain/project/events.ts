@@ -45,6 +45,21 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
     modelFetches: z.boolean(),
   }),
 })
+/** The clean filters, all of them by name, whose paths are published unfiltered from now on. */
+export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
+  data: z.object({}),
+  content: z.object({ filters: z.array(z.string()) }),
+})
+/** Whether the first turn that changes something opens a draft of a pull request from now on. */
+export const ProjectDraftsChanged = event('ProjectDraftsChanged', 1, {
+  data: z.object({ on: z.boolean() }),
+  content: none,
+})
+/** The repositories, all of them as `owner/name`, that are fetched as submodules from now on with the access of whoever runs a task. */
+export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
+  data: z.object({}),
+  content: z.object({ repositories: z.array(z.string()) }),
+})
 /** A secret has a value, which is in the vault and in no event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {
   data: z.object({ forAgent: z.boolean() }),
@@ -74,6 +89,9 @@ export const projectEvents = [
   ProjectSynced,
   ProjectSyncFailed,
   ProjectSettingsChanged,
+  ProjectFiltersAllowed,
+  ProjectDraftsChanged,
+  ProjectSubmodulesChosen,
   ProjectSecretSet,
   ProjectSecretRemoved,
   ProjectFeedbackRuleChanged,

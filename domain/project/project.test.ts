@@ -7,7 +7,10 @@ import {
   ProjectDeleted,
   ProjectSecretRemoved,
   ProjectSecretSet,
+  ProjectDraftsChanged,
+  ProjectFiltersAllowed,
   ProjectSettingsChanged,
+  ProjectSubmodulesChosen,
   ProjectSyncStarted,
   ProjectSynced,
   ProjectSyncFailed,
@@ -96,6 +99,40 @@ describe('its settings', () => {
     given(project, created, changed)
       .when({ type: 'ChangeSettings', setupCommand: 'make' })
       .then([ProjectSettingsChanged.of({}, { ...words, setupCommand: 'make' })]))
+  test('repository F1: name the filters that may go unapplied, and keep them when others change', () => {
+    const allowed = ProjectFiltersAllowed.of({}, { filters: ['lfs'] })
+    given(project, created, changed)
+      .when({ type: 'AllowFilters', filters: ['lfs', 'lfs'] })
+      .then([allowed])
+    given(project, created, allowed)
+      .when({ type: 'AllowFilters', filters: ['lfs'] })
+      .thenNothing()
+    given(project, created, allowed, changed)
+      .when({ type: 'AllowFilters', filters: ['lfs'] })
+      .thenNothing()
+    given(project, created, allowed)
+      .when({ type: 'AllowFilters', filters: [] })
+      .then([ProjectFiltersAllowed.of({}, { filters: [] })])
+  })
+  test('github gap 10: say whether turns open drafts, which they do not by default', () => {
+    const on = ProjectDraftsChanged.of({ on: true })
+    given(project, created).when({ type: 'ChangeDrafts', on: false }).thenNothing()
+    given(project, created).when({ type: 'ChangeDrafts', on: true }).then([on])
+    given(project, created, on, changed).when({ type: 'ChangeDrafts', on: true }).thenNothing()
+  })
+  test('repository F2: name the repositories that are fetched as submodules, and keep the filters', () => {
+    const chosen = ProjectSubmodulesChosen.of({}, { repositories: ['ada/lib'] })
+    const allowed = ProjectFiltersAllowed.of({}, { filters: ['lfs'] })
+    given(project, created, allowed)
+      .when({ type: 'ChooseSubmodules', repositories: ['ada/lib', 'ada/lib'] })
+      .then([chosen])
+    given(project, created, chosen, allowed, changed)
+      .when({ type: 'ChooseSubmodules', repositories: ['ada/lib'] })
+      .thenNothing()
+    given(project, created, allowed, chosen)
+      .when({ type: 'AllowFilters', filters: ['lfs'] })
+      .thenNothing()
+  })
   test('to what is true already are nothing', () =>
     given(project, created, changed).when({ type: 'ChangeSettings', egress: words.egress }).thenNothing())
   test('have a secret set and set again: its value is another, which no event tells', () =>

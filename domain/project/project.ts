@@ -6,10 +6,13 @@ import type { RecordedOf } from '../kernel/event.ts'
 import {
   ProjectCreated,
   ProjectDeleted,
+  ProjectDraftsChanged,
   ProjectFeedbackRuleChanged,
+  ProjectFiltersAllowed,
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectSettingsChanged,
+  ProjectSubmodulesChosen,
   ProjectSyncStarted,
   ProjectSynced,
   ProjectSyncFailed,
@@ -53,8 +56,13 @@ export type ProjectCommand =
   | { readonly type: 'RecordSync'; readonly isPrivate: boolean; readonly repository: RepositoryFacts }
   | { readonly type: 'RecordSyncFailure'; readonly code: string; readonly reason: string }
   | ({ readonly type: 'ChangeSettings' } & {
-      readonly [Name in keyof ProjectSettings]?: ProjectSettings[Name]
+      readonly [
+        Name in Exclude<keyof ProjectSettings, 'allowedFilters' | 'draftPullRequests' | 'submodules'>
+      ]?: ProjectSettings[Name]
     })
+  | { readonly type: 'AllowFilters'; readonly filters: readonly string[] }
+  | { readonly type: 'ChangeDrafts'; readonly on: boolean }
+  | { readonly type: 'ChooseSubmodules'; readonly repositories: readonly string[] }
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
   | { readonly type: 'RemoveSecret'; readonly name: string }
   /** What is not named stays as it is. */
@@ -91,6 +99,22 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       return [ProjectSyncFailed.of({ code: command.code }, { reason: command.reason })]
     case 'ChangeSettings':
       return changeSettings(command, state)
+    case 'AllowFilters': {
+      const filters = [...new Set(command.filters)]
+      return canonicalJson(filters) === canonicalJson(state.settings.allowedFilters)
+        ? []
+        : [ProjectFiltersAllowed.of({}, { filters })]
+    }
+    case 'ChangeDrafts':
+      return command.on === state.settings.draftPullRequests
+        ? []
+        : [ProjectDraftsChanged.of({ on: command.on })]
+    case 'ChooseSubmodules': {
+      const repositories = [...new Set(command.repositories)]
+      return canonicalJson(repositories) === canonicalJson(state.settings.submodules)
+        ? []
+        : [ProjectSubmodulesChosen.of({}, { repositories })]
+    }
     case 'SetSecret': {
       const { name, forAgent } = command
       if (state.settings.variables.some((variable) => variable.name === name))
@@ -137,7 +161,9 @@ function changeSettings(
       'variables',
     )
   const changed = { setupCommand, variables, egress, modelFetches }
-  return canonicalJson(changed) === canonicalJson(settings) ? [] : [ProjectSettingsChanged.of({}, changed)]
+  return canonicalJson({ ...settings, ...changed }) === canonicalJson(settings)
+    ? []
+    : [ProjectSettingsChanged.of({}, changed)]
 }
 
 function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectState {
@@ -157,8 +183,22 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
       return state.kind === 'project' && event.content !== null ? { ...state, ...event.content } : state
     case 'ProjectSettingsChanged':
       return state.kind === 'project' && event.content !== null
-        ? { ...state, settings: event.content }
+        ? { ...state, settings: { ...state.settings, ...event.content } }
         : state
+    case 'ProjectFiltersAllowed': {
+      const allowedFilters = event.content?.filters ?? []
+      return state.kind === 'project' ? { ...state, settings: { ...state.settings, allowedFilters } } : state
+    }
+    case 'ProjectDraftsChanged': {
+      const draftPullRequests = event.data.on
+      return state.kind === 'project'
+        ? { ...state, settings: { ...state.settings, draftPullRequests } }
+        : state
+    }
+    case 'ProjectSubmodulesChosen': {
+      const submodules = event.content?.repositories ?? []
+      return state.kind === 'project' ? { ...state, settings: { ...state.settings, submodules } } : state
+    }
     case 'ProjectSecretSet':
       return state.kind === 'project' && event.content !== null
         ? { ...state, secrets: new Map([...state.secrets, [event.content.name, event.data]]) }

@@ -16,6 +16,10 @@ export const settingsLimits = {
   /** Shorter secrets cannot be redacted from output without redacting ordinary words. */
   secretLength: 8,
   egress: 200,
+  /** Names of filters. */
+  filters: 20,
+  /** Repositories of submodules. */
+  submodules: 50,
 } as const
 
 export interface ProjectSettings {
@@ -26,6 +30,12 @@ export interface ProjectSettings {
   readonly egress: readonly string[]
   /** Whether an agent may have its model provider fetch from the network, past the hosts above. */
   readonly modelFetches: boolean
+  /** Clean filters, as `filter=` of `.gitattributes` names them, whose paths are published unfiltered. */
+  readonly allowedFilters: readonly string[]
+  /** Whether the first turn that changes something opens a draft of a pull request. */
+  readonly draftPullRequests: boolean
+  /** Repositories of the code host, as `owner/name` in lower case, that are fetched as submodules with the access of whoever runs the task. */
+  readonly submodules: readonly string[]
 }
 
 export const noSettings: ProjectSettings = {
@@ -33,6 +43,9 @@ export const noSettings: ProjectSettings = {
   variables: [],
   egress: [],
   modelFetches: false,
+  allowedFilters: [],
+  draftPullRequests: false,
+  submodules: [],
 }
 
 const reservedNames = new Set([

@@ -1,7 +1,15 @@
 /** The records of an audit bundle, and its manifest. */
 import { z } from 'zod'
 import { EventMeta } from '../kernel/event.schema.ts'
-import { bundleFormat, bundleVersion, contentCategories, manifestType, predicateType } from './auditBundle.ts'
+import {
+  blobStates,
+  bundleFormat,
+  bundleVersion,
+  contentCategories,
+  manifestType,
+  predicateType,
+  unopenedKinds,
+} from './auditBundle.ts'
 
 const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
 const Revision = z.int().nonnegative()
@@ -27,8 +35,10 @@ export const BundledContent = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
   /** Its key was destroyed. */
   z.strictObject({ kind: z.literal('erased') }),
-  /** It could not be opened: its key is missing, or it was changed in the log. */
-  z.strictObject({ kind: z.literal('unreadable') }),
+  /** Its ciphertext is the recorded one, and the server does not have the key that opens it. */
+  z.strictObject({ kind: z.literal('missing_key') }),
+  /** Its ciphertext, or what the ciphertext opens to, is not what was recorded. */
+  z.strictObject({ kind: z.literal('changed') }),
 ])
 export type BundledContent = z.infer<typeof BundledContent>
 
@@ -43,7 +53,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     /** The keys that this log signs or signed with, newest first. */
     keys: z.array(z.string()).min(1),
     /** Where a key was replaced: notes by which each key names the one after it. */
-    links: z.array(z.string()).optional(),
+    links: z.array(z.string()),
     /** The signed checkpoint that all proofs lead to. */
     checkpoint: z.string(),
     /** The signed checkpoint over the end of every stream, as of the same moment. */
@@ -54,44 +64,63 @@ export const BundleRecord = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
   /** That the stream ended with the event of this revision when the log was sealed, as a tlog-proof for the tree of the header's `heads`. */
   z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** An in-toto statement in a DSSE envelope, which says where each stream ends. */
+  /** An earlier seal of the epoch, with the hashes that prove that its tree is the beginning of the header's; all in base64. */
+  z.strictObject({
+    kind: z.literal('seal'),
+    size: z.int().positive(),
+    root: z.string(),
+    proof: z.array(z.string()),
+  }),
+  /** An in-toto statement in a DSSE envelope: payload and signature are in base64. */
   z.strictObject({
     kind: z.literal('manifest'),
     payloadType: z.literal(manifestType),
     payload: z.string(),
-    signatures: z.array(z.strictObject({ keyid: z.string(), sig: z.string() })).min(1),
+    signatures: z.array(z.strictObject({ keyid: z.string(), sig: z.string() })).length(1),
   }),
 ])
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
 /** Every content of these revisions that was not withheld is of this kind. */
-const UnopenedRun = z.object({
+const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,
   last: Revision,
-  kind: z.enum(['erased', 'unreadable']),
+  kind: z.enum(unopenedKinds),
 })
 export type UnopenedRun = z.infer<typeof UnopenedRun>
 
-/** What the manifest says: how far each stream went when the bundle was made. */
-export const Manifest = z.object({
+const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) })
+export type ListedBlob = z.infer<typeof ListedBlob>
+
+const ListedSeals = z.strictObject({
+  /** Every seal over so many events or more, up to the header's checkpoint, is listed in `sizes`. 0: every seal of the epoch is. */
+  from: z.int().nonnegative(),
+  /** How many events each of these seals is over. Each has a line of its own. */
+  sizes: z.array(z.int().positive()),
+  /** Sizes that were asked for: each has a line of its own too, and need not be that of a seal. */
+  asked: z.array(z.int().positive()),
+})
+export type ListedSeals = z.infer<typeof ListedSeals>
+
+/** What the log signs of a bundle. */
+export const Manifest = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
   /** Each stream under its name, by the hash of its last event. */
-  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: Sha256Hex }) })),
+  subject: z.array(z.strictObject({ name: z.string(), digest: z.strictObject({ sha256: Sha256Hex }) })),
   predicateType: z.literal(predicateType),
-  predicate: z.object({
-    logId: z.string(),
-    epoch: z.int().positive(),
-    taskId: z.string(),
-    /** As in the header. */
-    keys: z.array(z.string()),
-    treeSize: z.int().positive(),
+  predicate: z.strictObject({
+    /** The SHA-256 of the header's line, without its newline. */
+    header: Sha256Hex,
     /** The revision of each stream's last event. */
     heads: z.record(z.string(), Revision),
     withheld: z.array(z.enum(contentCategories)),
     /** Contents that the server could not show. Any other that is not withheld is in the bundle. */
-    unopened: z.array(UnopenedRun).optional(),
+    unopened: z.array(UnopenedRun),
+    /** The blobs that the events name, each once, with what the server found in their place. */
+    blobs: z.array(ListedBlob),
+    seals: ListedSeals,
   }),
 })
 export type Manifest = z.infer<typeof Manifest>

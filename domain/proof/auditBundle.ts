@@ -4,14 +4,24 @@
  */
 
 export const bundleFormat = 'flightdeck-audit'
-export const bundleVersion = 1
+export const bundleVersion = 2
 /** What a bundle's manifest is, for tools that know in-toto statements. */
 export const manifestType = 'application/vnd.in-toto+json'
-export const predicateType = 'https://flightdeck.dev/audit-manifest/v1'
+export const predicateType = 'https://flightdeck.dev/audit-manifest/v2'
 
 /** What can be left out of a bundle, by who wrote it. */
 export const contentCategories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
 export type ContentCategory = (typeof contentCategories)[number]
+
+/** Why a content that was not withheld is not in a bundle. */
+export const unopenedKinds = ['erased', 'missing_key', 'changed'] as const
+
+/**
+ * What the server found in the place of a blob. `kept`: bytes that have its hash. `changed`: other bytes. `erased`: its key was destroyed,
+ * whether or not its bytes are still there. `missing`: nothing.
+ */
+export const blobStates = ['kept', 'changed', 'erased', 'missing'] as const
+export type BlobState = (typeof blobStates)[number]
 
 const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   TaskCreated: ['prompts'],

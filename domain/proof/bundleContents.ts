@@ -21,13 +21,11 @@ export function unopenedRuns(): {
   }
 }
 
-/** Contents that are there, or are missing, otherwise than the manifest says. */
+/** Contents that are there, or are missing, otherwise than the manifest says, and those that the server found changed. */
 export function contentFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   { withheld, unopened }: Manifest['predicate'],
 ): readonly BundleFault[] {
-  // Bundles of the first days do not say it.
-  if (unopened === undefined) return []
   return [...streams.values()].flat().flatMap(({ event, content }) => {
     const why = event.meta.content === null ? undefined : whyNot(event, content, withheld, unopened)
     return why === undefined
@@ -36,6 +34,12 @@ export function contentFaults(
   })
 }
 
+const states = {
+  erased: 'was erased',
+  missing_key: 'has no key on the server',
+  changed: 'was changed in the log',
+} as const satisfies Record<UnopenedRun['kind'], string>
+
 function whyNot(
   { type, stream, revision }: Envelope,
   content: BundledContent,
@@ -43,14 +47,18 @@ function whyNot(
   unopened: readonly UnopenedRun[],
 ): string | undefined {
   const category = withheldAs(type, withheld)
-  if (category !== undefined)
-    return content.kind === 'withheld' && content.category === category
-      ? undefined
-      : `The manifest says that its content is withheld with the ${category}.`
+  if (category !== undefined) {
+    // Whoever has a withheld text may show it later: its commitment, which is looked at elsewhere, proves it.
+    const isAsSaid =
+      content.kind === 'disclosed' || (content.kind === 'withheld' && content.category === category)
+    return isAsSaid ? undefined : `The manifest says that its content is withheld with the ${category}.`
+  }
   const run = unopened.find(
     (each) => each.stream === stream && each.first <= revision && revision <= each.last,
   )
-  if (content.kind === (run?.kind ?? 'disclosed')) return undefined
-  if (run === undefined) return 'Its content was left out: the manifest says that it is in the bundle.'
-  return `The manifest says that its content ${run.kind === 'erased' ? 'was erased' : 'could not be opened'}.`
+  if (content.kind !== (run?.kind ?? 'disclosed'))
+    return run === undefined
+      ? 'Its content was left out: the manifest says that it is in the bundle.'
+      : `The manifest says that its content ${states[run.kind]}.`
+  return run?.kind === 'changed' ? 'The server found that its content was changed in the log.' : undefined
 }

@@ -12,17 +12,22 @@ export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>
 export interface Cryptography {
   readonly sha256: Sha256
   readonly utf8: (text: string) => Uint8Array
+  /** The text that these bytes are in UTF-8; `undefined` when they are none. */
+  readonly text: (bytes: Uint8Array) => string | undefined
   /** Whether this Ed25519 key signed the message. */
   readonly isSignedBy: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
 }
 
 /** What DSSE signs: the payload under its type (pre-authentication encoding, version 1). */
-export function signedBytes({ utf8 }: Cryptography, payloadType: string, payload: string): Uint8Array {
-  const body = utf8(payload)
-  const head = utf8(`DSSEv1 ${utf8(payloadType).length} ${payloadType} ${body.length} `)
-  const bytes = new Uint8Array(head.length + body.length)
+export function signedBytes(
+  { utf8 }: Pick<Cryptography, 'utf8'>,
+  payloadType: string,
+  payload: Uint8Array,
+): Uint8Array {
+  const head = utf8(`DSSEv1 ${utf8(payloadType).length} ${payloadType} ${payload.length} `)
+  const bytes = new Uint8Array(head.length + payload.length)
   bytes.set(head)
-  bytes.set(body, head.length)
+  bytes.set(payload, head.length)
   return bytes
 }
 

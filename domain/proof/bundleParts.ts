@@ -1,5 +1,5 @@
 /** A bundle that was read: its parts, and what was found in them. */
-import type { BundledContent, BundleHeader, BundleRecord, Envelope } from './auditBundle.schema.ts'
+import type { BundledContent, BundleHeader, BundleRecord, Envelope, Manifest } from './auditBundle.schema.ts'
 import type { Checkpoint, VerifierKey } from './checkpoint.ts'
 
 export interface BundleFault {
@@ -18,23 +18,37 @@ export interface BundledEvent {
   readonly content: BundledContent
 }
 
+export type SealRecord = Extract<BundleRecord, { kind: 'seal' }>
+
 /** The records of a bundle, sorted. */
 export interface Parts {
   readonly header: BundleHeader | undefined
+  /** The line of the header, as it stands there. */
+  readonly headerLine: string
   readonly streams: ReadonlyMap<string, readonly BundledEvent[]>
   readonly proofs: readonly Extract<BundleRecord, { kind: 'proof' | 'end' }>[]
+  readonly seals: readonly SealRecord[]
   readonly manifests: readonly Extract<BundleRecord, { kind: 'manifest' }>[]
 }
 
-/** What the log's key vouches for. */
-export interface Signed {
-  /** The key that signed the checkpoint, as text. */
+/** A key of the header: as text, and read. */
+export interface ListedKey {
   readonly text: string
-  /** The reader does not know this key: one that they know names it as its successor. */
-  readonly isReplacement: boolean
-  /** The keys that the reader takes for the log's, by their text. */
-  readonly keys: ReadonlyMap<string, VerifierKey>
-  readonly checkpoint: Checkpoint
-  /** Over the ends of all streams; `undefined` when it was not signed. */
+  readonly key: VerifierKey
+}
+
+/** What the keys of the header vouch for. */
+export interface Signed {
+  /** The keys of the header. */
+  readonly keys: readonly ListedKey[]
+  /** `undefined` when none of these keys signed it. */
+  readonly checkpoint: Checkpoint | undefined
+  /** Over the ends of all streams. */
   readonly heads: Checkpoint | undefined
+}
+
+/** The manifest, if one of the header's keys signed it. */
+export interface SignedManifest {
+  readonly signer: ListedKey
+  readonly manifest: Manifest
 }

@@ -25,6 +25,10 @@ export interface SealNotes {
 export const headsOriginOf = (identity: LogIdentity, size: number): string =>
   `${originOf(identity)}/heads/${size}`
 
+/** What a restore signs: the tree of the log that it goes back to, under the epoch that it begins. No seal has this origin. */
+export const restoredText = (identity: LogIdentity, tree: TreeHead): string =>
+  checkpointText({ origin: `${originOf(identity)}/restored`, ...tree })
+
 /** The two texts that are signed. */
 export function sealTexts(
   identity: LogIdentity,

@@ -14,6 +14,7 @@ import {
   tileName,
   tileOf,
 } from './tiles.ts'
+import { randomRuns } from '../../tests/longRun.ts'
 
 const sha256 = (bytes: Uint8Array): Hash => new Uint8Array(createHash('sha256').update(bytes).digest())
 const leaf = (number: number) =>
@@ -52,7 +53,7 @@ test('the right edge is all that is needed to go on', () => {
       const leaves = Array.from({ length: first + more }, (_, index) => leaf(index))
       expect(rootOfTiles(sha256, next)).toEqual(rootOfLeaves(leaves))
     }),
-    { numRuns: 20 },
+    { numRuns: randomRuns(20) },
   )
 })
 
@@ -70,7 +71,7 @@ test('leaves can be replaced, and the root is that of the leaves as they are now
       settle(sha256, tree)
       expect(rootOfTiles(sha256, tree)).toEqual(rootOfLeaves(leaves))
     }),
-    { numRuns: 30 },
+    { numRuns: randomRuns(30) },
   )
 })
 

@@ -6,7 +6,8 @@ import { combine, nodeHash, nodesOf, type Hash, type Node, type Sha256 } from '.
 
 const width = 256
 const hashBytes = 32
-const levelsInTile = 8
+/** A tile holds subtrees of every so many levels. */
+export const levelsInTile = 8
 
 /** The tile of a level, counted from the left. */
 export type TileId = Node

@@ -1,15 +1,26 @@
 /** Writes an audit bundle, line by line. */
 import { toBase64 } from '../kernel/base64.ts'
-import { type BundledContent, type BundleRecord, type Envelope, type Manifest } from './auditBundle.schema.ts'
+import type {
+  BundledContent,
+  BundleHeader,
+  BundleRecord,
+  Envelope,
+  ListedBlob,
+  ListedSeals,
+  Manifest,
+} from './auditBundle.schema.ts'
 import {
   bundleFormat,
   bundleVersion,
   manifestType,
   predicateType,
+  type BlobState,
   type ContentCategory,
 } from './auditBundle.ts'
+import { blobsIn } from './bundleBlobs.ts'
 import { unopenedRuns } from './bundleContents.ts'
-import { originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
+import { hexOf, originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
+import type { SealRecord } from './bundleParts.ts'
 import { parseCheckpoint, parseNote } from './checkpoint.ts'
 
 export interface BundledEvent {
@@ -29,7 +40,7 @@ export interface BundleSource {
   readonly taskId: string
   readonly keys: readonly string[]
   /** Notes by which a key names the one that replaced it. */
-  readonly links?: readonly string[]
+  readonly links: readonly string[]
   /** The signed checkpoint that all proofs lead to. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
@@ -39,16 +50,20 @@ export interface BundleSource {
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
   /** The tlog-proofs of an event, where they are to be in the bundle. The last of each stream needs both. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>
+  /** What is found in the place of a blob that an event names. */
+  readonly stateOf: (blob: string, stream: string) => Promise<BlobState>
+  /** Earlier seals with their proofs, and which of them there are. */
+  readonly seals: ListedSeals & { readonly proofs: readonly Omit<SealRecord, 'kind'>[] }
   /** Signs with the newest of the keys. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
 /** Throws a RangeError when the checkpoint is not one of this log. */
 export async function* writeBundle(source: BundleSource, cryptography: Cryptography): AsyncGenerator<string> {
-  const { logId, epoch, taskId, keys, links = [], checkpoint, headsCheckpoint } = source
+  const { logId, epoch, taskId, keys, links, checkpoint, headsCheckpoint } = source
   const head = parseCheckpoint(parseNote(checkpoint)?.text ?? '')
   if (head?.origin !== originOf(source)) throw new RangeError('The checkpoint belongs to another log.')
-  yield line({
+  const header: BundleHeader = {
     kind: 'header',
     format: bundleFormat,
     version: bundleVersion,
@@ -56,42 +71,49 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
     epoch,
     taskId,
     keys: [...keys],
-    ...(links.length > 0 ? { links: [...links] } : {}),
+    links: [...links],
     checkpoint,
     heads: headsCheckpoint,
-  })
+  }
+  const headerLine = line(header)
+  yield headerLine
   const heads = new Map<string, Envelope>()
   const unopened = unopenedRuns()
+  /** By hash, the stream that names the blob. */
+  const named = new Map<string, string>()
   for await (const { event, content } of source.events) {
     heads.set(event.stream, event)
     unopened.add(event, content)
+    for (const blob of blobsIn(event)) named.set(blob, event.stream)
     yield line({ kind: 'event', event, content })
     const { stream, revision } = event
     const { inLog, atEnd } = source.proofsOf(event)
     if (inLog !== undefined) yield line({ kind: 'proof', stream, revision, proof: inLog })
     if (atEnd !== undefined) yield line({ kind: 'end', stream, revision, proof: atEnd })
   }
+  const { proofs, ...seals } = source.seals
+  for (const proof of proofs) yield line({ kind: 'seal', ...proof })
+  const blobs: ListedBlob[] = []
+  for (const [hash, stream] of named) blobs.push({ hash, state: await source.stateOf(hash, stream) })
   const manifest: Manifest = {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [...heads].map(([name, { meta }]) => ({ name, digest: { sha256: meta.hash } })),
     predicateType,
     predicate: {
-      logId,
-      epoch,
-      taskId,
-      keys: [...keys],
-      treeSize: head.size,
+      header: hexOf(cryptography.sha256(cryptography.utf8(headerLine))),
       heads: Object.fromEntries([...heads].map(([name, { revision }]) => [name, revision])),
       withheld: [...source.withheld],
       unopened: unopened.runs(),
+      blobs,
+      seals,
     },
   }
-  const payload = JSON.stringify(manifest)
+  const payload = cryptography.utf8(JSON.stringify(manifest))
   const sig = toBase64(source.sign(signedBytes(cryptography, manifestType, payload)))
   yield line({
     kind: 'manifest',
     payloadType: manifestType,
-    payload,
+    payload: toBase64(payload),
     signatures: [{ keyid: keys[0] ?? '', sig }],
   })
 }

@@ -31,6 +31,8 @@ export type ExecutionOutcome =
       readonly code: string
       readonly reason: string
       readonly exitCode: number | null
+      /** ISO 8601; until when the code host asked to wait. */
+      readonly retryAt?: string
     }
   | { readonly kind: 'cancelled' }
 
@@ -132,7 +134,12 @@ export type TaskCommand =
   | {
       readonly type: 'SettleIssueComment'
       readonly outcome:
-        | { readonly kind: 'written'; readonly commentId: string }
+        | {
+            readonly kind: 'written'
+            readonly commentId: string
+            /** The revision of the task that the comment tells of. */
+            readonly shows: number
+          }
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
     }
   | {
@@ -203,6 +210,8 @@ export type TaskCommand =
       readonly terminal: TerminalHead | null
       /** The id of the execution that delivers the next queued message, or else of the request that updates the pull request, or of the message that it no longer is. */
       readonly nextExecutionId: string
+      /** Whether the project wants a draft of a pull request for what the turn changed. */
+      readonly opensDraft?: boolean
     }
   /** The changes while the pull request is made: those that it publishes, or those for which it is refused. */
   | {

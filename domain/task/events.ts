@@ -15,10 +15,11 @@ import {
   TaskId,
   UserId,
 } from '../kernel/ids.schema.ts'
-import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { event, upcast, none, type EventOf } from '../kernel/event.schema.ts'
 import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
 import { feedbackEvents } from './codeHost/feedbackEvents.ts'
 import { issueEvents } from './codeHost/issueEvents.ts'
+import { passingFaults } from './modelRetry.ts'
 import {
   TaskCreatedFromTurn,
   TaskForked,
@@ -35,6 +36,9 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
+
+/** Why a model cannot answer at the moment. */
+export const PassingFault = z.enum(passingFaults)
 
 const Commit = ObjectName
 /** The git tree of the files; `null` when none was written. */
@@ -130,6 +134,23 @@ export const MessagePosted = event('MessagePosted', 1, {
   content: z.object({ message: z.string() }),
 })
 
+/** The agent did something that nobody had asked for, before it took up the message of the turn; `said` may be empty. */
+export const AgentActedUnasked = event('AgentActedUnasked', 1, {
+  data: z.object({ ...execution, messageId: MessageId, agent: AgentName }),
+  content: z.object({ said: z.string() }),
+})
+/** The model could not answer for a reason that passes. The turn goes on, and asks it once more at `retryAt`. */
+export const ModelRetryScheduled = event('ModelRetryScheduled', 1, {
+  data: z.object({
+    ...execution,
+    messageId: MessageId,
+    agent: AgentName,
+    code: PassingFault,
+    retryAt: z.iso.datetime(),
+  }),
+  content: none,
+})
+
 export const ExecutionRequested = event('ExecutionRequested', 1, {
   data: z.object({
     ...execution,
@@ -153,14 +174,25 @@ export const ExecutionCompleted = event('ExecutionCompleted', 1, {
   data: z.object({ ...work, exitCode: z.number().int().nullable(), terminal: TerminalHead.nullable() }),
   content: none,
 })
-export const ExecutionFailed = event('ExecutionFailed', 1, {
-  data: z.object({
-    ...work,
-    code: z.string(),
-    exitCode: z.number().int().nullable(),
-    terminal: TerminalHead.nullable(),
+const Failure = z.object({
+  ...work,
+  code: z.string(),
+  exitCode: z.number().int().nullable(),
+  terminal: TerminalHead.nullable(),
+})
+const FailureReason = z.object({ reason: z.string() })
+export const ExecutionFailed = event('ExecutionFailed', 2, {
+  data: Failure.extend({
+    /** Until when the code host asked to wait; `null` where it did not, and as version 1 recorded it. */
+    retryAt: z.iso.datetime().nullable(),
   }),
-  content: z.object({ reason: z.string() }),
+  content: FailureReason,
+  upcasts: [
+    upcast({ data: Failure, content: FailureReason }, ({ data, content }) => ({
+      data: { ...data, retryAt: null },
+      content,
+    })),
+  ],
 })
 export const ExecutionCancelled = event('ExecutionCancelled', 1, {
   data: z.object({ ...work, terminal: TerminalHead.nullable() }),
@@ -330,6 +362,8 @@ export const progressEvents = [
   WorkspacePreparing,
   WorkspacePrepared,
   AgentStarted,
+  AgentActedUnasked,
+  ModelRetryScheduled,
   MessagePosted,
   ToolStarted,
   ToolFinished,

@@ -152,7 +152,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
     snapshot: past.snapshotTaken(1),
   },
   RecordRestore: { type: 'RecordRestore', executionId: executionId(3), keptPaths: [], changes: null },
-  SettleIssueComment: { type: 'SettleIssueComment', outcome: { kind: 'written', commentId: '7' } },
+  SettleIssueComment: { type: 'SettleIssueComment', outcome: { kind: 'written', commentId: '7', shows: 3 } },
 }
 
 type Expected = FaultCode | readonly TaskEvent['type'][]

@@ -8,6 +8,7 @@ import { lives, liveTask, logOf, type Life, type Moment } from '../../tests/doma
 import { fold, isRefusal } from '../kernel/decider.ts'
 import type { LiveTask, TaskState } from './state.ts'
 import { task } from './task.ts'
+import { randomRuns } from '../../tests/longRun.ts'
 
 /** `pending -> queued -> running -> an end`, from an end to `queued`; a cancel may come before the runner. */
 const machine: Readonly<Record<string, readonly string[]>> = {
@@ -28,7 +29,7 @@ const over = (check: (life: Life) => void): void =>
     fc.property(lives(), (life) => {
       check(life)
     }),
-    { numRuns: 200 },
+    { numRuns: randomRuns(200) },
   )
 
 /** The steps of a life that the machine does not know. */
@@ -140,7 +141,7 @@ describe('the fold', () => {
         const snapshot = structuredClone(fold(task, log.slice(0, cut)))
         expect(fold(task, log.slice(cut), snapshot)).toEqual(fold(task, log))
       }),
-      { numRuns: 200 },
+      { numRuns: randomRuns(200) },
     ))
 
   test('changes no state in place', () =>

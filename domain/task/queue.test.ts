@@ -216,6 +216,7 @@ describe('a command', () => {
             code: 'timeout',
             exitCode: 124,
             terminal: null,
+            retryAt: null,
           },
           { reason: 'The command took too long.' },
         ),

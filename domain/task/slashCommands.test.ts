@@ -33,4 +33,12 @@ describe('a message to claude', () => {
   ])('%j is given to it', (message) => expect(refusalOfCommand('claude', message)).toBeNull())
 })
 
+test('what works on a conversation is refused where there is none yet', () => {
+  expect(refusalOfCommand('claude', '/compact keep the plan', true)).toBe(
+    '/compact works on a conversation, and there is none yet. Describe the task first.',
+  )
+  expect(refusalOfCommand('claude', '/compact keep the plan')).toBeNull()
+  expect(refusalOfCommand('claude', '/init', true)).toBeNull()
+})
+
 test('cursor has none that are known', () => expect(refusalOfCommand('cursor', '/clear')).toBeNull())

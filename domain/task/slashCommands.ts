@@ -103,9 +103,11 @@ const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string
   },
 }
 
-/** The sentence by which a message to an agent is refused; `null` when it is not. */
-export function refusalOfCommand(agent: AgentName, message: string): string | null {
+/** The sentence by which a message to an agent is refused, the `first` of its task or a later one; `null` when it is not. */
+export function refusalOfCommand(agent: AgentName, message: string, first = false): string | null {
   const name = /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
+  if (first && slashCommandsOf(agent).some((command) => command.name === name && command.needsTurn))
+    return `/${name} works on a conversation, and there is none yet. Describe the task first.`
   const commands = refused[agent] ?? {}
   const instead = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (instead === undefined) return null

@@ -232,6 +232,8 @@ function evolveTask(
     case 'ToolFinished':
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
+    case 'AgentActedUnasked':
+    case 'ModelRetryScheduled':
     case 'MessageEdited':
     case 'SecretsGranted':
     case 'CommandOutputRecorded':

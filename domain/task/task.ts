@@ -35,6 +35,7 @@ import { issueOrigin, settleIssueComment } from './codeHost/issue.ts'
 import { recordRestore, recordSnapshot, undoTurn } from './undo.ts'
 import {
   automaticUpdate,
+  firstDraft,
   missPullRequest,
   observePullRequest,
   recordChanges,
@@ -137,7 +138,7 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     images,
   } = command
   const first: QueuedMessage = { messageId, kind: 'turn', agent }
-  const refusal = refusalOfWords(first, description, 'description')
+  const refusal = refusalOfWords(first, description, 'description', command.from === undefined)
   if (refusal) return refusal
   const created = TaskCreated.of(
     { taskId, ownerId, projectId, agent },
@@ -301,6 +302,7 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   return [
     ...ending,
     ...(isUpdated ? automaticUpdate(state, command.nextExecutionId, execution.executionId) : []),
+    ...(isTurnDone && command.opensDraft ? firstDraft(state, command.nextExecutionId) : []),
   ]
 }
 
@@ -314,8 +316,9 @@ function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,
   field: 'message' | 'description',
+  begins = false,
 ) {
-  const sentence = kind === 'turn' ? refusalOfCommand(agent, message) : null
+  const sentence = kind === 'turn' ? refusalOfCommand(agent, message, begins) : null
   return sentence === null ? undefined : refuse('invalid_input', sentence, field)
 }
 
@@ -336,7 +339,14 @@ function endOf(execution: Execution, outcome: ExecutionOutcome, terminal: Termin
       return ExecutionCompleted.of({ executionId, messageId, exitCode: outcome.exitCode, terminal })
     case 'failed':
       return ExecutionFailed.of(
-        { executionId, messageId, code: outcome.code, exitCode: outcome.exitCode, terminal },
+        {
+          executionId,
+          messageId,
+          code: outcome.code,
+          exitCode: outcome.exitCode,
+          terminal,
+          retryAt: outcome.retryAt ?? null,
+        },
         { reason: outcome.reason },
       )
     case 'cancelled':

@@ -7,11 +7,13 @@ import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import { taskStream } from '../kernel/streams.ts'
 import {
+  AgentActedUnasked,
   CommandOutputRecorded,
   MessageEdited,
   MessagePosted,
   MessageQueued,
   MessageWithdrawn,
+  ModelRetryScheduled,
   type TaskEvent,
 } from '../task/events.ts'
 import { chatMessageOf, chatView, endIn, messageDocumentId } from './chat.ts'
@@ -214,5 +216,37 @@ describe('a message id that a client made', () => {
     expect(ChatMessage.parse(answer)).toStrictEqual(answer)
     expect(answer?.id).toBe(messageId(1))
     expect(answer).not.toHaveProperty('messageId')
+  })
+})
+
+describe('what happens around a turn', () => {
+  const about = { executionId: executionId(1), messageId: messageId(9), agent: 'claude' } as const
+
+  test('agents D1: what the agent did unasked is a message of its own, and no answer', () => {
+    const acted = AgentActedUnasked.of(about, { said: 'I woke up.' })
+    expect(message(9, past.running, acted)).toMatchObject({
+      messageType: 'system',
+      executionId: executionId(1),
+      agent: 'claude',
+      message: expect.stringMatching(/^The agent worked on its own between messages; .*I woke up\.$/s),
+    })
+    expect(message(9, past.running, AgentActedUnasked.of(about, { said: '' }))?.message).toBe(
+      'The agent worked on its own between messages; nobody had asked it.',
+    )
+    // The message of the turn goes on.
+    expect(message(1, past.running, acted)).toMatchObject({ status: 'running' })
+  })
+
+  test('agents, overload: the waiting for the model is said with its time', () => {
+    const waits = ModelRetryScheduled.of({
+      ...about,
+      code: 'overloaded',
+      retryAt: '2026-11-28T14:05:00.000Z',
+    })
+    expect(message(9, past.running, waits)).toMatchObject({
+      messageType: 'system',
+      message: 'The model is overloaded. Trying once more at 14:05 UTC.',
+      modelRetry: { code: 'overloaded', retryAt: '2026-11-28T14:05:00.000Z' },
+    })
   })
 })

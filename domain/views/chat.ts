@@ -4,6 +4,7 @@ import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
+import { retrySentence, timeInUtc } from '../task/modelRetry.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import type { AnyRecorded, View } from './view.ts'
@@ -32,6 +33,8 @@ export const chatView: View<MessageDocument> = {
   types: [
     'MessageQueued',
     'MessagePosted',
+    'AgentActedUnasked',
+    'ModelRetryScheduled',
     'MessageWithdrawn',
     'MessageEdited',
     'MessageDelivered',
@@ -53,6 +56,8 @@ export const chatView: View<MessageDocument> = {
     switch (event.type) {
       case 'MessageQueued':
       case 'MessagePosted':
+      case 'AgentActedUnasked':
+      case 'ModelRetryScheduled':
       case 'MessageWithdrawn':
       case 'MessageEdited':
       case 'MessageDelivered':
@@ -99,6 +104,13 @@ export const chatView: View<MessageDocument> = {
           status: 'completed',
           executionId: event.data.executionId,
         }
+      case 'AgentActedUnasked':
+        return { ...ofSystem(event, unaskedWords(event.content)), agent: event.data.agent }
+      case 'ModelRetryScheduled': {
+        const { code, retryAt, agent } = event.data
+        const message = retrySentence(code, timeInUtc(retryAt))
+        return { ...ofSystem(event, message), agent, modelRetry: { code, retryAt } }
+      }
       case 'MessageWithdrawn':
         return undefined
       case 'MessageEdited': {
@@ -179,6 +191,22 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
     position: event.position,
     version: event.revision,
   }
+}
+
+/** A message of the system about a turn. */
+function ofSystem(
+  event: RecordedOf<Extract<TaskEvent, { type: 'AgentActedUnasked' | 'ModelRetryScheduled' }>>,
+  message: string | null,
+): MessageDocument {
+  const { messageId, executionId } = event.data
+  return { ...posted(event, messageId, message), executionId }
+}
+
+/** `null` where what the agent said was erased. */
+function unaskedWords(content: { readonly said: string } | null): string | null {
+  if (content === null) return null
+  const happened = 'The agent worked on its own between messages; nobody had asked it.'
+  return content.said === '' ? happened : `${happened} It said:\n\n${content.said}`
 }
 
 /** The status of an execution's message; for a command also how it ended, with its last output below. */

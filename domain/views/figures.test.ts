@@ -30,6 +30,7 @@ import {
 } from '../task/events.ts'
 import { figuresRows, figuresView, type FiguresDocument } from './figures.ts'
 import { foldView, type AnyRecorded } from './view.ts'
+import { randomRuns } from '../../tests/longRun.ts'
 
 const always: Period = { from: '2000-01-01', to: '2999-12-31' }
 const id = taskId(1)
@@ -57,7 +58,10 @@ const requested = (n: number, kind: 'turn' | 'command' = 'turn') =>
 const started = (n: number, attempt = 1) => ExecutionStarted.of({ ...work(n), attempt, runnerId: 'runner' })
 const completed = (n: number) => ExecutionCompleted.of({ ...work(n), exitCode: 0, terminal: null })
 const failed = (n: number) =>
-  ExecutionFailed.of({ ...work(n), code: 'internal', exitCode: null, terminal: null }, { reason: 'words' })
+  ExecutionFailed.of(
+    { ...work(n), code: 'internal', exitCode: null, terminal: null, retryAt: null },
+    { reason: 'words' },
+  )
 const opened = PullRequestOpened.of(
   { requestId: 'r' },
   { number: 1, url: 'words', headCommit: 'a'.repeat(40) },
@@ -248,7 +252,7 @@ describe('over any life of tasks', () => {
       fc.property(fc.tuple(lives(1), lives(2)), ([one, two]) => {
         check([...logOf(one), ...logOf(two)])
       }),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     )
 
   test.each(groupings)('the sums by %s are the sum of all', (by) =>

@@ -12,6 +12,7 @@ import { byPlaceInQueue, chatView } from './chat.ts'
 import { logView } from './log.ts'
 import { tasksView } from './tasks.ts'
 import { foldView, type AnyRecorded, type ViewDocument } from './view.ts'
+import { randomRuns } from '../../tests/longRun.ts'
 
 type Log = readonly AnyRecorded[]
 const nothing: ReadonlyMap<string, ViewDocument> = new Map()
@@ -23,7 +24,7 @@ const over = (check: (log: Log, cut: number) => void): void =>
     fc.property(logs, fc.nat(), (log, at) => {
       check(log, at % (log.length + 1))
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(60) },
   )
 
 describe.each(views)('the view of $collection', (view) => {
@@ -99,7 +100,7 @@ describe('the documents of a task', () => {
       fc.property(lives(), (life) => {
         check(logOf(life))
       }),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     )
   const upTo = (log: ReturnType<typeof logOf>) => log.map((_, index) => log.slice(0, index + 1))
 

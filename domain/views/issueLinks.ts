@@ -1,34 +1,109 @@
-/** Tasks that were made of issues: which issue, and whether it leads to the task by now. */
+/** What is told of tasks at the code host: on which issue or pull request, and whether the comment says how far the task is. */
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
-import type { View, ViewDocument } from './view.ts'
+import { todosAfter, withoutDone, type Todo } from './todos.ts'
+import type { AnyRecorded, View, ViewDocument } from './view.ts'
 
 export interface IssueLinkDocument extends ViewDocument {
-  readonly comment: 'due' | 'written' | 'failed'
-  /** `null` here and below where the content was erased. */
+  /** `none`: nobody there waits for word of the task. `stale`: the task has moved on since it was written. */
+  readonly comment: 'none' | 'due' | 'written' | 'stale' | 'failed'
+  /** `null` where none was written, or its id was erased. */
+  readonly commentId: string | null
+  /** Whether the comment tells how far the task is: those of earlier versions only led to it, and stay as they are. */
+  readonly isKept: boolean
+  /** Revision of the latest event that the comment should tell of. */
+  readonly changedAt: number
+  /** Of the issue that the task was made of; `null` where it was made of none, and here and below where the content was erased. */
   readonly repositoryId: string | null
   readonly number: number | null
+  readonly isOnPull: boolean
+  /** Whether the next turn may be one that feedback of the pull request asked for. */
+  readonly isAwaited: boolean
+  readonly todos: readonly Todo[]
   readonly order: string
 }
 
-const types = ['TaskCreatedFromIssue', 'IssueCommented', 'IssueCommentFailed', 'TaskDeleted'] as const
+/** What such a comment tells of. */
+export const toldToIssues = [
+  'ExecutionRequested',
+  'ExecutionStarted',
+  'ExecutionCompleted',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+  'PullRequestOpened',
+  'ToolStarted',
+] as const
+
+const types = [
+  'TaskCreatedFromIssue',
+  'IssueCommented',
+  'IssueCommentUpdated',
+  'IssueCommentFailed',
+  'FeedbackSent',
+  ...toldToIssues,
+  'TaskDeleted',
+] as const
 
 export const issueLinksView: View<IssueLinkDocument> = {
   collection: 'issueLinks',
-  version: 1,
+  version: 3,
   streams: ['task'],
   types,
   indexes: [['comment', 'order']],
-  touches: ({ type, stream }) => (types.some((one) => one === type) ? [parseTask(stream)] : []),
+  touches: (event) =>
+    types.some((one) => one === event.type) && (event.type !== 'ToolStarted' || event.data.kind === 'todo')
+      ? [parseTask(event.stream)]
+      : [],
   evolve: (document, event, id) => {
     if (event.type === 'TaskDeleted') return undefined
+    const { revision: version } = event
     if (event.type === 'TaskCreatedFromIssue') {
-      const { content, position, revision: version } = event
+      const { content, position } = event
       const { repositoryId = null, number = null } = content ?? {}
-      return { id, comment: 'due', repositoryId, number, order: sortKey(position), position, version }
+      const none = { comment: 'due', repositoryId, number, isOnPull: false } as const
+      return { id, ...unwritten, ...none, changedAt: version, order: sortKey(position), position, version }
+    }
+    if (event.type === 'PullRequestOpened' && document?.isOnPull !== false) {
+      const { content, position } = event
+      const number = content?.number ?? null
+      if (document !== undefined && document.number === number) return { ...document, version }
+      const none = { comment: 'none', repositoryId: null, number, isOnPull: true } as const
+      return { id, ...unwritten, ...none, changedAt: version, order: sortKey(position), position, version }
     }
     if (document === undefined) return undefined
-    const comment = event.type === 'IssueCommented' ? 'written' : 'failed'
-    return { ...document, comment, version: event.revision }
+    if (event.type === 'FeedbackSent') return { ...document, isAwaited: document.isOnPull, version }
+    if (event.type === 'IssueCommentFailed') return { ...document, comment: 'failed', version }
+    if (event.type === 'IssueCommented')
+      return { ...document, comment: 'written', commentId: event.content?.commentId ?? null, version }
+    if (event.type === 'IssueCommentUpdated') {
+      const isStale = event.data.shows < document.changedAt && document.commentId !== null
+      return { ...document, comment: isStale ? 'stale' : 'written', isKept: true, version }
+    }
+    return { ...document, ...changeBy(document, event), changedAt: version, version }
   },
+}
+
+const unwritten = { commentId: null, isKept: false, isAwaited: false, todos: [] } as const
+
+/** How an event that is told of changes what is to be told. */
+function changeBy(
+  { comment: before, isKept, isOnPull, isAwaited, todos }: IssueLinkDocument,
+  event: AnyRecorded,
+): Partial<IssueLinkDocument> {
+  const comment = before === 'written' && isKept ? 'stale' : before
+  switch (event.type) {
+    case 'ToolStarted':
+      return { comment, todos: event.content ? todosAfter(todos, event.content) : todos }
+    case 'ExecutionStarted': {
+      const isBegun = isAwaited && comment === 'none'
+      return { comment: isBegun ? 'due' : comment, isAwaited: false, todos: withoutDone(todos) }
+    }
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      // Whoever was not told in time gets the answer.
+      return { comment: isOnPull && comment === 'due' ? 'none' : comment }
+    default:
+      return { comment }
+  }
 }

@@ -24,6 +24,9 @@ interface KeptDecision extends Decision {
 
 const changing = [
   'ProjectSettingsChanged',
+  'ProjectFiltersAllowed',
+  'ProjectDraftsChanged',
+  'ProjectSubmodulesChosen',
   'ProjectSecretSet',
   'ProjectSecretRemoved',
   'ProjectFeedbackRuleChanged',
@@ -57,6 +60,12 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
     switch (event.type) {
       case 'ProjectSettingsChanged':
         return { ...seen, ...event.content }
+      case 'ProjectFiltersAllowed':
+        return { ...seen, allowedFilters: event.content?.filters ?? [] }
+      case 'ProjectDraftsChanged':
+        return { ...seen, draftPullRequests: event.data.on }
+      case 'ProjectSubmodulesChosen':
+        return { ...seen, submodules: event.content?.repositories ?? [] }
       case 'ProjectSecretSet': {
         if (event.content === null) return seen
         const set = { name: event.content.name, forAgent: event.data.forAgent, updatedAt: event.at }
@@ -117,13 +126,19 @@ function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): 
 
 /** What the API shows of a project's settings. */
 export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
-  const { setupCommand, variables, egress, modelFetches } = { ...noSettings, ...document }
+  const { setupCommand, variables, egress, modelFetches, allowedFilters, draftPullRequests, submodules } = {
+    ...noSettings,
+    ...document,
+  }
   return {
     setupCommand,
     variables: [...variables],
     secrets: document?.secrets ?? [],
     egress: [...egress],
     modelFetches,
+    allowedFilters: [...allowedFilters],
+    draftPullRequests,
+    submodules: [...submodules],
     feedback: document?.feedback ?? defaultRule,
     issues: document?.issues ?? defaultIssueRule,
     issueDecisions: (document?.issueDecisions ?? [])

@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { Task } from '../api/tasks.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'
-import { executionId, projectId, userId } from '../../tests/domain/ids.ts'
+import { executionId, messageId, projectId, userId } from '../../tests/domain/ids.ts'
 import { erased, moment } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import {
+  ExecutionFailed,
   PullRequestFailed,
   PullRequestOpened,
   PullRequestRequested,
@@ -239,6 +240,31 @@ describe('as the API shows it', () => {
       projectId: projectId(1),
       project: { id: projectId(1) },
     })
+  })
+
+  test('github 3.2: a turn that failed on a wait of the code host says until when', () => {
+    const at = '2026-02-01T10:01:00.000Z'
+    const limited = (retryAt: string | null) =>
+      ExecutionFailed.of(
+        {
+          executionId: executionId(1),
+          messageId: messageId(1),
+          code: 'code_host',
+          exitCode: null,
+          terminal: null,
+          retryAt,
+        },
+        { reason: 'GitHub asks us to wait.' },
+      )
+    for (const [event, shown] of [
+      [limited(at), { retryAt: at }],
+      [limited(null), {}],
+    ] as const) {
+      const document = documentOf([...past.running, event])
+      const answer = document && taskOf(document, undefined, addressOf)
+      expect(Task.parse(answer)).toStrictEqual(answer)
+      expect(answer?.failure).toEqual({ code: 'code_host', reason: 'GitHub asks us to wait.', ...shown })
+    }
   })
 
   test('an erased task fits the contract', () => {

@@ -12,7 +12,7 @@ import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import { cleaned, withoutCleanUp, withWork } from './taskCleanUp.ts'
 import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
-import type { AnyRecorded, View } from './view.ts'
+import type { AnyRecorded, Flaw, View } from './view.ts'
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
   /** The images of the first message. */
@@ -56,7 +56,7 @@ export const tasksView: View<TaskDocument> = {
     ['branch', 'order'],
     ['workingBranch', 'order'],
   ],
-  flawed: (task, unreadable) => ({ ...task, unreadable }),
+  flawed,
   touches: (event) => {
     const stream = parseStream(event.stream)
     return stream.kind === 'task' ? [stream.id] : []
@@ -65,6 +65,20 @@ export const tasksView: View<TaskDocument> = {
     if (event.type === 'TaskCreated') return created(event, id)
     return task === undefined ? undefined : evolveTask(task, event)
   },
+}
+
+function failureOf(
+  event: Extract<AnyRecorded, { type: 'ExecutionFailed' }>,
+): NonNullable<TaskDocument['failure']> {
+  const { code, retryAt } = event.data
+  return { code, reason: event.content?.reason ?? '', ...(retryAt !== null && { retryAt }) }
+}
+
+/** Nothing runs in a task whose own record is damaged: nothing of it could be recorded. */
+function flawed(task: TaskDocument, unreadable: Flaw): TaskDocument {
+  if (unreadable.stream === 'terminal') return { ...task, unreadable: task.unreadable ?? unreadable }
+  const isActive = task.status === 'queued' || task.status === 'running'
+  return { ...task, unreadable, status: isActive ? 'failed' : task.status, pullRequestPending: false }
 }
 
 function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | undefined {
@@ -120,11 +134,8 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'ExecutionCompleted':
       return ended(seen, event)
     case 'ExecutionFailed': {
-      const failure = { code: event.data.code, reason: event.content?.reason ?? '' }
-      return {
-        ...ended(seen, event),
-        failure: task.execution?.kind === 'turn' ? failure : task.failure,
-      }
+      const failure = task.execution?.kind === 'turn' ? failureOf(event) : task.failure
+      return { ...ended(seen, event), failure }
     }
     case 'ExecutionCancelled':
       return ended(seen, event)
@@ -250,7 +261,8 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 }
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
-  const isReworded = task.prNumber === null || event.data.rewrites
+  // One that opens by itself has words of the moment at which it is opened.
+  const isReworded = (task.prNumber === null && !event.data.automatic) || event.data.rewrites
   const { publishingFault: _before, ...seen } = upTo(task, event)
   return {
     ...seen,

@@ -20,6 +20,10 @@ export interface KnownSession {
   readonly client: string | null
 }
 
+/** What a person is called in comments at the code host; `null` where nobody is known. */
+export const nameAtCodeHost = (user: UserDocument | undefined): string | null =>
+  user?.githubUsername ?? user?.fullName ?? null
+
 export const usersView: View<UserDocument> = {
   collection: 'users',
   version: 1,

@@ -22,8 +22,9 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
   return Object.entries(document).some(([name, held]) => name === field && held === value)
 }
 
-/** The first event of a stream that cannot be read, and why. */
+/** The first event of a task's stream, or of its terminal's, that cannot be read, and why. */
 export interface Flaw {
+  readonly stream: 'task' | 'terminal'
   readonly revision: number
   readonly reason: UnreadableReason
 }

@@ -27,7 +27,7 @@ import { createRegistrations } from './apps/registrations.ts'
 import type { TokenShape } from './apps/tokens.ts'
 import { createLimits, type Limits, type RateLimits } from './http/limits.ts'
 import { openConfiguredApp, type AppCredentials, type ConfiguredApp } from './apps/apps.ts'
-import { applyPatch, type Seed } from './seeds.ts'
+import { bringIn, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
 import { openWebhooks, type Hook, type Webhooks } from './webhooks/deliveries.ts'
 
@@ -84,7 +84,7 @@ export type ReportCheck = (
 
 /**
  * Starts the code host. Throws a sentence that says what to do when the port is taken, the folder cannot be used, git is
- * missing or a seed cannot be brought in; nothing half made is left then.
+ * missing or no seed can be brought in; nothing half made is left then.
  */
 export async function startCodeHost(options: CodeHostOptions): Promise<RunningCodeHost> {
   const git = createGit(options.environment)
@@ -156,7 +156,7 @@ async function openHost(
   const apps = { codes, installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }
   const host: Host = { url, store, git, repositories, clock, log, ...talking, ...apps }
   if (options.seeds.length > 0) {
-    await applyPatch(options.seeds, { git, repositories, log })
+    await bringIn(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
     await makeSamples({ git, repositories })
   }

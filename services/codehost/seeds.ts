@@ -28,18 +28,35 @@ interface Parts {
   readonly log: (line: string) => void
 }
 
+/** Git cannot read what a person named. The message is a sentence for them. */
+class UnreadableSource extends Error {
+  override readonly name = 'UnreadableSource'
+}
+
 const cloneLimit = 600_000
 const refreshLimits = { folder: 60_000, address: 15_000 }
 
-/** Brings each seed in, or up to date when it is here. Throws a sentence for the first that cannot be; nothing of it is left then. */
-export async function applyPatch(seeds: readonly Seed[], parts: Parts): Promise<void> {
+/**
+ * Brings each seed in, or up to date when it is here. One that cannot be read is told of in the log and keeps no other back; nothing of it is left
+ * then. Throws a sentence for a slip in what was named, and where no seed at all could be brought in.
+ */
+export async function bringIn(seeds: readonly Seed[], parts: Parts): Promise<void> {
   // All are looked at first: a slip in the last is told before minutes go into the first.
   const places = seeds.map(({ source }) => placeOf(source))
   for (const place of places) await check(place)
+  const faults: UnreadableSource[] = []
   for (const place of places) {
-    const present = parts.repositories.find(ada.login, place.name)
-    await (present ? refresh(place, present, parts) : clone(place, parts))
+    try {
+      const present = parts.repositories.find(ada.login, place.name)
+      await (present ? refresh(place, present, parts) : clone(place, parts))
+    } catch (fault) {
+      if (!(fault instanceof UnreadableSource)) throw fault
+      faults.push(fault)
+    }
   }
+  const [first] = faults
+  if (first && faults.length === places.length) throw first
+  for (const { message } of faults) parts.log(`Left out: ${message}`)
 }
 
 /** Reads what the person wrote. Throws a sentence for what is neither a path nor an http, ssh or git address. */
@@ -88,10 +105,13 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
         ['clone', '--quiet', '--bare', '--no-local', '--template=', '--', at, dir],
         { as: 'operator', timeLimit: cloneLimit },
       )
-      if (cloned.code !== 0) throw new Error(`--repo ${at}: git cannot clone it: ${lastWords(cloned.stderr)}`)
+      if (cloned.code !== 0)
+        throw new UnreadableSource(`--repo ${at}: git cannot clone it: ${reasonOf(cloned.stderr, place)}`)
     },
   )
   log(`Imported ${at} as ${ada.login}/${repository.name}`)
+  if (await isShallow(repositories.bare(repository).dir))
+    log(`${at} is a shallow clone, without its whole history: git fetch --unshallow gets the rest of it.`)
 }
 
 /** What its owner wrote into the repository's own description file, or that it was imported. */
@@ -132,11 +152,26 @@ async function refresh(place: Place, present: Repository, { git, repositories, l
       { as: 'operator', timeLimit: refreshLimits[place.kind] },
     )
     .catch((error: unknown) => ({ code: 1, stderr: String(error) }))
-  if (fetched.code !== 0) log(`${name} is not all as in ${place.at}: ${lastWords(fetched.stderr)}`)
+  if (fetched.code !== 0) log(`${name} is not all as in ${place.at}: ${reasonOf(fetched.stderr, place)}`)
   await repositories.settle(present)
 }
 
-const lastWords = (stderr: string): string => {
+const isShallow = (dir: string): Promise<boolean> =>
+  stat(join(dir, 'shallow')).then(
+    () => true,
+    () => false,
+  )
+
+/** Of a folder the first complaint counts: the last one only says that the process which made it is gone. */
+function reasonOf(stderr: string, { kind, at }: Place): string {
   const lines = stderr.trim().split('\n')
-  return (lines.findLast((line) => line.startsWith('fatal: ')) ?? lines.at(-1) ?? '').replace(/^fatal: /, '')
+  const complaints = lines.filter((line) => line.startsWith('fatal: '))
+  const told = (kind === 'folder' ? complaints[0] : complaints.at(-1)) ?? lines.at(-1) ?? ''
+  const owned = /detected dubious ownership in repository at '(.*)'/.exec(told)?.[1]
+  if (owned === undefined) return told.replace(/^fatal: /, '')
+  return `${at} belongs to another user than this server's. To have git read it all the same: git config --global --add safe.directory ${quoted(owned)}`
 }
+
+/** As one word of a shell. */
+const quoted = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`

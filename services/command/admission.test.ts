@@ -24,6 +24,7 @@ async function admitted(
     for (let round = 0; round < 5; round += 1) await new Promise(setImmediate)
   }
   const { admit } = admission({
+    ballast: { isFull: () => false },
     tasksAtOnce,
     documents: { count: () => Promise.resolve(projectedTasks) },
     projected: {
@@ -57,6 +58,7 @@ test('two that both have a place are both admitted', async () => {
 
 test('who fails to start takes no place', async () => {
   const { admit } = admission({
+    ballast: { isFull: () => false },
     tasksAtOnce: 1,
     documents: { count: () => Promise.resolve(0) },
     projected: { waitFor: () => Promise.resolve(true) },

@@ -2,35 +2,40 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/reads/documents.ts'
+import type { Ballast } from '#platform/config/ballast.ts'
 import type { Appended } from '#platform/eventlog/eventLog.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
 
 export interface Admission {
   /**
-   * Admits one more task of the person, or throws `too_many_tasks`. Tasks that this process admitted count from that moment on; those that
+   * Admits one more task of the person, or throws `too_many_tasks`, or `disk_full` while the server has no room for what it would write. Tasks that this process admitted count from that moment on; those that
    * other processes admit count once they are projected. The returned function takes the result of the append, `null` when it failed.
    */
   admit(userId: string): Promise<(result: Appended | null) => void>
 }
+
+export interface AdmissionOptions {
+  readonly documents: Pick<Documents, 'count'>
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly ballast: Pick<Ballast, 'isFull'>
+  readonly tasksAtOnce: number
+}
+
+/** Whether `admit` refused what it may admit later. */
+export const hasNoRoomYet = (fault: unknown): fault is Fault =>
+  fault instanceof Fault && (fault.code === 'too_many_tasks' || fault.code === 'disk_full')
 
 const active = ['queued', 'running']
 /** Runs last minutes: trying again sooner is of little use. */
 const retryAfterSeconds = 30
 const projectedWithinMs = 10_000
 
-export function admission({
-  documents,
-  projected,
-  tasksAtOnce,
-}: {
-  documents: Pick<Documents, 'count'>
-  projected: Pick<Projected, 'waitFor'>
-  tasksAtOnce: number
-}): Admission {
+export function admission({ documents, projected, ballast, tasksAtOnce }: AdmissionOptions): Admission {
   const serialized = serializeByKey()
 
   async function requireFree(userId: string): Promise<void> {
+    if (ballast.isFull()) throw new Fault('disk_full')
     if ((await documents.count(tasksView, { owner: userId, status: active })) < tasksAtOnce) return
     const sentence = `${tasksAtOnce} of your tasks are already running or queued. Try again when one finishes.`
     throw new Fault('too_many_tasks', sentence, undefined, { retryAfterSeconds })

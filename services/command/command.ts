@@ -3,7 +3,7 @@ import type { Middleware } from 'koa'
 import { commandsFrom } from '#platform/commands/causation.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
 import { mount, type Mounting, type Route } from '#platform/http/route.ts'
-import { admission } from './admission.ts'
+import { admission, type AdmissionOptions } from './admission.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
@@ -31,7 +31,8 @@ export const commandRoutes = [
 ]
 
 /** What the engines have of what the routes work with. */
-export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'serialized'>
+export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'serialized'> &
+  Pick<AdmissionOptions, 'ballast'>
 
 /** The writes of the API, below `/api`. The caller has authenticated the request. */
 export function commandApi(
@@ -49,9 +50,9 @@ export function commandApi(
 }
 
 /** All that a route causes goes back to its request. */
-function fromRequest({ call, serve }: Route<CommandServices>): Route<CommandServices> {
+function fromRequest({ serve, ...route }: Route<CommandServices>): Route<CommandServices> {
   return {
-    call,
+    ...route,
     serve: (asked, services, ...rest) =>
       serve(
         asked,

@@ -4,13 +4,20 @@
  */
 import { z } from 'zod'
 import { parseStream } from '#domain/kernel/streams.ts'
-import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { task } from '#domain/task/task.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
-import type { EventFilter, EventStore, HandleEvents, Subscription } from '#platform/ports/eventStore.ts'
+import {
+  isDamaged,
+  type EventFilter,
+  type EventStore,
+  type HandleEvents,
+  type LogRecord,
+  type Subscription,
+} from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { deletions, erasureJob, isDeletion } from './cleanup/erasure.ts'
@@ -63,7 +70,7 @@ export async function startDispatcher({
   const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
   // Without a mark the queue is new, or was lost: of what was asked for before, only what has no end is queued.
   const old = dispatched === null ? await eventStore.head() : null
-  const isOpen = async (event: StoredEvent) =>
+  const isOpen = async (event: LogRecord) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
   let unmarked = 0
   const dispatch: HandleEvents = async (events, upTo) => {
@@ -73,6 +80,7 @@ export async function startDispatcher({
     for (const event of wanted) {
       const begun = now()
       try {
+        if (isDamaged(event)) throw new UnreadableEvent(event, event.damage)
         if (!isDeletion(event) && !(await isOpen(event))) continue
         const job = isDeletion(event) ? erasureJob(event) : await jobOf(event, log)
         await jobs.put(job)
@@ -117,9 +125,9 @@ export async function startDispatcher({
 }
 
 /** Whether what the event asked for has no outcome yet. */
-async function hasNoEnd(stored: StoredEvent, commands: Pick<Commands, 'load'>): Promise<boolean> {
+async function hasNoEnd(stored: LogRecord, commands: Pick<Commands, 'load'>): Promise<boolean> {
   const { state } = await commands.load(task, stored.stream)
-  const asked = Asked.parse(stored.data)
+  const asked = Asked.parse(isDamaged(stored) ? {} : stored.data)
   return openWorkOf(state).some(({ id }) => id === asked.executionId || id === asked.requestId)
 }
 const Asked = z.object({ executionId: z.string().optional(), requestId: z.string().optional() })
@@ -133,11 +141,11 @@ function earlier(one: Position | null, other: Position | null): Position | null 
   return comparePositions(one, other) < 0 ? one : other
 }
 
-function isAfter({ position }: StoredEvent, checkpoint: Position | null): boolean {
+function isAfter({ position }: LogRecord, checkpoint: Position | null): boolean {
   return checkpoint === null || comparePositions(position, checkpoint) > 0
 }
 
-async function jobOf(stored: StoredEvent, log: EventLog): Promise<Job> {
+async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   const event = await log.open(stored)
   const stream = parseStream(event.stream)
   const taskId = stream.kind === 'task' ? stream.id : ''

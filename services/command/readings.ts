@@ -3,12 +3,12 @@
  * then. One reading at a time.
  */
 import type { DeliveryReceived } from '#domain/delivery.ts'
-import type { Position, RecordedOf, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import { serialize } from '#platform/async/queue.ts'
 import { rounds, type Rounds } from '#platform/async/rounds.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
-import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
@@ -150,7 +150,7 @@ function logFault<Project extends Placed>(
 
 async function hear<Project extends Placed>(
   running: Running<Project>,
-  events: readonly StoredEvent[],
+  events: readonly LogRecord[],
   upTo: Position,
 ): Promise<void> {
   for (const stored of events) await note(running, stored)
@@ -167,7 +167,7 @@ function awaitHinted<Project extends Placed>(running: Running<Project>): void {
   if (dueAt < Number.POSITIVE_INFINITY) running.ofHinted.within(dueAt - performance.now())
 }
 
-async function note<Project extends Placed>(running: Running<Project>, stored: StoredEvent): Promise<void> {
+async function note<Project extends Placed>(running: Running<Project>, stored: LogRecord): Promise<void> {
   const { engines, of, hinted, ofAll } = running
   try {
     const event = await engines.log.open(stored)

@@ -5,7 +5,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'
 import { Fault } from '#domain/kernel/errors.ts'
-import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
@@ -15,7 +14,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore, HandleEvents, Subscription } from '#platform/ports/eventStore.ts'
+import type { EventStore, HandleEvents, LogRecord, Subscription } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 
 export interface RelatedTasksEngines {
@@ -70,7 +69,7 @@ export async function startRelatedTasks(engines: RelatedTasksEngines): Promise<S
   }
 }
 
-async function settle(engines: RelatedTasksEngines, stored: StoredEvent, signal: AbortSignal): Promise<void> {
+async function settle(engines: RelatedTasksEngines, stored: LogRecord, signal: AbortSignal): Promise<void> {
   const event = await engines.log.open(stored)
   const stream = parseStream(event.stream)
   if (stream.kind !== 'task') return

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -12,7 +12,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
@@ -66,7 +66,7 @@ export async function startRetriedUpdates(
       return 'done'
     },
   })
-  const hear = async (events: readonly StoredEvent[], upTo: Position): Promise<void> => {
+  const hear = async (events: readonly LogRecord[], upTo: Position): Promise<void> => {
     heard = upTo
     for (const { stream } of events) {
       const named = parseStream(stream)

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { identity } from '#domain/identity.ts'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { user } from '#domain/user/user.ts'
@@ -13,7 +13,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
-import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -72,7 +72,7 @@ export async function startRevocations(
       ),
   })
   const revocations: Revocations = { engines, mark, looking, heard: from, marked: from }
-  const hear = async (events: readonly StoredEvent[], upTo: Position) => {
+  const hear = async (events: readonly LogRecord[], upTo: Position) => {
     // What finds no room as the process ends the next one hears.
     for (const stored of events) if (!(await isNoted(revocations, stored))) return
     revocations.heard = upTo
@@ -87,7 +87,7 @@ export async function startRevocations(
 }
 
 /** `false` where the process ends before there is room. */
-async function isNoted({ engines, looking }: Revocations, stored: StoredEvent): Promise<boolean> {
+async function isNoted({ engines, looking }: Revocations, stored: LogRecord): Promise<boolean> {
   const { log, commands, vault, codeHostName, logger } = engines
   try {
     const event = await log.open(stored)

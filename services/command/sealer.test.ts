@@ -14,7 +14,7 @@ import { headLeaf, signedCheckpoint } from '#domain/proof/sealNotes.ts'
 import { TaskDeleted } from '#domain/task/events.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import { gitPlace } from '#platform/seals/gitPlace.ts'
@@ -52,7 +52,7 @@ const happens = async () => {
   await engines.log.append(stream, emptyHead, [TaskDeleted.of({})], cause())
   return stream
 }
-const everything = () => engines.eventStore.readAll(null, 10_000)
+const everything = async () => intact(await engines.eventStore.readAll(null, 10_000))
 
 interface Told {
   readonly sentences: string[]
@@ -176,7 +176,7 @@ test('killed between the log and the file: the next start writes what is missing
       expect(told.sentences).toEqual([])
     })
     const revisions: (number | undefined)[] = []
-    for await (const seal of sealsFile(file).all()) revisions.push(seal?.revision)
+    for await (const { seal } of sealsFile(file).all()) revisions.push(seal?.revision)
     expect(revisions.filter((revision) => revision !== undefined)).toEqual([0, 1])
   }
   await outsideHolds()
@@ -256,7 +256,7 @@ test('a log that was put back from a copy is sealed again in its next epoch, and
   await withSealer(async () => void (await sealed()))
   expect(await withChanged(() => copy)).toMatch(/npm start -- restored/)
   const head = await engines.log.headOf('log-main')
-  await engines.log.append('log-main', head, [LogRestored.of({ epoch: 2 })], cause())
+  await engines.log.append('log-main', head, [LogRestored.of({ epoch: 2, tree: null })], cause())
   // The process that still seals the old epoch signs nothing more.
   await withSealer(async (told) => {
     expect(await sealed(500)).toBeUndefined()

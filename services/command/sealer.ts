@@ -10,10 +10,11 @@ import { hexOf, originOf } from '#domain/proof/bundleHashes.ts'
 import { sealTexts } from '#domain/proof/sealNotes.ts'
 import { LogSealed } from '#domain/seal.ts'
 import { serialize } from '#platform/async/queue.ts'
+import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { isDamaged, type EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
@@ -27,6 +28,7 @@ import {
   UnreadableSeal,
   type RecordedSeal,
 } from '#platform/seals/newestSeal.ts'
+import { hashIn, standInHash } from '#platform/seals/damagedLeaf.ts'
 import { contradictionIn, type SealedBefore } from '#platform/seals/sealedBefore.ts'
 import {
   secondPlaces,
@@ -37,7 +39,7 @@ import {
 import { storedConsistency } from '#platform/seals/storedProofs.ts'
 import { sealsFile, type SealsFile } from '#platform/seals/sealsFile.ts'
 import {
-  addEvent,
+  addRecord,
   clearedTrees,
   openSealTrees,
   rootsOf,
@@ -52,6 +54,7 @@ export interface SealerEngines {
   readonly readStore: Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
   readonly log: Pick<EventLog, 'append'>
   readonly logIdentity: LogIdentity
+  readonly logDamage: string | null
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
   readonly rpc: Pick<Rpc, 'answer'>
   readonly clock: Clock
@@ -76,6 +79,8 @@ interface Sealer {
   readonly places: SecondPlaces
   readonly tell: Sealing['tell']
   readonly signal: AbortSignal
+  /** Damaged records whose hash nothing told any more when the trees took them. */
+  readonly unknown: string[]
   trees: SealTrees
   /** Why nothing is signed; `null` while all is well. */
   refusal: string | null
@@ -114,6 +119,7 @@ export async function startSealer(
     }),
     tell,
     signal,
+    unknown: [],
     trees: await openSealTrees(engines.readStore, engines.logIdentity),
     isChecked: false,
     refusal: null,
@@ -166,8 +172,12 @@ async function sealOrTell(sealer: Sealer): Promise<RecordedSeal | undefined> {
 }
 
 /** Follows the log to its end and seals it where something has happened. The newest seal; `undefined` while nothing may be signed. */
-async function sealNow(sealer: Sealer): Promise<RecordedSeal | undefined> {
+async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal | undefined> {
   const { engines, signal } = sealer
+  if (engines.logDamage !== null) {
+    report(sealer, `The log is not sealed. ${engines.logDamage} ${mended}`, undefined)
+    return undefined
+  }
   await follow(sealer)
   if (signal.aborted || sealer.trees.log.size === 0) return undefined
   const newest = await newestSeal(engines.eventStore, engines.logIdentity).catch((fault: unknown) => {
@@ -187,8 +197,18 @@ async function sealNow(sealer: Sealer): Promise<RecordedSeal | undefined> {
   await completeFile(sealer, newest)
   report(sealer, null, newest)
   if (sealer.trees.unsealed === 0) return newest
-  const sealed = await appendSeal(sealer, newest)
-  if (sealed === undefined) return undefined
+  const sealed = await appendSeal(sealer)
+  if (sealed === undefined) {
+    // Another process has added a seal, which is followed; or the stream does not end where its records say.
+    if (attemptsLeft > 1) return sealNow(sealer, attemptsLeft - 1)
+    const stream = sealStream(engines.logIdentity.epoch)
+    report(
+      sealer,
+      `No seal can be added to ${stream}: a record of it was moved. Run: npm start -- verify`,
+      newest,
+    )
+    return undefined
+  }
   const outside = outsideSeal(engines.logIdentity.logId, sealed)
   await sealer.file.append([outside])
   sealer.places.publish(outside)
@@ -198,18 +218,25 @@ async function sealNow(sealer: Sealer): Promise<RecordedSeal | undefined> {
   return sealed
 }
 
+const mended = 'Put its own stream back from a backup, and restart Flightdeck.'
+
 /** Adds what came since to the trees. A log that does not go on from where they end is followed from its beginning. */
 async function follow(sealer: Sealer): Promise<void> {
   const { engines, signal } = sealer
   if (!(await goesOn(sealer))) {
     engines.logger.error('the log does not go on from where it was sealed: it is read from its beginning')
     sealer.trees = await clearedTrees(engines.readStore, engines.logIdentity)
+    sealer.unknown.length = 0
   }
   const { trees } = sealer
   for (let notStored = 0; !signal.aborted;) {
     const begun = performance.now()
     const events = await engines.eventStore.readAll(trees.last?.position ?? null, page)
-    for (const event of events) addEvent(trees, event)
+    for (const record of events) {
+      const hash = await hashIn(engines.eventStore, record)
+      if (hash === undefined) sealer.unknown.push(`${record.stream} @ ${record.revision}`)
+      addRecord(trees, record, hash ?? standInHash(record))
+    }
     notStored += events.length
     const isEnd = events.length < page
     if (notStored > 0 && (isEnd || notStored >= storedEvery)) {
@@ -222,12 +249,14 @@ async function follow(sealer: Sealer): Promise<void> {
   }
 }
 
-/** Whether the last event in the trees is still where it was. */
+/** Whether the last event in the trees is still where it was. One that is damaged says nothing against it. */
 async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
   if (last === null) return true
   const { stream, revision: from } = last
   const [event] = await engines.eventStore.readStream(stream, { from, direction: 'forwards', limit: 1 })
-  return event?.revision === from && event.meta.hash === last.hash && event.position === last.position
+  if (event?.revision !== from || event.position !== last.position) return false
+  if (isDamaged(event) || event.meta.hash === last.hash) return true
+  return digestsOf(event).hash !== event.meta.hash
 }
 
 /** What was sealed before and does not fit the log; `null` when all of it is the log's beginning. */
@@ -244,12 +273,20 @@ async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined):
   ]
   for (const each of before) {
     const found = await contradiction(sealer, each)
-    if (found !== undefined) return found
+    if (found !== undefined) return found + lostHashes(sealer)
   }
   if (inLog && !sealer.isChecked) await sealer.places.check(inLog)
   sealer.isChecked = true
   return sealer.places.contradiction()
 }
+
+/** Which damaged records may be why the trees are not those that were sealed: nothing tells what their hashes were. */
+function lostHashes({ unknown }: Sealer): string {
+  if (unknown.length === 0) return ''
+  const named = unknown.slice(0, mostNamed).join(', ')
+  return ` The hash of a damaged record is lost: ${named}. Put the record back from a backup, or the read models that still have its hash (views.sqlite).`
+}
+const mostNamed = 10
 
 async function contradiction(
   { engines: { vault, logIdentity, clock, readStore }, trees }: Sealer,
@@ -282,10 +319,7 @@ async function completeFile(
 }
 
 /** Signs the trees as they are. `undefined` when another process has appended a seal meanwhile. */
-async function appendSeal(
-  { engines, trees }: Sealer,
-  newest: RecordedSeal | undefined,
-): Promise<RecordedSeal | undefined> {
+async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | undefined> {
   const { log, logIdentity, vault, clock } = engines
   const keys = await openSigningKeys(vault, logIdentity, clock)
   const roots = rootsOf(trees)
@@ -300,9 +334,11 @@ async function appendSeal(
     heads: { streams, root: hexOf(roots.heads), signature: signatureOf(texts.heads) },
     keyId: hexOf(keys.verifiers[0]?.keyId ?? new Uint8Array(4)),
   }
-  const head = newest ? { revision: newest.revision, hash: newest.hash } : emptyHead
+  const stream = sealStream(logIdentity.epoch)
+  // As the trees have it: the last seal itself may be damaged.
+  const head = trees.heads.get(stream) ?? emptyHead
   const cause = { actor, commandId: randomUUID() }
-  const appended = await log.append(sealStream(logIdentity.epoch), head, [LogSealed.of(seal)], cause)
+  const appended = await log.append(stream, head, [LogSealed.of(seal)], cause)
   const [event] = appended.kind === 'appended' ? appended.events : []
   return event && { revision: event.revision, at: event.at, hash: event.meta.hash, seal }
 }

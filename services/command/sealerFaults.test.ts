@@ -12,7 +12,10 @@ import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { readConfig } from '#platform/config/config.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, eventLog } from '#platform/eventlog/eventLog.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { LogSealed } from '#domain/seal.ts'
+import { isDamaged, type EventStore } from '#platform/ports/eventStore.ts'
+import { readableSeal } from '#platform/seals/newestSeal.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
@@ -89,7 +92,7 @@ async function verified() {
 }
 const revisionsOutside = async () => {
   const revisions: (number | undefined)[] = []
-  for await (const seal of sealsFile(file).all()) revisions.push(seal?.revision)
+  for await (const { seal } of sealsFile(file).all()) revisions.push(seal?.revision)
   return revisions
 }
 
@@ -181,7 +184,10 @@ describe('the file of seals', () => {
         await seal()
         expect(told).toEqual([])
       })
-      expect((await verified()).findings).toEqual([])
+      // Sealing goes on, and whoever verifies the log is told.
+      expect((await verified()).findings.map(({ sentence }) => sentence)).toEqual([
+        'Line 3 of the file of seals is no seal.',
+      ])
     }
   })
 
@@ -331,4 +337,51 @@ test('a cosignature that comes after the next seal has none written twice', asyn
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   expect(lines.filter((line) => !line.includes('witness.example'))).toHaveLength(3)
   await standIn.close()
+})
+
+describe('recorder C2: a last seal that', () => {
+  const kinds: readonly (readonly [string, RegExp, (seal: StoredEvent) => StoredEvent])[] = [
+    [
+      'says another root',
+      /was not signed by a key/,
+      (seal) => ({ ...seal, data: withRoot(seal, 'f'.repeat(64)) }),
+    ],
+    ['is no seal', /cannot be read: it was changed/, (seal) => ({ ...seal, data: {} })],
+    [
+      'has another revision',
+      /does not come after/,
+      (seal) => ({ ...seal, revision: Number.MAX_SAFE_INTEGER }),
+    ],
+  ]
+
+  test.each(kinds)('%s stops sealing with a reason', async (_kind, reason, change) => {
+    await withSealer(async ({ seal }) => void (await seal()))
+    await happens()
+    const eventStore: EventStore = {
+      ...engines.eventStore,
+      readStream: async (stream, read) =>
+        (await engines.eventStore.readStream(stream, read)).map((record) =>
+          stream === sealStream(1) && !isDamaged(record) ? change(record) : record,
+        ),
+    }
+    const started = await start([], { eventStore })
+    expect(await started.seal()).toBeUndefined()
+    await started.stop()
+    expect(started.told.join(' ')).toMatch(reason)
+    // Whoever shows how far the log is sealed goes on without it.
+    const shown = await readableSeal(eventStore, testLog)
+    expect(shown === undefined || shown.seal.root === 'f'.repeat(64)).toBe(true)
+  })
+
+  const withRoot = ({ data }: StoredEvent, root: string) => ({ ...LogSealed.data.parse(data), root })
+})
+
+test('recorder C2: where no seal can be added to the stream of seals, that is told', async () => {
+  await withSealer(async ({ seal }) => void (await seal()))
+  await happens()
+  const log = { append: async () => ({ kind: 'conflict', actual: 7 }) as const }
+  const started = await start([], { log })
+  expect(await started.seal()).toBeUndefined()
+  await started.stop()
+  expect(started.told.join(' ')).toMatch(/No seal can be added to seal-1/)
 })

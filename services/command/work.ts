@@ -8,7 +8,7 @@ import { startErasure } from './cleanup/erasure.ts'
 import { startImageSweep } from './cleanup/imageSweep.ts'
 import { startDispatcher } from './dispatcher.ts'
 import { startFollowing } from './follow/following.ts'
-import { publicAddress } from '#platform/config/addresses.ts'
+import { addressForCodeHost } from '#platform/config/addresses.ts'
 import { startTasksOfIssues } from './issues/issues.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 import { startProjectSync } from './projectSync/projectSync.ts'
@@ -32,7 +32,7 @@ export function startCommandWork(config: Config, engines: Engines): readonly Hel
     leases.hold('revocations', () => startRevocations({ ...engines, codeHostName: codeHostName(config) })),
     startFollowing({ ...config, codeHostName: codeHostName(config) }, engines),
     startTasksOfIssues(
-      { ...config, codeHostName: codeHostName(config), publicAddress: publicAddress(config) },
+      { ...config, codeHostName: codeHostName(config), publicAddress: addressForCodeHost(config) },
       engines,
     ),
   ]

@@ -2,13 +2,16 @@
 import Koa, { type Context, type Middleware } from 'koa'
 import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { listen } from '#platform/http/listen.ts'
 import { getAgents, getNotices, countPageView } from '#domain/api/server.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
+import { createBodies } from '#platform/http/bodies.ts'
 import { readJson } from '#platform/http/body.ts'
+import { networkOf } from '#platform/http/network.ts'
 import { health } from '#platform/http/health.ts'
-import { fresh, signedIn } from '#platform/http/guards.ts'
+import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import { timeLimit } from '#platform/http/timeLimit.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { passwords } from '#platform/credentials/passwords.ts'
@@ -27,7 +30,8 @@ import {
   rate,
   spreadBursts,
   type Rate,
-  limitUnauthenticated,
+  limitConnections,
+  limitStrangers,
 } from './http/limits.ts'
 import { securityHeaders, trustProxies } from './http/headers.ts'
 import { imageRoutes } from './images/routes.ts'
@@ -51,6 +55,10 @@ const route = routeWith<GatewayServices>()
 
 const requestMs = 30_000
 const drainMs = 3_000
+/** How long nothing may move on a connection (up to twice as long where an answer waits), as of a client that does not read its answers. Not for WebSockets: they have their own pings. */
+const idleMs = 60_000
+/** Each tab of the client has one. */
+const socketsOfPerson = 200
 /** Requests started in one turn of the event loop: together a few milliseconds of work. */
 const begunAtOnce = 16
 /** An address may ask so many times as often as a person, as several people may share it. */
@@ -63,23 +71,24 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const { emit } = services
   const byPerson = rate(options.requestsAMinute)
-  const app = createApp(options, services, byPerson, (connection) => unauthenticated.signedIn(connection))
+  const app = createApp(options, services, byPerson, (connection) => unauthenticated.gone(connection))
   const feed = await startFeed(services)
   const presence = announcePresence(feed, services.bus)
   const http = createServer(
     { requestTimeout: requestMs, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     app.callback(),
   )
-  const unauthenticated = limitUnauthenticated(http, {
-    ofAddress: options.strangersOfAddress,
-    isProxied: options.proxies > 0,
-  })
+  http.setTimeout(idleMs)
+  const strangersLimit = { ofAddress: options.strangersOfAddress, isProxied: options.proxies > 0 }
+  const unauthenticated = limitConnections(http, strangersLimit)
   emit({ kind: 'server', http })
   const io = openSocket(http, feed, {
     ...services,
     mayConnect: byPerson,
     mayOpen: (request) => mayOpenSocket(request, options),
-    known: unauthenticated.signedIn,
+    known: unauthenticated.gone,
+    socketsOfPerson,
+    strangers: limitStrangers(strangersLimit),
     onPresence: presence.changed,
   })
   const connections = new Set<Connection>()
@@ -116,16 +125,17 @@ function createApp(
   app.silent = true
   app.proxy = options.proxies > 0
   const { logger, emit } = services
+  const bodies = createBodies()
   app.use(requests({ serverKind: 'gateway', logger, fresh: mounting.fresh, emit }))
   app.use(answers(logger, mounting.fresh))
-  app.use(securityHeaders((context) => formTargetOf(context, options, services)))
+  app.use(securityHeaders(options.pictureOrigins, (context) => formTargetOf(context, options, services)))
   app.use(trustProxies(options.proxies))
   // Before host names are checked: probes use whatever name the service has.
   app.use(health(options.parts, options.details))
   app.use(refuseForeignHosts(options))
   app.use(refuseDisguisedApiPaths)
   // It has no session and no limit of a person, and reads its body itself.
-  app.use(githubWebhooks(options.webhookSecrets, services))
+  app.use(githubWebhooks(options.webhookSecrets, { ...services, bodies }))
   app.use(inApi(refuseUndecodable))
   app.use(inApi(noStore))
   app.use(inApi(timeLimit(requestMs)))
@@ -139,10 +149,10 @@ function createApp(
   })
   app.use(inApi(limitPeople(byPerson)))
   app.use(inApi(onlyJson(({ path }) => path === '/api/upload/image')))
-  app.use(readJson())
+  app.use(inApi(readJson(bodies)))
   app.use(signInRoutes(options, services))
   app.use(setupCallback(services))
-  app.use(imageRoutes(services))
+  app.use(imageRoutes(services, bodies))
   app.use(mount('/api', ownRoutes(options), services, mounting))
   app.use(reference())
   app.use(options.command)
@@ -191,8 +201,23 @@ const noStore: Middleware = (context, next) => {
 }
 
 const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<GatewayServices>[] => [
-  route(getNotices, signedIn, fresh, async () => ({ notices: [...notices()] })),
+  route(getNotices, signedIn, fresh, async ({ user }, services) => ({
+    notices: [...((await isKeyRefusedFor(user, services)) ? [keyRefused] : []), ...notices()],
+  })),
 ]
+
+const keyRefused =
+  "GitHub refuses the private key of Flightdeck's App: tasks can neither fetch nor push until it has a new one. Settings, GitHub Rights says how."
+/** The page waits for its notices; the next time it is known. */
+const askedWithinMs = 1_000
+
+/** Whether an administrator has to be told that the host refuses the App's key. */
+async function isKeyRefusedFor(
+  user: Person['user'],
+  { accessControl, installations }: GatewayServices,
+): Promise<boolean> {
+  return (await accessControl.isAdmin(user)) && withinOr(askedWithinMs, installations.isKeyRefused(), false)
+}
 
 const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewayServices>[] => [
   route(getAgents, signedIn, fresh, async () => ({ agents: [...(await agents())] })),
@@ -205,7 +230,7 @@ const viewsAMinute = 240
 function pageViewRoutes(): readonly Route<GatewayServices>[] {
   const allowed = rate(viewsAMinute)
   const seldomEnough = async ({ client }: { readonly client: { readonly ip: string } }) => {
-    await allowed(client.ip)
+    await allowed(networkOf(client.ip))
     return {}
   }
   return [

@@ -1,4 +1,5 @@
 /** What the gateway works with. */
+import type { Ballast } from '#platform/config/ballast.ts'
 import type { Middleware } from 'koa'
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -9,6 +10,7 @@ import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Installations } from '#platform/credentials/installations.ts'
 import type { HostApp } from '#platform/credentials/hostApp.ts'
 import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
@@ -28,6 +30,7 @@ import type { Emit } from '#platform/telemetry/telemetry.ts'
 
 export interface GatewayServices {
   readonly commands: Commands
+  readonly ballast: Pick<Ballast, 'isFull'>
   readonly documents: Documents
   readonly bus: Bus
   readonly eventStore: EventStore
@@ -43,6 +46,7 @@ export interface GatewayServices {
   readonly codeHost: CodeHost
   readonly codeHostApps: CodeHostApps
   readonly hostApp: HostApp
+  readonly installations: Pick<Installations, 'isKeyRefused'>
   readonly leases: Pick<Leases, 'hold'>
   readonly sessions: Sessions
   readonly vault: Vault
@@ -65,6 +69,8 @@ export interface GatewayOptions {
   readonly requestsAMinute: number | null
   /** Names the code host in user ids: accounts of two hosts never meet. */
   readonly codeHostName: string
+  /** Where the code host has the pictures of people. */
+  readonly pictureOrigins: readonly string[]
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
   /** What the code host signs its deliveries with: the current secret, and one before it that still counts; none: no deliveries. */

@@ -130,6 +130,23 @@ describe('a backup', () => {
     expect(await readdir(folder)).toEqual(['copy', 'data', 'new'])
   })
 
+  test('security L1: without the master key has no private key of the local code host either, and the restore says what happens', async () => {
+    await mkdir(at('data', 'codehost'))
+    await writeFile(at('data', 'codehost', 'code-host.json'), '{}')
+    await writeFile(at('data', 'codehost', 'app.private-key.pem'), 'a private key')
+    const sentence =
+      "The private key of the local code host's App is not in the backup. The next start makes a new one."
+    const without = await backup(at('without'), false, workOn('data'))
+    expect(await readdir(at('without', 'codehost'))).toEqual(['code-host.json'])
+    expect(without.lines).toContain(sentence)
+    const key = await readFile(at('data', 'master.key'), 'utf8')
+    const restored = await restore(at('without'), workOn('new', { MASTER_KEY: key.trim() }))
+    expect(restored.lines).toContain(sentence)
+    const whole = await backup(at('with'), true, workOn('data'))
+    expect(whole.lines).not.toContain(sentence)
+    expect(await readFile(at('with', 'codehost', 'app.private-key.pem'), 'utf8')).toBe('a private key')
+  })
+
   test('has no key where none is asked for, and none of its words stands in what is said', async () => {
     await write(5)
     const { lines } = await backup(at('copy'), false, workOn('data'))
@@ -192,7 +209,9 @@ describe('a backup', () => {
     const answer = await backup(at('copy'), false, workOn('data'))
     expect(answer.failed).toBe(true)
     expect(answer.lines.slice(0, 2)).toEqual([
-      `The blob ${lost} of ${taskStream(taskId(1))} is not there.`,
+      expect.stringMatching(
+        `^The blob ${lost} of ${taskStream(taskId(1))} @ \\d+ is not there: it was removed\\.$`,
+      ),
       expect.stringContaining('and not whole'),
     ])
     await rm(at('copy'), { recursive: true })

@@ -7,18 +7,16 @@ import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { BlobRef } from '#domain/kernel/ids.schema.ts'
-import type { StoredEvent } from '#domain/kernel/event.ts'
-import { scopeOfStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
-import { contentContext } from '#platform/eventlog/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
-import { identityOf, restoreLog } from '#platform/eventlog/logIdentity.ts'
-import { openStores, type OwnStores } from '#platform/compose.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import { knownIdentity } from '#platform/eventlog/logIdentity.ts'
+import { checkBlob, openStores, type OwnStores } from '#platform/compose.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import { copySqlite, lockFile } from '#platform/engines/sqlite.ts'
-import { isDiskFull } from '#platform/ports/faults.ts'
+import { isDiskFull, OlderData } from '#platform/ports/faults.ts'
+import { restoreLog } from '#platform/seals/restoreLog.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'
@@ -63,6 +61,8 @@ const sealsName = 'seals.ndjson'
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
 const trees = ['blobs', 'codehost'] as const
+/** The App's private key at the local code host, in clear there: it goes along with the master key alone. A start makes one where there is none. */
+const hostKeyName = 'app.private-key.pem'
 
 const Manifest = z.strictObject({
   format: z.literal(format),
@@ -93,7 +93,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
     copyDatabase(databases.log)
     for (const name of trees) {
       work.progress(`Copying ${name}`)
-      await copyTree(join(dataDir, name), join(part, name), work.progress)
+      await copyTree(join(dataDir, name), join(part, name), work.progress, withKey ? [] : [hostKeyName])
     }
     copyDatabase(databases.keys)
     const key = withKey ? await keyFile(work) : undefined
@@ -121,6 +121,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       withKey
         ? 'The backup contains the master key: anyone who has it can read everything.'
         : "The backup does not contain the master key. Keep a copy elsewhere: the backup can't be read without it.",
+      ...newHostKey(part),
     ])
   })
 }
@@ -152,15 +153,30 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
     if (key !== undefined)
       await writeFile(join(part, keyName), `${key.trim()}\n`, { mode: 0o600, flush: true })
     const restoring = { ...work, config: { ...work.config, dataDir: part } }
-    const checked = await checkStores(restoring, async ({ log }) => {
-      await restoreLog(commands(log))
+    const checked = await checkStores(restoring, async (stores) => {
+      const clock = { now: () => new Date() }
+      await restoreLog({ ...stores, commands: commands(stores.log), clock }).catch((cause: unknown) => {
+        if (!(cause instanceof UnreadableEvent || cause instanceof OlderData)) throw cause
+        const why = cause instanceof OlderData ? 'The log lacks its beginning.' : cause.message
+        throw new BackupRefused(`${why} Such a log cannot be restored: take an older backup.`, { cause })
+      })
     })
     const kept = await keepSeals(work.config.seals.file, part, target)
     return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
       ...kept,
+      ...newHostKey(part),
       'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
     ])
   })
+}
+
+/** What becomes of the local code host's App where its key is not in the folder. */
+function newHostKey(folder: string): readonly string[] {
+  const has = (name: string) => existsSync(join(folder, 'codehost', name))
+  if (!has('code-host.json') || has(hostKeyName)) return []
+  return [
+    "The private key of the local code host's App is not in the backup. The next start makes a new one.",
+  ]
 }
 
 /** Whether there is a file of seals; it is copied then. */
@@ -316,77 +332,32 @@ async function checkStores(
 ): Promise<Checked> {
   const stores = await openStores(config, logger)
   try {
-    const identity = await identityOf(commands(stores.log))
+    const outside = sealsFile(join(config.dataDir, sealsName))
+    const own = commands(stores.log)
+    const identity = await knownIdentity({ ...stores, commands: own, sealsFile: outside })
     if (!identity) throw new BackupRefused('The log has no beginning: it is none of Flightdeck.')
-    const { events, streams, erased, findings, more, sealing } = await verifyLog(
-      stores,
+    const { events, streams, erased, blobs, findings, more, sealing } = await verifyLog(
+      { ...stores, blobs: { check: (hash) => checkBlob(join(config.dataDir, 'blobs'), hash) } },
       digest,
       (count) => progress(`${count} events checked`),
       {
         identity,
         readStore: stores.readStore,
-        outside: () => sealsFile(join(config.dataDir, sealsName)).all(),
+        outside: () => outside.all(),
+        isOutsideOlder: true,
         keysOf: async (epoch) => (await signingKeys(stores.vault, { ...identity, epoch }))?.vouched ?? [],
       },
     )
-    const blobs = await lostBlobs(stores, join(config.dataDir, 'blobs'))
     const faults = [
       ...findings.map(({ sentence }) => sentence),
       ...(more > 0 ? [`${more} more are not listed.`] : []),
-      ...blobs.lost.map(({ hash, stream }) => `The blob ${hash} of ${stream} is not there.`),
     ]
     await then(stores)
-    const said = `${events} events in ${streams} streams, ${blobs.found} blobs, ${sealing?.seals ?? 0} seals; the content of ${erased} events was erased.`
+    const said = `${events} events in ${streams} streams, ${blobs} blobs, ${sealing?.seals ?? 0} seals; the content of ${erased} events was erased.`
     return { identity, events, said, faults }
   } finally {
     await closeWhole(stores, config.dataDir)
   }
-}
-
-/** Blobs that events name and that are not there, but of what has ended or was erased. */
-async function lostBlobs({ eventStore, vault }: Pick<OwnStores, 'eventStore' | 'vault'>, folder: string) {
-  const lost = new Map<string, StoredEvent>()
-  const found = new Set<string>()
-  const over = new Set<string>()
-  let after: StoredEvent['position'] | null = null
-  for (;;) {
-    const page: readonly StoredEvent[] = await eventStore.readAll(after, 1_000)
-    for (const event of page) {
-      if (event.type === 'TaskDeleted' || event.type === 'ImageDiscarded') over.add(event.stream)
-      for (const { hash } of blobRefsIn(event.data)) {
-        if (found.has(hash)) continue
-        if (existsSync(join(folder, hash.slice(0, 2), hash.slice(2, 4), hash))) found.add(hash)
-        else lost.set(hash, event)
-      }
-    }
-    const last = page.at(-1)
-    if (!last) break
-    after = last.position
-  }
-  const left: { readonly hash: string; readonly stream: string }[] = []
-  for (const [hash, event] of lost) {
-    if (over.has(event.stream) || (await isErased(event, vault))) continue
-    left.push({ hash, stream: event.stream })
-  }
-  return { found: found.size, lost: left }
-}
-
-/** Whether the key of what the event says was destroyed: its blobs are deleted with it. */
-async function isErased({ id, stream, content }: StoredEvent, vault: OwnStores['vault']): Promise<boolean> {
-  if (content === null) return false
-  const opened = await vault.open(
-    scopeOfStream(stream),
-    contentContext(stream, id),
-    Buffer.from(content, 'base64'),
-  )
-  return opened === undefined
-}
-
-function* blobRefsIn(data: unknown): Generator<BlobRef> {
-  if (typeof data !== 'object' || data === null) return
-  const ref = BlobRef.strict().safeParse(data)
-  if (ref.success) yield ref.data
-  else for (const member of Object.values(data)) yield* blobRefsIn(member)
 }
 
 async function manifestOf(source: string): Promise<Manifest> {

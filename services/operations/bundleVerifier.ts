@@ -1,81 +1,152 @@
 #!/usr/bin/env node
 /**
- * Checks an audit bundle without a server and without its keys:
- * `flightdeck-verify <bundle> [--key <verifier key>]... [--seal <file>]... [--witness <key>]...`. Exit code 0: whole. 1: not whole, or signed
- * by a key that is not known. 2: it could not be checked. It is built into one file without dependencies.
+ * Checks an audit bundle without a server and without its keys, or compares two. `usage` says how, and what the exit codes mean. It is built
+ * into one file without dependencies.
  */
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { BundleFault } from '../../domain/proof/bundleParts.ts'
+import type { BundleHeader } from '../../domain/proof/auditBundle.schema.ts'
+import { sealIn } from '../../domain/proof/bundleSeals.ts'
 import { parseVerifierKey, type VerifierKey } from '../../domain/proof/checkpoint.ts'
+import { compareBundles, type BundleComparison } from '../../domain/proof/compareBundles.ts'
 import { parseWitnessKey } from '../../domain/proof/cosignatures.ts'
+import { parseFingerprint } from '../../domain/proof/fingerprint.ts'
+import { headerIn } from '../../domain/proof/readBundle.ts'
 import { verifyBundle, type BundleReport } from '../../domain/proof/verifyBundle.ts'
 import { cryptography } from '../platform/seals/cryptography.ts'
+import { knownKeysOf, rememberKey, usualKnownKeys } from './knownKeys.ts'
+import { textLines } from './textLines.ts'
+import { comparisonLines, linesOf, type Pinned } from './verifierWords.ts'
 
-const usage = `Usage: flightdeck-verify <bundle.ndjson> [--key <verifier key or file>]... [--seal <file of seals>]...
-                         [--witness <key of a witness, or file>]... [--json]
+const usage = `Usage: flightdeck-verify <bundle.ndjson> [<second bundle>] [--key <key or file>]... [--seal <file of seals>]...
+                         [--witness <key of a witness, or file>]... [--known-keys <file>] [--json]
 
-  --key      a key that you know to be the log's, as text or in a file with a key per line; repeat it for more
-  --seal     seals of the log that you have from elsewhere, such as its file of seals
-  --witness  a key of a witness that you trust: one of the seals must have its signature
-  --json     prints the whole report as JSON
+  --key         a key that you know to be the log's: its fingerprint, the verifier key, or a file with one per line; repeat it for more
+  --seal        seals of the log that you have from elsewhere, such as its file of seals
+  --witness     a key of a witness that you trust: one of the seals must have its signature
+  --known-keys  where the keys of logs are remembered; by default flightdeck/known-keys in your folder for configuration
+  --json        prints the whole report as JSON
 
-Exit codes: 0 whole, 1 not whole or signed by an unknown key, 2 could not be checked.`
+Without --key, the key of a log is remembered when it is first seen, and has to be the same from then on.
+Two bundles of one log are also compared with each other.
 
-const shownAtMost = 100
+Exit codes: 0 whole, 1 not whole, or signed by an unknown key, or in contradiction, 2 could not be checked or compared,
+            3 no faults, but the key was seen for the first time.`
 
-function linesOf(report: BundleReport, isKeyGiven: boolean): readonly string[] {
-  if (report.verdict === 'newer_format')
-    return ['newer format: get a newer verifier from the server that made this bundle']
-  if (report.verdict === 'unknown_key') return unknownKey(report)
-  if (report.verdict === 'not_whole')
-    return [
-      ...report.faults.slice(0, shownAtMost).map((fault) => `${wordOf(fault)}: ${fault.why}`),
-      ...(report.faults.length > shownAtMost ? [`${report.faults.length - shownAtMost} more`] : []),
-    ]
-  return [report.isWitnessed ? 'whole' : 'whole, not witnessed', ...details(report, isKeyGiven)]
+interface Given {
+  readonly keys: readonly string[]
+  readonly seals: readonly string[]
+  readonly witnesses: readonly VerifierKey[]
+  readonly knownKeys: string
 }
 
-function unknownKey({ signedBy }: BundleReport): readonly string[] {
-  return [
-    'unknown key: it is signed by none of the keys that you gave, and none of them names the key that signed it as its successor',
-    ...(signedBy === null ? [] : [`signed by: ${signedBy}`]),
-    'If the key of the log was replaced, ask its operator for the new one (npm start -- seals).',
-  ]
+interface Checked {
+  readonly report: BundleReport
+  readonly pinned: Pinned
 }
 
-function wordOf({ kind, where }: BundleFault): string {
-  if (kind === 'removed' && (where === 'manifest' || where === 'header')) return `cut at the ${where}`
-  return `${kind} at ${where}`
+/** Checks a bundle by the keys that were given, else by those that are remembered, else by those of the bundle beside it. */
+function check(
+  file: string,
+  { keys, seals, witnesses, knownKeys }: Given,
+  beside: readonly string[],
+): Checked {
+  const logId = headerOf(file)?.logId
+  const known = keys.length > 0 || logId === undefined ? [] : knownKeysOf(knownKeys, logId)
+  const sources = [
+    { from: 'given', keys },
+    { from: 'remembered', keys: known },
+    { from: 'beside', keys: beside },
+  ] as const
+  const pinned = sources.find((each) => each.keys.length > 0) ?? { from: 'first_seen', keys: [] }
+  const knows = { keys: pinned.keys, seals: allLines(seals), witnesses }
+  const report = verifyBundle(textLines(file), cryptography, knows)
+  // The bundle beside it was not known either.
+  const isNew = pinned.from === 'beside' && report.verdict === 'whole'
+  return { report: isNew ? { ...report, verdict: 'intact' } : report, pinned: { ...pinned, file: knownKeys } }
 }
 
-function details(report: BundleReport, isKeyGiven: boolean): readonly string[] {
-  const withheld = Object.entries(report.withheld)
-  return [
-    `task: ${report.taskId}, events: ${report.events}, of ${report.treeSize} in the log`,
-    ...withheld.map(([category, count]) => `withheld: ${count} ${category}`),
-    ...(report.erased > 0 ? [`erased: ${report.erased}`] : []),
-    ...(report.unreadable > 0 ? [`could not be opened by the server: ${report.unreadable}`] : []),
-    `signed by: ${report.signedBy}${report.isReplacement ? ', which replaced a key that you gave' : ''}`,
-    ...report.cosignatures.map(({ witness, time }) => `cosigned by: ${witness}, at ${momentOf(time)}`),
-    ...(isKeyGiven
-      ? []
-      : ['Whose key that is, this check cannot tell: give the key that you know with --key.']),
-  ]
+function headerOf(file: string): BundleHeader | undefined {
+  for (const line of textLines(file)) return headerIn(line)
+  return undefined
 }
 
-function momentOf(seconds: number): string {
-  const moment = new Date(seconds * 1_000)
-  return Number.isNaN(moment.getTime()) ? `${seconds} s since 1970` : moment.toISOString()
+function remember({ report, pinned }: Checked): void {
+  const { verdict, logId, signedBy } = report
+  if (verdict !== 'intact' || logId === null || signedBy === null) return
+  if (!knownKeysOf(pinned.file, logId).includes(signedBy)) rememberKey(pinned.file, logId, signedBy)
+}
+
+function codeOf({ report: { verdict } }: Checked): number {
+  switch (verdict) {
+    case 'whole':
+      return 0
+    case 'not_whole':
+    case 'unknown_key':
+      return 1
+    case 'newer_format':
+    case 'older_format':
+      return 2
+    case 'intact':
+      return 3
+  }
+}
+
+interface Answer {
+  readonly code: number
+  readonly lines: readonly string[]
+  readonly json: unknown
+}
+
+function answerOne(file: string, given: Given): Answer {
+  const checked = check(file, given, [])
+  remember(checked)
+  return { code: codeOf(checked), lines: linesOf(checked.report, checked.pinned), json: checked }
+}
+
+function answerTwo(files: readonly [string, string], given: Given): Answer {
+  const first = check(files[0], given, [])
+  // The manifest of the first signs the keys of its header.
+  const second = check(
+    files[1],
+    given,
+    first.report.verdict === 'intact' ? (headerOf(files[0])?.keys ?? []) : [],
+  )
+  const both = [first, second]
+  const wrong = both.filter((each) => codeOf(each) === 1 || codeOf(each) === 2)
+  const about = both.flatMap(({ report, pinned }, at) => [
+    `${files[at]}:`,
+    ...linesOf(report, pinned).map((line) => `  ${line}`),
+  ])
+  if (wrong.length > 0)
+    return {
+      code: Math.min(...wrong.map(codeOf)),
+      lines: ['not compared:', ...about],
+      json: { first, second },
+    }
+  const comparison = compareBundles(textLines(files[0]), textLines(files[1]), cryptography)
+  if (comparison.verdict !== 'contradict') both.forEach(remember)
+  const isFirstSeen = both.some(({ report }) => report.verdict === 'intact')
+  return {
+    code: codeOfComparison(comparison, isFirstSeen),
+    lines: [...comparisonLines(comparison, isFirstSeen), ...about],
+    json: { comparison, first, second },
+  }
+}
+
+function codeOfComparison({ verdict }: BundleComparison, isFirstSeen: boolean): number {
+  if (verdict === 'contradict') return 1
+  if (verdict === 'not_compared') return 2
+  return isFirstSeen ? 3 : 0
 }
 
 /** The keys that were given as text or in files. Throws when one is none, or a file has none: a check without keys would say too much. */
 function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefined): readonly (T & {})[] {
   return given.flatMap((each) => {
-    const texts = existsSync(each) ? [...textLines(each)].filter((line) => line !== '') : [each]
+    const texts = existsSync(each) ? [...textLines(each)].filter((line) => line.trim() !== '') : [each]
     if (texts.length === 0) throw new Error(`There is no key in ${each}.`)
     return texts.map((text) => {
-      const key = parse(text)
+      const key = parse(text.trim())
       if (key === undefined || key === null)
         throw new Error(`This is neither a key nor a file of keys: ${text}`)
       return key
@@ -83,48 +154,12 @@ function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefi
   })
 }
 
-const chunkBytes = 1_048_576
-const longestLine = 64 * chunkBytes
-/** Stands for a line that is too long or no text: nothing that a bundle may hold. */
-const noLine = '\u0000'
-
-/** The lines of a file, one at a time, however large the file is. */
-function* textLines(file: string): Generator<string> {
-  const descriptor = openSync(file, 'r')
-  try {
-    const chunk = Buffer.alloc(chunkBytes)
-    let parts: Buffer[] = []
-    let length = 0
-    const add = (part: Buffer) => {
-      length += part.length
-      if (length <= longestLine) parts.push(Buffer.from(part))
-    }
-    const take = () => {
-      const line = length > longestLine ? noLine : decoded(Buffer.concat(parts))
-      parts = []
-      length = 0
-      return line
-    }
-    for (let read = readSync(descriptor, chunk); read > 0; read = readSync(descriptor, chunk)) {
-      let from = 0
-      for (let end = chunk.indexOf(10); end >= 0 && end < read; end = chunk.indexOf(10, from)) {
-        add(chunk.subarray(from, end))
-        yield take()
-        from = end + 1
-      }
-      add(chunk.subarray(from, read))
-    }
-    if (length > 0) yield take()
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-function decoded(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r$/, '')
-  } catch {
-    return noLine
+/** Throws when there is no seal in a file: a check without it would say too much. */
+function checkSeals(files: readonly string[]): void {
+  for (const file of files) {
+    let hasSeal = false
+    for (const line of textLines(file)) hasSeal ||= sealIn(line) !== undefined
+    if (!hasSeal) throw new Error(`There is no seal in ${file}.`)
   }
 }
 
@@ -139,25 +174,31 @@ function main(): number {
       key: { type: 'string', multiple: true, default: [] },
       seal: { type: 'string', multiple: true, default: [] },
       witness: { type: 'string', multiple: true, default: [] },
+      'known-keys': { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const [file, ...more] = positionals
+  const [file, second, ...more] = positionals
   if (values.help || file === undefined || more.length > 0) {
     process.stdout.write(`${usage}\n`)
     return values.help ? 0 : 2
   }
-  const keys = keysIn(values.key, (text) => (parseVerifierKey(cryptography.sha256, text) ? text : undefined))
-  const witnesses = keysIn<VerifierKey>(values.witness, (text) => parseWitnessKey(cryptography, text))
-  const report = verifyBundle(textLines(file), cryptography, {
-    keys,
-    seals: allLines(values.seal),
-    witnesses,
-  })
-  const lines = values.json ? [JSON.stringify(report, null, 2)] : linesOf(report, keys.length > 0)
-  process.stdout.write(`${lines.join('\n')}\n`)
-  return report.verdict === 'whole' ? 0 : report.verdict === 'newer_format' ? 2 : 1
+  checkSeals(values.seal)
+  const given = {
+    keys: keysIn(values.key, (text) =>
+      parseVerifierKey(cryptography.sha256, text) ? text : parseFingerprint(text),
+    ),
+    seals: values.seal,
+    witnesses: keysIn<VerifierKey>(values.witness, (text) => parseWitnessKey(cryptography, text)),
+    knownKeys: values['known-keys'] ?? usualKnownKeys(process.env['XDG_CONFIG_HOME']),
+  }
+  const { code, lines, json } =
+    second === undefined ? answerOne(file, given) : answerTwo([file, second], given)
+  // What a bundle says is to make no line of its own and to move no cursor.
+  const shown = lines.map((line) => line.replaceAll(/\p{Cc}/gu, '\uFFFD')).join('\n')
+  process.stdout.write(`${values.json ? JSON.stringify(json, null, 2) : shown}\n`)
+  return code
 }
 
 try {

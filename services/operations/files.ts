@@ -18,16 +18,22 @@ const leftOut = new Set(['half-written', 'incoming'])
 
 /**
  * Copies the files below a folder; a file that is removed meanwhile is left out. Refs of git are copied before its objects, which are
- * only ever added, so that every object a ref names is in the copy.
+ * only ever added, so that every object a ref names is in the copy. `without` names what is left out at the top.
  */
-export async function copyTree(from: string, to: string, progress: (line: string) => void): Promise<void> {
+export async function copyTree(
+  from: string,
+  to: string,
+  progress: (line: string) => void,
+  without: readonly string[] = [],
+): Promise<void> {
   let files = 0
   const copy = async (source: string, target: string): Promise<void> => {
     await mkdir(target, { recursive: true, mode: 0o700 })
     const entries = await readdir(source, { withFileTypes: true }).catch(absentAs([]))
     const later = (name: string) => Number(name === 'objects' || name === 'pack')
     for (const entry of entries.toSorted((a, b) => later(a.name) - later(b.name))) {
-      if ((source === from && leftOut.has(entry.name)) || entry.name.endsWith('.lock')) continue
+      const isLeftOut = leftOut.has(entry.name) || without.includes(entry.name)
+      if ((source === from && isLeftOut) || entry.name.endsWith('.lock')) continue
       const [one, other] = [join(source, entry.name), join(target, entry.name)]
       if (entry.isDirectory()) await copy(one, other)
       else if (entry.isFile()) {
@@ -78,9 +84,16 @@ export async function digestOf(file: string): Promise<z.infer<typeof FileSum>> {
   return { bytes, sha256: hash.digest('hex') }
 }
 
+/** A disk writes many files together in little more time than one. */
+const syncedAtOnce = 16
+
 /** Syncs a folder and all files below it to the disk. */
 export async function syncAll(folder: string): Promise<void> {
-  for await (const file of filesBelow(folder)) await syncFolder(file)
+  const files = filesBelow(folder)
+  const syncInTurn = async () => {
+    for await (const file of files) await syncFolder(file)
+  }
+  await Promise.all(Array.from({ length: syncedAtOnce }, syncInTurn))
   await syncFolder(folder)
 }
 

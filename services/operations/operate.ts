@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import { restoreLog } from '#platform/eventlog/logIdentity.ts'
 import type { LogIdentity } from '#domain/log.ts'
-import { listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
+import type { Blobs } from '#platform/ports/blobs.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
@@ -13,9 +12,10 @@ import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Catalog, ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { SealsFile } from '#platform/seals/sealsFile.ts'
+import { restoreLog } from '#platform/seals/restoreLog.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
-import { verifyLog } from '#platform/verify/verify.ts'
+import { verifyLog, type Verified } from '#platform/verify/verify.ts'
 import type { Answer } from './answer.ts'
 import { listSeals, replaceKey } from './seals.ts'
 
@@ -26,6 +26,12 @@ const shownAtMost = 1_000
 /** The words are none that this knows. */
 export class UnknownWords extends Error {
   override readonly name = 'UnknownWords'
+  /** Of which command they are. */
+  readonly command: string
+  constructor(message: string, command: string) {
+    super(message)
+    this.command = command
+  }
 }
 
 /** What an operation works on; `progress` is told of a line that the next one takes the place of. */
@@ -36,7 +42,9 @@ export interface Operating {
   readonly log: Pick<EventLog, 'read'>
   readonly commands: Pick<Commands, 'load' | 'execute'>
   readonly vault: Vault
+  readonly blobs: Pick<Blobs, 'check'>
   readonly logIdentity: LogIdentity
+  readonly logDamage: string | null
   readonly clock: Clock
   readonly sealsFile: Pick<SealsFile, 'all'>
   readonly progress: (line: string) => void
@@ -46,7 +54,6 @@ export interface Operating {
 export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
- * `quarantine` gives a line for each stream that cannot be read on, and `quarantine release <stream>` takes one up again that was mended;
  * `verify` checks the whole log; `seals` lists the keys that it is sealed with, and `seals new-key` makes another one; `restored` begins the next epoch of a log that was put back from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
  * operation. Throws `UnknownWords`, before anything is opened.
  */
@@ -58,26 +65,19 @@ export function operationOf(words: readonly string[]): Operation | undefined {
   if (subject === 'jobs' && verb === undefined) return listed
   if (subject === 'seals' && verb === undefined) return listSeals
   if (subject === 'seals' && verb === 'new-key' && id === undefined) return replaceKey
-  if (subject === 'quarantine' && verb === undefined)
-    return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
-  if (subject === 'quarantine' && verb === 'release' && id !== undefined && rest.length === 0)
-    return async ({ readStore, log }) => {
-      const { ok, line } = await releaseFlawed(readStore, log, id)
-      return { lines: [line], failed: !ok }
-    }
   if (subject !== 'jobs' || verb !== 'requeue' || id === undefined || rest.length > 0)
-    throw new UnknownWords(`${words.join(' ')}: there is no such command.`)
+    throw new UnknownWords(`${words.join(' ')}: there is no such command.`, subject)
   return async ({ jobs }) => ({
     lines: [(await jobs.requeue(id)) ? `${id} is queued again.` : `No job ${id} was set aside.`],
   })
 }
 
 async function verified(operating: Operating): Promise<Answer> {
-  const { eventStore, vault, readStore, sealsFile, logIdentity: identity, progress } = operating
+  const { eventStore, vault, blobs, readStore, sealsFile, logIdentity: identity, progress } = operating
   const threads = digestThreads()
   try {
-    const { events, streams, erased, findings, more, sealing } = await verifyLog(
-      { eventStore, vault },
+    const found = await verifyLog(
+      { eventStore, vault, blobs },
       threads.digest,
       (count) => progress(`${count} events checked`),
       {
@@ -87,17 +87,20 @@ async function verified(operating: Operating): Promise<Answer> {
         keysOf: async (epoch) => (await signingKeys(vault, { ...identity, epoch }))?.vouched ?? [],
       },
     )
+    const { events, streams, erased, findings, more, sealing } = found
     const sealed =
       sealing && sealing.seals > 0
         ? `${sealing.seals} seals hold; the newest is over ${sealing.sealed} events.${outsideOf(sealing.outside)}`
         : 'It was never sealed.'
-    const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased. ${sealed}`
-    if (findings.length === 0) return { lines: [`The log is whole: ${looked}`] }
+    const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased. ${blobsOf(found)}${sealed}`
+    const told = sealing?.told ?? []
+    if (findings.length === 0) return { lines: [`The log is whole: ${looked}`, ...told] }
     return {
       failed: true,
       lines: [
         ...findings.map(({ sentence }) => sentence),
         ...(more > 0 ? [`${more} more are not listed.`] : []),
+        ...told,
         `The log is not whole: ${looked}`,
       ],
     }
@@ -106,6 +109,9 @@ async function verified(operating: Operating): Promise<Answer> {
   }
 }
 
+const blobsOf = ({ blobs, erasedBlobs }: Pick<Verified, 'blobs' | 'erasedBlobs'>): string =>
+  blobs + erasedBlobs === 0 ? '' : `${blobs} blobs are whole; ${erasedBlobs} were erased. `
+
 /** Seals in the log alone do not show that its end was cut. */
 const outsideOf = (outside: number): string =>
   outside > 0
@@ -113,10 +119,10 @@ const outsideOf = (outside: number): string =>
     : ' No seal was found outside of the log: if its end was cut, this cannot show it. Look for the file of seals (SEALS_FILE).'
 
 /** Above the epoch that the read models are of: a log that is put back twice from the same backup has none twice. */
-async function restored({ commands, readStore }: Operating): Promise<Answer> {
+async function restored({ readStore, ...operating }: Operating): Promise<Answer> {
   // Nothing that was folded from the other log is served until it was folded from this one.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
-  const { logId, epoch } = await restoreLog(commands, log?.epoch)
+  const { logId, epoch } = await restoreLog(operating, log?.epoch)
   return {
     lines: [
       `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
@@ -141,9 +147,10 @@ export function operationBeside(
   silentMs = usualSilentMs,
 ): ((beside: Beside) => Promise<Answer>) | undefined {
   if (subject !== 'rebuild') return undefined
-  if (rest.length > 0) throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`)
+  if (rest.length > 0)
+    throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`, subject)
   if (name !== undefined && !names.includes(name))
-    throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`)
+    throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`, subject)
   return (beside) => rebuilt(beside, name === undefined ? names : [name], silentMs)
 }
 

@@ -1,5 +1,7 @@
 /** What an operator asks of the seals: the keys to hand out, how far the log is sealed, and a new key. */
 import type { LogIdentity } from '#domain/log.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { knownIdentity, type KnowsIdentity } from '#platform/eventlog/logIdentity.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -11,6 +13,7 @@ export interface SealOperating {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
   readonly logIdentity: LogIdentity
+  readonly logDamage: string | null
   readonly clock: Clock
 }
 
@@ -28,13 +31,29 @@ export async function listSeals({ eventStore, vault, logIdentity }: SealOperatin
   }
 }
 
+/** A line for each key that the log is sealed with, newest first: its fingerprint, and the key itself. */
+export async function listKeys(
+  stores: KnowsIdentity & {
+    readonly commands: Pick<Commands, 'load'>
+    readonly eventStore: Pick<EventStore, 'readStream'>
+    readonly vault: Pick<Vault, 'getSecret'>
+  },
+): Promise<Answer> {
+  const identity = await knownIdentity(stores)
+  const keys = identity && (await signingKeys(stores.vault, identity))
+  if (!keys) return { failed: true, lines: ['The log has no key yet: it gets one with its first seal.'] }
+  return { lines: keys.published.map(({ fingerprint, verifierKey }) => `${fingerprint}  ${verifierKey}`) }
+}
+
 const linkLines = (links: readonly string[]) =>
   links.length === 0
     ? []
-    : ['Each older key vouches for the next one:', ...links.map((link) => link.trimEnd())]
+    : ['Each older key vouches for the next one:', ...links.flatMap((link) => link.trimEnd().split('\n'))]
 
 /** Makes a key that signs from now on; those before it stay in bundles and in what `listSeals` gives. */
-export async function replaceKey({ vault, logIdentity, clock }: SealOperating): Promise<Answer> {
+export async function replaceKey({ vault, logIdentity, logDamage, clock }: SealOperating): Promise<Answer> {
+  // The older key vouches for the next one under the log's name, which must be certain.
+  if (logDamage !== null) return { failed: true, lines: [logDamage] }
   const { vkeys, links } = await replaceSigningKey(vault, logIdentity, clock)
   return {
     lines: [

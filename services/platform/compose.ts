@@ -5,29 +5,32 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openFileBlobs } from '#platform/blobs/files.ts'
+import { checkBlob, openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openSqliteJobs } from '#platform/jobs/sqlite.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { githubApps } from '#platform/codehost/githubApps.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
+import { localApp, localCredentials, type LocalCredentials } from '#platform/credentials/localApp.ts'
 import { installations, type Installations } from '#platform/credentials/installations.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
 import { documents, served, type Documents } from '#platform/reads/documents.ts'
 import { eventLog, type EventLog } from '#platform/eventlog/eventLog.ts'
-import { openLog } from '#platform/eventlog/logIdentity.ts'
+import { openKnownLog } from '#platform/eventlog/logIdentity.ts'
+import { settingAside } from '#platform/eventlog/quarantine.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
 import { codeHostName, tokenOf, type Config } from '#platform/config/config.ts'
-import type { CodeHostConfig } from '#platform/config/codeHost.ts'
-import { holdDataFolder, requireFreeDisk } from '#platform/config/dataFolder.ts'
+import { keepBallast, noBallast, type Ballast } from '#platform/config/ballast.ts'
+import { codeHostAddresses } from '#platform/config/addresses.ts'
+import { holdDataFolder } from '#platform/config/dataFolder.ts'
 import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { hostApp, type HostApp } from '#platform/credentials/hostApp.ts'
-import type { AppRegistration, CodeHostApps } from '#platform/ports/codeHostApp.ts'
+import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
 import { liveWords, type LiveWords } from '#platform/eventlog/liveWords.ts'
 import { imageAddresses, type ImageAddresses } from '#platform/images/addresses.ts'
@@ -50,6 +53,7 @@ import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { projectSecrets, type ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
+import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
@@ -78,6 +82,8 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly logger: Logger
   readonly log: EventLog
   readonly logIdentity: LogIdentity
+  /** Why the log's own stream cannot be read, in a sentence; the identity is then from beside the log. */
+  readonly logDamage: string | null
   readonly commands: Commands
   readonly idempotency: Idempotency
   readonly documents: Documents
@@ -94,11 +100,9 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly projectSecrets: ProjectSecrets
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
-  readonly localCodeHost: {
-    readonly clientId: string
-    readonly clientSecret: string
-    readonly webhookSecret: string
-  } | null
+  readonly localCodeHost: LocalCredentials | null
+  /** The room that the server keeps on its disk. */
+  readonly ballast: Ballast
   /** By name, what `/readyz` asks. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
   close(): Promise<void>
@@ -118,8 +122,6 @@ interface Opening {
   /** A place in the data folder. */
   at(name: string): string
 }
-
-const localClientId = 'flightdeck-local'
 
 /**
  * Opens the engines that the configuration names: shared ones at their addresses, waited for when they are not there yet, which
@@ -150,7 +152,10 @@ export async function openEngines(
       },
       at: (name) => join(config.dataDir, name),
     })
-    return await onPorts(ports, { config, clock, logger, close })
+    // An operation ends before it could need any.
+    const ballast = needsFolder(config) && config.services.size > 0 ? keepBallast(config, logger) : noBallast
+    opened.push(ballast)
+    return await onPorts(ports, { config, clock, logger, ballast, close })
   } catch (fault) {
     await close()
     throw fault
@@ -194,6 +199,9 @@ export async function openStores(config: StoresConfig, logger: Logger): Promise<
     throw fault
   }
 }
+
+/** Checks one blob of a folder that another process may have open. */
+export { checkBlob }
 
 /** The read models alone, beside whatever process has the data folder. */
 export async function openReadModels(
@@ -289,7 +297,7 @@ async function keysAndViewsInMongo({ config, keep, at }: Opening, mongo: Mongo):
 
 async function storesInFolder(opening: Opening): Promise<Stores> {
   const { keep, at, clock, onFault } = opening
-  mkdirSync(at('blobs'), { recursive: true })
+  mkdirSync(at('blobs'), { recursive: true, mode: 0o700 })
   return {
     ...(await keysAndViewsInFolder(opening)),
     blobs: keep(openFileBlobs({ folder: at('blobs') })),
@@ -340,40 +348,36 @@ async function busOnNats(
   }
 }
 
+type Composing = Pick<Engines, 'clock' | 'logger' | 'ballast' | 'close'> & { readonly config: Config }
+
 /** What is built on the ports once, for all services. */
-async function onPorts(
-  ports: Ports,
-  {
-    config,
-    clock,
-    logger,
-    close,
-  }: { config: Config; clock: Clock; logger: Logger; close: () => Promise<void> },
-): Promise<Engines> {
+async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: Composing): Promise<Engines> {
   const { eventStore, readStore, bus, vault, blobs } = ports
   const ids: Ids = { uuid: () => randomUUID() }
   const localCodeHost = config.codeHost.kind === 'local' ? localCredentials(config, vault) : null
   const app = hostApp({
+    ...ports,
     configured: config.codeHost.kind === 'github' ? config.codeHost.app : null,
     fallback: localCodeHost && localApp(localCodeHost, config.codeHost),
     codeHostName: codeHostName(config),
-    vault,
-    bus,
     clock,
-    leases: ports.leases,
   })
-  const { serverUrl, apiUrl } = codeHostAddresses(config, config.codeHost)
+  const addresses = codeHostAddresses(config, config.codeHost)
+  const { serverUrl } = addresses
   // The local code host has no limits to keep to.
-  const requests = requestsTo({ apiUrl, paced: config.codeHost.kind === 'github' })
+  const paced = config.codeHost.kind === 'github'
+  const requests = requestsTo({ ...addresses, paced, hasOwnToken: tokenOf(config) !== undefined, bus })
   const codeHost = githubCodeHost({ serverUrl, requests, app: app.current, ownToken: tokenOf(config) })
   const codeHostApps = githubApps({ serverUrl, requests, app: app.current })
   const installed = installations({ apps: codeHostApps, bus, clock, logger })
   const telemetry = await openTelemetry(config, logger)
   const { emit, metrics } = telemetry
-  const log = observedLog(eventLog({ eventStore, vault, bus, clock }), emit)
+  const setAside = settingAside(readStore, logger)
+  const log = observedLog(eventLog({ ...ports, clock, setAside }), emit)
   const follow = projected({ bus, readStore, eventStore })
   const execution = commands(log, emit)
-  const logIdentity = await openLog({ commands: execution, eventStore })
+  const beside = { readStore, sealsFile: sealsFile(config.seals.file) }
+  const known = await openKnownLog({ ...beside, commands: execution, eventStore, setAside })
   const docs = documents(readStore, log)
   const access = hostAccess({ vault, codeHost, clock, leases: ports.leases })
   const entering = { list: config.allowed, codeHostName: codeHostName(config) }
@@ -387,7 +391,7 @@ async function onPorts(
     ids,
     logger,
     log,
-    logIdentity,
+    ...known,
     commands: execution,
     idempotency: idempotency({ recentKeys: ports.recentKeys, vault }),
     documents: docs,
@@ -403,9 +407,10 @@ async function onPorts(
     projectSecrets: projectSecrets({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,
+    ballast,
     parts: new Map([
       ...Object.entries(ports).map(([name, part]) => [name, () => part.ready()] as const),
-      ...(needsFolder(config) ? [['disk', () => requireFreeDisk(config.dataDir)] as const] : []),
+      ...(needsFolder(config) ? [['disk', ballast.ready] as const] : []),
       ...(config.services.has('query')
         ? [['projection', () => requireProgress({ eventStore, readStore, clock })] as const]
         : []),
@@ -427,31 +432,4 @@ function refuseLostKey(config: StoresConfig, at: (name: string) => string): void
   throw new UnusableMasterKey(
     `${at('master.key')} is gone, and the data was sealed under it. Put its copy back, or give the key as MASTER_KEY.`,
   )
-}
-
-/** The product is the local code host's own App, under credentials that follow from the master key. */
-function localCredentials({ following }: Config, vault: Vault): NonNullable<Engines['localCodeHost']> {
-  const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
-  return {
-    clientId: localClientId,
-    clientSecret: derived('local-code-host'),
-    webhookSecret: following.webhookSecret ?? derived('local-code-host-webhooks'),
-  }
-}
-
-/** That App until the local code host, which makes its key, says more. */
-function localApp(
-  local: NonNullable<Engines['localCodeHost']>,
-  codeHost: CodeHostConfig,
-): AppRegistration | null {
-  if (codeHost.kind === 'local' && codeHost.app === 'none') return null
-  return { ...local, appId: null, slug: 'flightdeck', name: 'Flightdeck', htmlUrl: null, privateKey: null }
-}
-
-function codeHostAddresses(config: Config, codeHost: CodeHostConfig) {
-  if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }
-  return {
-    serverUrl: `http://localhost:${config.codeHostPort}`,
-    apiUrl: `http://127.0.0.1:${config.codeHostPort}/api/v3`,
-  }
 }

@@ -16,6 +16,7 @@ import { taskRoutes } from './routes/tasks.ts'
 import { provenanceRoutes } from './routes/provenance.ts'
 import { undoRoutes } from './routes/undo.ts'
 import type { QueryServices } from './services.ts'
+import { taskRecords } from './taskRecord.ts'
 
 export const queryRoutes = [
   ...authRoutes,
@@ -36,9 +37,12 @@ export const queryRoutes = [
 ]
 
 /** What the engines have of what the routes work with. */
-export type QueryEngines = Omit<QueryServices, 'gitHubAnswers'> & Parameters<typeof gitHubAnswers>[0]
+export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
+  Parameters<typeof gitHubAnswers>[0] &
+  Parameters<typeof taskRecords>[0]
 
 /** The reads of the API, below `/api`. The caller has authenticated the request. */
 export function queryApi(engines: QueryEngines, mounting: Mounting): Middleware {
-  return mount('/api', queryRoutes, { ...engines, gitHubAnswers: gitHubAnswers(engines) }, mounting)
+  const kept = { gitHubAnswers: gitHubAnswers(engines), taskRecords: taskRecords(engines) }
+  return mount('/api', queryRoutes, { ...engines, ...kept }, mounting)
 }

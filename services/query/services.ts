@@ -1,5 +1,7 @@
 /** What the query service's routes work with. */
 import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { task } from '#domain/task/task.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -19,6 +21,7 @@ import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { AuditSources } from './taskAudit.ts'
+import type { TaskRecords } from './taskRecord.ts'
 
 export interface QueryServices extends AuditSources {
   /** Reads decide nothing but what an undo would do, and record what was read for the audit log. */
@@ -36,6 +39,7 @@ export interface QueryServices extends AuditSources {
   readonly gitHubAnswers: GitHubAnswers
   readonly rpc: Rpc
   readonly clock: Clock
+  readonly taskRecords: TaskRecords
 }
 
 export const route = routeWith<QueryServices>()
@@ -45,9 +49,30 @@ export async function ownTask(
   asked: Person & { readonly params: { readonly taskId: string } },
   { documents }: QueryServices,
 ): Promise<{ readonly task: TaskDocument }> {
-  const task = await documents.get(tasksView, asked.params.taskId)
-  if (task?.owner !== asked.user.id) throw new Fault('not_found', 'There is no such task.')
-  return { task }
+  const found = await documents.get(tasksView, asked.params.taskId)
+  if (found?.owner !== asked.user.id) throw new Fault('not_found', 'There is no such task.')
+  return { task: found }
+}
+
+/**
+ * The task of the address, when the person may have its audit record: it is their own, or it was their own before it was deleted.
+ * Administrators may have that of any deleted task. Of these, only the log knows whose they were.
+ */
+export async function auditedTask(
+  asked: Person & { readonly params: { readonly taskId: string } },
+  { documents, commands, accessControl }: QueryServices,
+): Promise<{ readonly task: { readonly id: string; readonly isDeleted: boolean } }> {
+  const { taskId: id } = asked.params
+  const shown = await documents.get(tasksView, id)
+  if (shown?.owner === asked.user.id) return { task: { id, isDeleted: false } }
+  if (shown === undefined) {
+    const { state } = await commands.load(task, taskStream(id))
+    if (state.kind === 'deleted') {
+      if (state.ownerId === asked.user.id || (await accessControl.isAdmin(asked.user)))
+        return { task: { id, isDeleted: true } }
+    }
+  }
+  throw new Fault('not_found', 'There is no such task.')
 }
 
 /** The project of the address, when it is the person's own. */

@@ -6,30 +6,42 @@ import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/stream
 import type { LogIdentity } from '#domain/log.ts'
 import type { BundledContent, Envelope } from '#domain/proof/auditBundle.schema.ts'
 import { withheldAs, type ContentCategory } from '#domain/proof/auditBundle.ts'
+import { contentCategories } from '#domain/proof/auditBundle.ts'
 import { writeInclusionProof } from '#domain/proof/checkpoint.ts'
 import { verifyInclusion, leafHash, type Hash } from '#domain/proof/merkleTree.ts'
-import { bytesOfHex, leafOf } from '#domain/proof/bundleHashes.ts'
+import { bytesOfHex, hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { headLeaf, notesOf, type SealNotes } from '#domain/proof/sealNotes.ts'
 import { writeBundle, type BundledEvent, type EventProofs } from '#domain/proof/writeBundle.ts'
-import type { Seal } from '#domain/seal.ts'
-import { contentContext } from '#platform/eventlog/eventLog.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { contentContext, unreadableSentences } from '#platform/eventlog/eventLog.ts'
+import { isErased, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { CannotOpen } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import { newestSeal } from '#platform/seals/newestSeal.ts'
+import { readableSeal, type RecordedSeal } from '#platform/seals/newestSeal.ts'
 import { storedInclusion } from '#platform/seals/storedProofs.ts'
 import { sealCollections, sealHeads, StreamHead, type TreeName } from '#platform/seals/sealTrees.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
+import { earlierSeals } from './earlierSeals.ts'
 
 export interface AuditSources {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly readStore: Pick<ReadStore, 'prepare' | 'getMany'>
   readonly vault: Pick<Vault, 'open' | 'getSecret'>
   readonly rpc: Pick<Rpc, 'ask'>
+  readonly blobs: Pick<SealedBlobs, 'stateOf'>
   readonly logIdentity: LogIdentity
+}
+
+export interface AuditWish {
+  readonly taskId: string
+  /** A deleted task is shown without content. */
+  readonly isDeleted: boolean
+  readonly withheld: readonly ContentCategory[]
+  /** Sizes of the log's tree that proofs are wanted for, beside those of the newest seals. */
+  readonly sizes: readonly number[]
 }
 
 const sealedWithinMs = 10_000
@@ -37,16 +49,23 @@ const attempts = 4
 const betweenAttemptsMs = 250
 const page = 250
 
-/** The lines of the bundle, each with its newline. Throws `not_sealed` before the first when nothing proves the task's history. */
+/**
+ * The lines of the bundle, each with its newline. Throws before the first: `not_sealed` when nothing proves the task's history,
+ * `record_damaged` when a record of it is no event any more.
+ */
 export async function taskAudit(
   sources: AuditSources,
-  taskId: string,
-  withheld: readonly ContentCategory[],
+  { taskId, isDeleted, withheld: wanted, sizes }: AuditWish,
 ): Promise<AsyncGenerator<string>> {
-  const { vault, logIdentity } = sources
+  const { vault, logIdentity, blobs } = sources
+  // Until its key is destroyed, what a deleted task said would still open.
+  const isToHide = isDeleted && !(await isErased(vault, scopeOfStream(taskStream(taskId))))
+  const withheld = isToHide ? contentCategories : wanted
   const proven = await provenHeads(sources, [taskStream(taskId), terminalStream(taskId)])
   const keys = await signingKeys(vault, logIdentity)
   if (keys === undefined) throw new Fault('not_sealed')
+  await requireIntact(sources, proven.heads)
+  const seals = await earlierSeals(sources, proven.seal, sizes)
   return inLines(
     writeBundle(
       {
@@ -62,11 +81,25 @@ export async function taskAudit(
           const head = proven.heads.get(stream)
           return head?.revision === revision ? head.proofs : {}
         },
+        stateOf: (hash, stream) => blobs.stateOf(scopeOfStream(stream), { hash }),
+        seals,
         sign: keys.sign,
       },
       cryptography,
     ),
   )
+}
+
+/** Looks through the records first: a bundle that has begun can only be broken off. */
+async function requireIntact(sources: AuditSources, heads: Proven['heads']): Promise<void> {
+  for await (const record of records(sources, heads))
+    if (isDamaged(record)) {
+      const { stream, revision, damage } = record
+      throw new Fault(
+        'record_damaged',
+        `Event ${revision} of ${stream} ${unreadableSentences[damage]}. Ask the operator of this server to repair it.`,
+      )
+    }
 }
 
 async function* inLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
@@ -75,9 +108,11 @@ async function* inLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
 
 interface ProvenHead {
   readonly revision: number
+  readonly hash: string
   readonly proofs: EventProofs
 }
 interface Proven {
+  readonly seal: RecordedSeal
   readonly notes: SealNotes
   /** By stream, in the order in which they are written. */
   readonly heads: ReadonlyMap<string, ProvenHead>
@@ -89,19 +124,21 @@ async function provenHeads(sources: AuditSources, streams: readonly string[]): P
   await readStore.prepare(sealCollections)
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     await rpc.ask('seal', {}, sealedWithinMs)
-    const seal = await newestSeal(eventStore, logIdentity)
-    const proven = seal && (await headsUnder(sources, seal.seal, streams))
+    const seal = await readableSeal(eventStore, logIdentity)
+    const proven = seal && (await headsUnder(sources, seal, streams))
     if (proven) return proven
     await pause(betweenAttemptsMs)
   }
   throw new Fault('not_sealed')
 }
 
-async function headsUnder(
+/** Where streams end under a seal, proven; `undefined` when the trees have grown beyond it. */
+export async function headsUnder(
   { readStore, logIdentity }: AuditSources,
-  seal: Seal,
+  recorded: RecordedSeal,
   streams: readonly string[],
 ): Promise<Proven | undefined> {
+  const { seal } = recorded
   const notes = notesOf(logIdentity.logId, seal)
   const documents = await readStore.getMany(sealHeads.name, streams)
   const heads = new Map<string, ProvenHead>()
@@ -110,16 +147,10 @@ async function headsUnder(
     // A task that never ran has no terminal.
     if (document === undefined) continue
     const head = StreamHead.parse(document)
-    const { revision, hash, index, ordinal } = head
+    const { revision, hash, ordinal } = head
     const leaf = headLeaf(cryptography, { stream, revision, hash })
     const [inLog, atEnd] = await Promise.all([
-      proofOf(readStore, 'log', {
-        index,
-        size: seal.size,
-        root: seal.root,
-        leaf: leafOf(hash),
-        note: notes.checkpoint,
-      }),
+      proofInLog(readStore, head, { seal, note: notes.checkpoint }),
       proofOf(readStore, 'heads', {
         index: ordinal,
         size: seal.heads.streams,
@@ -129,10 +160,32 @@ async function headsUnder(
       }),
     ])
     if (inLog === undefined || atEnd === undefined) return undefined
-    heads.set(stream, { revision, proofs: { inLog, atEnd } })
+    heads.set(stream, { revision, hash, proofs: { inLog, atEnd } })
   }
-  return heads.size === 0 ? undefined : { notes, heads }
+  return heads.size === 0 ? undefined : { seal: recorded, notes, heads }
 }
+
+/**
+ * The last event of a stream that the trees have, if it is proven to be under a seal; `undefined` otherwise. It is also proven after the trees have
+ * grown: the log's own tree has that of each seal as its beginning.
+ */
+export async function endUnder(
+  { readStore, logIdentity }: Pick<AuditSources, 'readStore' | 'logIdentity'>,
+  { seal }: RecordedSeal,
+  stream: string,
+): Promise<Pick<StreamHead, 'revision' | 'hash'> | undefined> {
+  const document = (await readStore.getMany(sealHeads.name, [stream])).get(stream)
+  if (document === undefined) return undefined
+  const head = StreamHead.parse(document)
+  const note = notesOf(logIdentity.logId, seal).checkpoint
+  return (await proofInLog(readStore, head, { seal, note })) === undefined ? undefined : head
+}
+
+const proofInLog = (
+  readStore: AuditSources['readStore'],
+  { index, hash }: StreamHead,
+  { seal: { size, root }, note }: { readonly seal: RecordedSeal['seal']; readonly note: string },
+) => proofOf(readStore, 'log', { index, size, root, leaf: leafOf(hash), note })
 
 interface Proving {
   readonly index: number
@@ -164,14 +217,21 @@ async function* events(
   heads: Proven['heads'],
   withheld: readonly ContentCategory[],
 ): AsyncGenerator<BundledEvent> {
+  for await (const event of records(sources, heads)) {
+    if (isDamaged(event)) throw new Fault('record_damaged')
+    yield { event: envelopeOf(event), content: await contentOf(sources, event, withheld) }
+  }
+}
+
+async function* records(
+  { eventStore }: Pick<AuditSources, 'eventStore'>,
+  heads: Proven['heads'],
+): AsyncGenerator<LogRecord> {
   for (const [stream, { revision: last }] of heads) {
     for (let from = 0; from <= last;) {
       const limit = Math.min(page, last - from + 1)
-      const found = await sources.eventStore.readStream(stream, { from, direction: 'forwards', limit })
-      for (const event of found) {
-        if (event.revision > last) break
-        yield { event: envelopeOf(event), content: await contentOf(sources, event, withheld) }
-      }
+      const found = await eventStore.readStream(stream, { from, direction: 'forwards', limit })
+      yield* found.filter(({ revision }) => revision <= last)
       // Events that the log has lost leave a gap, which the bundle shows.
       from = (found.at(-1)?.revision ?? last) + 1
     }
@@ -190,15 +250,26 @@ async function contentOf(
   if (meta.content === null) return { kind: 'none' }
   const category = withheldAs(type, withheld)
   if (category !== undefined) return { kind: 'withheld', category }
-  if (content === null) return { kind: 'unreadable' }
+  const sealed = Buffer.from(content ?? '', 'base64')
+  if (hexOf(cryptography.sha256(sealed)) !== meta.content.sealed) return { kind: 'changed' }
+  const plain = await opened(vault, stream, id, sealed)
+  if (plain === 'missing_key' || plain === 'erased') return { kind: plain }
+  const text = cryptography.text(plain)
+  const isRecorded = hexOf(cryptography.sha256(plain)) === meta.content.commitment
+  return text !== undefined && isRecorded ? { kind: 'disclosed', text } : { kind: 'changed' }
+}
+
+/** The plaintext of a ciphertext that is the recorded one: where it does not open, its key is gone or is another. */
+async function opened(
+  vault: AuditSources['vault'],
+  stream: string,
+  id: string,
+  sealed: Uint8Array,
+): Promise<Uint8Array | 'missing_key' | 'erased'> {
   try {
-    const sealed = Buffer.from(content, 'base64')
-    const plain = await vault.open(scopeOfStream(stream), contentContext(stream, id), sealed)
-    return plain === undefined
-      ? { kind: 'erased' }
-      : { kind: 'disclosed', text: Buffer.from(plain).toString('utf8') }
+    return (await vault.open(scopeOfStream(stream), contentContext(stream, id), sealed)) ?? 'erased'
   } catch (fault) {
-    if (fault instanceof CannotOpen) return { kind: 'unreadable' }
+    if (fault instanceof CannotOpen) return 'missing_key'
     throw fault
   }
 }

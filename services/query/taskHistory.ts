@@ -52,7 +52,12 @@ export async function historyPage(
   const shown = { task: taskFrom, terminal: terminalFrom }
   for (const { kind } of items) shown[kind === 'event' ? 'task' : 'terminal'] += 1
   const heads = await Promise.all(
-    [taskStream(taskId), terminalStream(taskId)].map((stream) => log.headOf(stream)),
+    [taskStream(taskId), terminalStream(taskId)].map((stream) =>
+      log.headOf(stream).catch((fault: unknown) => {
+        if (fault instanceof UnreadableEvent) return { revision: Math.max(fault.event.revision, 0) }
+        throw fault
+      }),
+    ),
   )
   const missing = [
     ...(task.flaw ? [{ stream: 'task' as const, ...task.flaw }] : []),

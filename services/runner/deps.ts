@@ -16,6 +16,7 @@ import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
+import type { Vault } from '#platform/ports/vault.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { InstalledAgents } from './agents/installed.ts'
@@ -34,6 +35,7 @@ import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { CommitSigner } from './workspace/publish/commitIdentity.ts'
 import type { Mirrors } from './workspace/git/mirror.ts'
 import type { SandboxUsers } from './workspace/sandboxUsers.ts'
+import type { WorkspaceLimit } from './workspace/workspaceLimit.ts'
 
 /** What the runner is started with. */
 export interface RunnerEngines {
@@ -46,6 +48,7 @@ export interface RunnerEngines {
   readonly rpc: Rpc
   readonly blobs: SealedBlobs
   readonly logIdentity: LogIdentity
+  readonly vault: Pick<Vault, 'getSecret'>
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly installations: Installations
@@ -76,10 +79,20 @@ export type AvailableSandbox = Sandbox | { readonly missing: string }
 /** Makes, keeps and publishes workspaces. */
 export interface WorkspaceDeps extends Pick<
   RunnerEngines,
-  'documents' | 'accessControl' | 'access' | 'installations' | 'codeHost' | 'logger' | 'rpc' | 'logIdentity'
+  | 'documents'
+  | 'accessControl'
+  | 'access'
+  | 'installations'
+  | 'codeHost'
+  | 'logger'
+  | 'rpc'
+  | 'logIdentity'
+  | 'vault'
 > {
   /** Where people reach the product; `null` where this process does not know. */
   readonly publicAddress: string | null
+  /** Of the addresses by which the code host knows the commits of its accounts. */
+  readonly noreplyDomain: string
   /** Whether the origin of lines is published beside commits. */
   readonly originNotes: boolean
   /** Who signs commits; `undefined`: nobody. */
@@ -97,6 +110,8 @@ export interface WorkspaceDeps extends Pick<
   /** Whoever makes, uses or removes a task's workspace holds its lock. */
   readonly locks: WorkspaceLocks
   readonly disk: DiskWatch
+  /** The kernel's, where it has one. */
+  readonly limit: WorkspaceLimit
   readonly scratch: Scratch
   readonly sandbox: AvailableSandbox
 }

@@ -5,6 +5,7 @@ import { byAgent } from '#domain/agents/configuration.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { addressForCodeHost, noreplyDomainOf } from '#platform/config/addresses.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
@@ -14,9 +15,11 @@ import { openEgress } from './egress/egress.ts'
 import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
+import { isIsolated } from './execution/prepareWorkspace.ts'
 import { restoreIdleTasks } from './execution/restoreIdleTasks.ts'
 import type { ExecutionDeps } from './execution/run.ts'
 import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
+import { pausable, type PausableSandbox, type Paused } from './sandbox/pausing.ts'
 import { redactionOf } from './redaction/redaction.ts'
 import { textThreads } from './redaction/textThreads.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
@@ -39,13 +42,19 @@ import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
 import { startDeletedRemoval, type DeletedRemoval } from './workspace/cleanup.ts'
 import { openSandboxUsers } from './workspace/sandboxUsers.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
+import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
 
 export interface RunningRunner {
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
   stop(): Promise<void>
   /** What its sandboxes lack, and how their memory is counted, in sentences. */
   readonly ofSandboxes: readonly string[]
+  /** Who limits workspaces, and to what: a sentence. */
+  readonly workspaceLimit: string
 }
+
+/** Without a sandbox there is nothing to hold still. */
+const nothingPaused: Paused = { deletedBytes: async () => 0, resume: () => undefined }
 
 /** A workspace that was used within this time is kept. */
 const leastIdleMs = 15 * 60_000
@@ -72,9 +81,10 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     onDeletedRunEnded: removal.soon,
   })
   const stopWorking = takeJobs(config, engines, work)
-  const stopAnswering = answerQuestions(deps, { rpc: engines.rpc, home: config.environment['HOME'] })
+  const stopAnswering = answerQuestions(deps, { rpc: engines.rpc })
   return {
     ofSandboxes: [...opened.shortcomings, ...opened.memory],
+    workspaceLimit: deps.limit.says,
     async stop() {
       stopAnswering()
       const stopped = stopWorking()
@@ -117,17 +127,29 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const agents = installedAgents(config)
   await endOrphanedSandboxes(root)
   await removeLeftovers(root)
+  const isRoot = process.getuid?.() === 0
+  const sandboxUsers = openSandboxUsers(root)
+  const limit = await openWorkspaceLimit({
+    root,
+    path: config.path,
+    workspaceBytes: config.disk.workspace,
+    users: isRoot && isIsolated(opened.sandbox) ? sandboxUsers : undefined,
+    onFault: (fault) => logger.warn({ err: fault }, 'failed to set or lift the limit of a workspace'),
+  })
+  logger.info(limit.says)
   const runs = openRuns()
   const threads = textThreads()
   const warm = warmAgents({ most: (kept) => mostWarmAgents(config.warmAgents, kept) })
-  const { sandbox } = opened
-  const shared = { runnerId, root, git, scratch, sandbox, isRoot: process.getuid?.() === 0 }
+  const held = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
+  const sandbox = held?.sandbox ?? opened.sandbox
+  const shared = { runnerId, root, git, scratch, sandbox, isRoot, sandboxUsers, limit }
   const deps = {
     ...recordingDeps(config, engines, { ...shared, threads }),
     ...workspaceDeps(config, engines, {
       ...shared,
       commitSigner: await openCommitSigner({ root, path: config.path }, config.commitSigner),
       isInUse: (taskId) => isInUse(taskId, { runs, warm }),
+      pause: held?.pause ?? (async () => nothingPaused),
     }),
     ...agentDeps(config, engines, { ...shared, threads, agents }),
   }
@@ -140,13 +162,11 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   return { deps: { ...deps, prewarm }, runs, opened, agents, closeThreads: () => threads.close() }
 }
 
-interface Shared {
+interface Shared extends Pick<
+  WorkspaceDeps,
+  'root' | 'isRoot' | 'git' | 'scratch' | 'sandbox' | 'sandboxUsers' | 'limit'
+> {
   readonly runnerId: string
-  readonly root: string
-  readonly git: WorkspaceDeps['git']
-  readonly scratch: WorkspaceDeps['scratch']
-  readonly sandbox: WorkspaceDeps['sandbox']
-  readonly isRoot: boolean
 }
 type Threads = ReturnType<typeof textThreads>
 
@@ -179,42 +199,29 @@ function recordingDeps(
 
 function workspaceDeps(
   config: Config,
-  {
-    documents,
-    accessControl,
-    access,
-    installations,
-    codeHost,
-    logger,
-    rpc,
-    logIdentity,
-    commands,
-  }: RunnerEngines,
+  engines: RunnerEngines,
   {
     root,
     git,
     scratch,
     sandbox,
     isRoot,
+    sandboxUsers,
+    limit,
     commitSigner,
     isInUse,
-  }: Shared & Pick<WorkspaceDeps, 'commitSigner'> & { readonly isInUse: (taskId: string) => boolean },
+    pause,
+  }: Shared & Pick<WorkspaceDeps, 'commitSigner'> & RoomOptions,
 ): WorkspaceDeps {
   const { path } = config
-  const locks = openLocks()
+  const { logger } = engines
   return {
-    documents,
-    accessControl,
-    access,
-    installations,
-    codeHost,
-    logger,
-    rpc,
-    logIdentity,
+    ...engines,
+    noreplyDomain: noreplyDomainOf(config),
     originNotes: config.originNotes,
     commitSigner,
     publicAddress:
-      config.publicUrl ?? (config.services.has('gateway') ? `http://localhost:${config.port}` : null),
+      config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null,
     root,
     path,
     isRoot,
@@ -229,34 +236,52 @@ function workspaceDeps(
         ),
     }),
     checkCheckout: openCheckoutLimits(config.checkout),
-    sandboxUsers: openSandboxUsers(root),
-    locks,
+    sandboxUsers,
+    limit,
     scratch,
     sandbox,
-    eviction: openWorkspaceEviction({
-      locks,
-      root,
-      mirrorsRoot: root,
-      path,
-      git,
-      treeGitFor: (workspace) => ('missing' in sandbox ? git : sandbox.gitFor(workspace)),
-      limits: config.disk,
-      projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
-      isInUse,
-      // By the log: while read models are rebuilt, every task looks deleted in them.
-      isDeleted: async (taskId) =>
-        (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
-      idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
-      onFault: (fault) => logger.warn({ err: fault }, 'failed to free disk space for workspaces'),
-      onFull: (bytes) => logger.warn({ bytes }, 'the disk budget is used up by unpushed work'),
-    }),
-    disk: openDiskWatch({
-      root,
-      path,
-      limits: config.disk,
-      onFault: (fault) => logger.warn({ err: fault }, 'failed to measure the disk usage of a run'),
-    }),
+    ...roomDeps(config, engines, { root, git, sandbox, isInUse, pause }),
   }
+}
+
+interface RoomOptions extends Pick<PausableSandbox, 'pause'> {
+  readonly isInUse: (taskId: string) => boolean
+}
+
+/** What keeps mirrors and workspaces within their disk. */
+function roomDeps(
+  config: Config,
+  { documents, commands, logger }: Pick<RunnerEngines, 'documents' | 'commands' | 'logger'>,
+  { root, git, sandbox, isInUse, pause }: Pick<Shared, 'root' | 'git' | 'sandbox'> & RoomOptions,
+): Pick<WorkspaceDeps, 'locks' | 'eviction' | 'disk'> {
+  const { path, disk: limits } = config
+  const locks = openLocks()
+  const disk = openDiskWatch({
+    root,
+    path,
+    limits,
+    pause,
+    onCounted: (taskId, bytes) => eviction.counted(taskId, bytes),
+    onFault: (fault) => logger.warn({ err: fault }, 'failed to measure the disk usage of a run'),
+  })
+  const eviction = openWorkspaceEviction({
+    locks,
+    root,
+    mirrorsRoot: root,
+    path,
+    git,
+    treeGitFor: (workspace) => ('missing' in sandbox ? git : sandbox.gitFor(workspace)),
+    limits,
+    projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
+    isInUse,
+    // By the log: while read models are rebuilt, every task looks deleted in them.
+    isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
+    idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
+    runsCounted: disk.counted,
+    onFault: (fault) => logger.warn({ err: fault }, 'failed to free disk space for workspaces'),
+    onFull: (bytes) => logger.warn({ bytes }, 'the disk budget is used up by unpushed work'),
+  })
+  return { locks, eviction, disk }
 }
 
 function agentDeps(

@@ -18,7 +18,7 @@ import { fakeServer, type Answers, type FakeServer } from './server.ts'
 
 // Pages are chunks that are loaded when they are first shown: on a busy machine that takes a while.
 // jsdom lays nothing out: asking it of each element whether it can be seen takes most of a test's time and tells little.
-configure({ asyncUtilTimeout: 10_000, defaultHidden: true })
+configure({ asyncUtilTimeout: 20_000, defaultHidden: true })
 
 export interface Opening {
   readonly answers?: Answers

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import { DamagedBlob } from '#platform/ports/faults.ts'
+import { randomRuns } from '../longRun.ts'
 
 export interface OpenBlobs {
   readonly blobs: Blobs
@@ -33,7 +34,7 @@ export function blobsContract(name: string, open: () => Promise<OpenBlobs>): voi
           expect(hash).toBe(createHash('sha256').update(bytes).digest('hex'))
           expect(Buffer.from((await blobs.get(hash)) ?? 'nothing')).toEqual(Buffer.from(bytes))
         }),
-        { numRuns: 30 },
+        { numRuns: randomRuns(30) },
       )
     })
 
@@ -73,6 +74,16 @@ export function blobsContract(name: string, open: () => Promise<OpenBlobs>): voi
       const hash = await blobs.put(randomBytes(1_000))
       await opened.damage(hash)
       await expect(blobs.get(hash)).rejects.toThrow(DamagedBlob)
+    })
+
+    test('a check tells a blob that is whole from one that was changed, and from none', async () => {
+      const hash = await blobs.put(randomBytes(2_500_000))
+      expect(await blobs.check(hash)).toBe('whole')
+      await opened.damage(hash)
+      expect(await blobs.check(hash)).toBe('changed')
+      await blobs.remove(hash)
+      expect(await blobs.check(hash)).toBe('missing')
+      expect(await blobs.check('../../etc/passwd')).toBe('missing')
     })
 
     describe('by their age', () => {

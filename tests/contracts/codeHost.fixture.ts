@@ -32,7 +32,7 @@ export const redirectUri = 'http://localhost:8080/api/auth/github/callback'
 export const origin = 'http://localhost:8080'
 
 /** One for all hosts of a file: making one takes longer than starting a host. */
-const { privateKey: appPrivateKey } = generateKeyPairSync('rsa', {
+export const { privateKey: appPrivateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -97,7 +97,7 @@ export async function startLocal(
   const clock = options.clock
   const codeHost = githubCodeHost({
     serverUrl: running.url,
-    requests: requestsTo({ apiUrl: api, paced: false }),
+    requests: requestsTo({ apiUrl: api, serverUrl: running.url, paced: false }),
     app: async () => registered,
     ...(clock ? { clock } : {}),
   })

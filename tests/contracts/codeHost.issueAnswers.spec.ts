@@ -27,7 +27,7 @@ async function hostOf(listener: (url: string) => RequestListener) {
   )
   const address = server.address()
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
-  const requests = requestsTo({ apiUrl: url, paced: false })
+  const requests = requestsTo({ apiUrl: url, serverUrl: url, paced: false })
   return { asked, codeHost: githubCodeHost({ serverUrl: url, requests, app: async () => registered }) }
 }
 

@@ -121,7 +121,7 @@ export function issueTasks() {
   const adapter = (appId: string | null) =>
     githubCodeHost({
       serverUrl: local.url,
-      requests: requestsTo({ apiUrl: local.api, paced: false }),
+      requests: requestsTo({ apiUrl: local.api, serverUrl: local.url, paced: false }),
       app: async () => ({ ...registered, appId, slug: 'deck' }),
     })
   const hostOf = (codeHost: Partial<CodeHost> = {}): CodeHost => ({ ...adapter('42'), ...codeHost })
@@ -189,7 +189,7 @@ export function issueTasks() {
       installations: {
         tokenFor: async () => ({ kind: 'none', why: 'no_key', installation: undefined }) as const,
       },
-      publicAddress: 'https://deck.example/',
+      publicAddress: 'https://deck.example',
     }
     running.push(await startLinking(linking, 50))
   }

@@ -1,4 +1,5 @@
 /** Issues of the local code host become tasks, and lead to them: by deliveries through the real address, and by looking now and then. */
+import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -44,7 +45,7 @@ test('a label that is set leads to one task and one comment within seconds, by a
   expect(only?.description).toContain('@grace, who may write to the repository, asked for this')
   expect(only?.description).not.toContain('obey me')
   expect(await commentsOn(number)).toEqual([
-    `Flightdeck works on this: https://deck.example/tasks/${only?.id}\n\n<!-- flightdeck:${only?.id} -->`,
+    `The agent claude works on this for ada, with Flightdeck: https://deck.example/tasks/${only?.id}\n\nIt waits for its turn.\n\n<!-- flightdeck:${only?.id} -->`,
   ])
   const events = await here.engines.log.read(taskStream(only?.id ?? ''), 0, 10)
   expect(events.find(({ type }) => type === 'TaskCreatedFromIssue')).toMatchObject({
@@ -133,6 +134,34 @@ test('a project that is off takes nothing, and what was labelled before it is on
   await eventually(async () => expect(await numbers()).toEqual([control]))
 })
 
+test('the one comment on an issue says how far its task is, also what was missed while nothing ran', async () => {
+  const number = await issueBy('ada')
+  await label('ada', number)
+  await start(byPolling)
+  await eventually(async () => expect(await commentsOn(number)).toHaveLength(1))
+  const [only] = await tasks()
+  const stream = taskStream(only?.id ?? '')
+  const by = () => ({ actor: { kind: 'system', service: 'runner' } as const, commandId: randomUUID() })
+  const { state } = await here.engines.commands.load(task, stream)
+  if (state.kind !== 'task' || state.phase.status !== 'queued') throw new Error('It is not queued.')
+  const { executionId } = state.phase.execution
+  const begin = { type: 'StartExecution', executionId, afterAttempt: 0, runnerId: 'runner-1' } as const
+  await here.engines.commands.execute(task, stream, begin, by())
+  await eventually(async () => expect((await commentsOn(number))[0]).toContain('It works on turn 1.'))
+  await stopped()
+  const end = {
+    type: 'EndExecution',
+    fence: { executionId, attempt: 1 },
+    outcome: { kind: 'completed', exitCode: 0 },
+    terminal: null,
+    nextExecutionId: randomUUID(),
+  } as const
+  await here.engines.commands.execute(task, stream, end, by())
+  await start(byPolling)
+  await eventually(async () => expect((await commentsOn(number))[0]).toContain('Turn 1 is done.'))
+  expect(await commentsOn(number)).toHaveLength(1)
+})
+
 test.each(['the project', 'the task', 'the settling'])(
   'a crash before %s is written makes one task and one comment all the same',
   async (what) => {
@@ -174,7 +203,7 @@ test('a comment that was written before its answer was lost is not written again
   const [only] = await tasks()
   await eventually(async () => {
     const { state } = await here.engines.commands.load(task, taskStream(only?.id ?? ''))
-    expect(state).toMatchObject({ issue: { comment: 'settled' } })
+    expect(state).toMatchObject({ issue: { comment: 'written' } })
   })
   expect(await commentsOn(number)).toHaveLength(1)
 })

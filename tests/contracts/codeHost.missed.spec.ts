@@ -48,7 +48,12 @@ afterEach(() => engines.close())
 
 function missing(): MissedDeliveriesDeps & { readonly asked: string[] } {
   const asked: string[] = []
-  const requests = requestsTo({ apiUrl: local.api, paced: false, onSpent: ({ path }) => asked.push(path) })
+  const requests = requestsTo({
+    apiUrl: local.api,
+    serverUrl: local.url,
+    paced: false,
+    onSpent: ({ path }) => asked.push(path),
+  })
   const { app } = local
   if (!app) throw new Error('No App is registered.')
   const codeHostApps = githubApps({

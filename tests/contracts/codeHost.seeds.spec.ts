@@ -1,5 +1,5 @@
 /** The repositories that a local code host begins with: its samples, and those that people name. */
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { placeOf } from '../../services/codehost/seeds.ts'
@@ -185,6 +185,42 @@ describe('seeds', () => {
     expect(await readdir(hosts.folder())).not.toContain('ran')
     const local = await hosts.start({ seeds: [{ source: good }] })
     expect(await names(local)).toEqual(['ada/good'])
+  })
+
+  test('repository F4: a folder that git cannot read keeps no other back', async () => {
+    const [good, broken] = [source('good'), source('broken')]
+    await localRepository(good, { a: '1' })
+    await localRepository(broken, { a: '1' })
+    await writeFile(join(broken, '.git', 'config'), '[core]\nrepositoryformatversion = 99\n')
+    const alone = hosts.start({ seeds: [{ source: broken }] })
+    await expect(alone).rejects.toThrow(/^--repo .*broken: git cannot clone it: .*repo version/)
+    const local = await hosts.start({ seeds: [{ source: broken }, { source: good }] })
+    expect(await names(local)).toEqual(['ada/good'])
+    expect(local.log.join('\n')).toMatch(/Left out: --repo .*broken: git cannot clone it: .*repo version/)
+  })
+
+  test("repository F4: a folder of another user says so and what to do, also when it became another's later", async (context) => {
+    if (process.getuid?.() !== 0) context.skip('only root can give a folder to another user')
+    const at = source("some one's")
+    await localRepository(at, { a: '1' })
+    const first = await hosts.start({ seeds: [{ source: at }] })
+    await hosts.stop(first)
+    await chown(join(at, '.git'), 12345, 12345)
+    const said =
+      /belongs to another user than this server's\..* git config --global --add safe\.directory '.*some one'\\''s\/\.git'/
+    const again = await hosts.start({ seeds: [{ source: at }] })
+    expect(again.log.join('\n')).toMatch(said)
+    await hosts.stop(again)
+    await rm(hosts.dataDir(), { recursive: true })
+    await expect(hosts.start({ seeds: [{ source: at }] })).rejects.toThrow(said)
+  })
+
+  test('repository F3: a shallow clone is told of', async () => {
+    await localRepository(source('whole'), { a: '1' })
+    await commit(source('whole'), 'main', { a: '2' })
+    await gitDone(hosts.folder(), ['clone', '-q', '--depth=1', `file://${source('whole')}`, source('part')])
+    const local = await hosts.start({ seeds: [{ source: source('part') }] })
+    expect(local.log.join('\n')).toMatch(/part is a shallow clone.* git fetch --unshallow/)
   })
 
   test('a name that another repository has is told', async () => {

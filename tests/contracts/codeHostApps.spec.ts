@@ -33,7 +33,12 @@ describe.each(['short', 'long'] as const)('with tokens of the %s shape, the App'
     folder = await temporaryFolder()
     local = await startLocal(join(folder.path, 'data'), { tokenShape })
     const { url: serverUrl, api: apiUrl } = local
-    const requests = requestsTo({ apiUrl, paced: false, onSpent: ({ holder }) => void spent.push(holder) })
+    const requests = requestsTo({
+      apiUrl,
+      serverUrl,
+      paced: false,
+      onSpent: ({ holder }) => void spent.push(holder),
+    })
     const app: AppRegistration = {
       ...registered,
       appId: String(local.app?.id),

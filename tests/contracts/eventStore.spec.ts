@@ -25,6 +25,15 @@ eventStoreContract('SQLite', async () => {
       store = openSqliteEventStore({ file, onFault })
       return store
     },
+    spoil: async (stream) => {
+      const db = openSqlite({ file, synchronous: 'OFF', formats: [''], firstFormat: 4 })
+      db.prepare<[string]>(
+        `INSERT INTO events (id, stream, revision, type, version, at, data, content, meta)
+         SELECT id, stream, revision + 1, type, version, at, data || '}', content, meta FROM events
+         WHERE stream = ? ORDER BY revision DESC LIMIT 1`,
+      ).run(stream)
+      db.close()
+    },
     close: async () => {
       await store.close()
       await rm(folder, { recursive: true })

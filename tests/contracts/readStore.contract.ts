@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { Change, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
+import { randomRuns } from '../longRun.ts'
 
 export interface OpenReadStore {
   readonly store: ReadStore
@@ -207,7 +208,7 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
             }
           },
         ),
-        { numRuns: 150 },
+        { numRuns: randomRuns(150) },
       )
     })
 

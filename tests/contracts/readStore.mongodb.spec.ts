@@ -10,6 +10,7 @@ import { note } from '../report/notes.ts'
 import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
 import { oneAtATime } from '../servers/oneAtATime.ts'
 import { readStoreContract, taskCollection } from './readStore.contract.ts'
+import { randomRuns } from '../longRun.ts'
 
 const server = await startMongoServer()
 
@@ -80,7 +81,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
           await store.apply([put(document, String(position))], { projection: 'p', position: '1' })
           expect(await store.get('tasks', 'a')).toEqual(document)
         }),
-        { numRuns: 200 },
+        { numRuns: randomRuns(200) },
       )
     })
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { StoredEventShape } from './storedEvents.ts'
 import { type BundledContent, type Envelope } from '../../domain/proof/auditBundle.schema.ts'
-import { withheldAs, type ContentCategory } from '../../domain/proof/auditBundle.ts'
+import { withheldAs, type BlobState, type ContentCategory } from '../../domain/proof/auditBundle.ts'
 import { leafOf, originOf } from '../../domain/proof/bundleHashes.ts'
 import {
   checkpointText,
@@ -16,6 +16,7 @@ import {
 import {
   append,
   combine,
+  consistencyPath,
   emptyFrontier,
   inclusionPath,
   leafHash,
@@ -23,6 +24,7 @@ import {
   type Frontier,
   type Hash,
 } from '../../domain/proof/merkleTree.ts'
+import { toBase64 } from '../../domain/kernel/base64.ts'
 import { headLeaf, headsOriginOf } from '../../domain/proof/sealNotes.ts'
 import { writeBundle } from '../../domain/proof/writeBundle.ts'
 import { cryptography, rawPublicKey } from '../../services/platform/seals/cryptography.ts'
@@ -49,11 +51,11 @@ const linesOf = (name: string) =>
     .trim()
     .split('\n')
 const events = linesOf('events.ndjson').map((line) => StoredEventShape.parse(JSON.parse(line)))
-const Sealed = z.object({ id: z.string(), sealed: z.string() })
+const Content = z.object({ id: z.string(), plaintext: z.string() })
 const contents = new Map(
   linesOf('contents.ndjson').map((line) => {
-    const { id, sealed } = Sealed.parse(JSON.parse(line))
-    return [id, sealed]
+    const { id, plaintext } = Content.parse(JSON.parse(line))
+    return [id, plaintext]
   }),
 )
 
@@ -63,7 +65,23 @@ export interface BundleWish {
   /** The events, where they are to be other than those of the kept log. */
   readonly all?: readonly Envelope[]
   readonly seed?: number
+  /** How many events of the log the bundle is made of; all of them where it is left out. */
+  readonly size?: number
+  /** The sizes at which the log was sealed before, all of which are listed. */
+  readonly sealedAt?: readonly number[]
+  /** From which size on seals are listed. */
+  readonly sealsFrom?: number
+  readonly asked?: readonly number[]
+  /** What became of an event's content, where it is to be other than kept. */
+  readonly contentOf?: (event: Envelope) => BundledContent | undefined
+  readonly blobState?: BlobState
+  readonly links?: readonly string[]
+  /** Keys beside the one that signs. */
+  readonly olderKeys?: readonly string[]
 }
+
+/** The plaintext of a content of the kept log. */
+export const plaintextOf = (id: string): string => contents.get(id) ?? ''
 
 export const keptEnvelopes: readonly Envelope[] = events.map(
   ({ position: _position, content: _content, ...event }) => event,
@@ -81,13 +99,16 @@ function treeOver(leaves: readonly Uint8Array[]) {
   )
   const hashOf = ({ level, index }: { level: number; index: number }) =>
     nodes.get(`${level}/${index}`) ?? new Uint8Array(32)
+  const combined = (path: ReturnType<typeof inclusionPath>) =>
+    path.map((part) => combine(sha256, part.map(hashOf)))
   return {
     size: leaves.length,
     root: rootOf(sha256, frontier),
+    consistencyFrom: (older: number) => combined(consistencyPath(older, leaves.length)),
     proofOf: (index: number, note: string) =>
       writeInclusionProof({
         index,
-        proof: inclusionPath(index, leaves.length).map((part) => combine(sha256, part.map(hashOf))),
+        proof: combined(inclusionPath(index, leaves.length)),
         note,
       }),
   }
@@ -97,9 +118,18 @@ function treeOver(leaves: readonly Uint8Array[]) {
 export async function bundleOf({
   withheld = [],
   isErased = false,
-  all = keptEnvelopes,
+  all: whole = keptEnvelopes,
   seed = 7,
+  size = whole.length,
+  sealedAt = [],
+  sealsFrom = 0,
+  asked = [],
+  contentOf: otherContent = () => undefined,
+  blobState = 'kept',
+  links = [],
+  olderKeys = [],
 }: BundleWish = {}): Promise<readonly string[]> {
+  const all = whole.slice(0, size)
   const { logId } = z.object({ logId: z.string() }).parse(all[0]?.data)
   const identity = { logId, epoch: 1 }
   const key = signingKey(originOf(identity), seed)
@@ -109,7 +139,8 @@ export async function bundleOf({
     const signature = key.sign(cryptography.utf8(text))
     return writeNote({ text, signatures: [{ name, keyId, signature }] })
   }
-  const log = treeOver(all.map(({ meta }) => leafOf(meta.hash)))
+  const leaves = all.map(({ meta }) => leafOf(meta.hash))
+  const log = treeOver(leaves)
   const ends = [...new Map(all.map((event) => [event.stream, event])).values()]
   const heads = treeOver(
     ends.map(({ stream, revision, meta: { hash } }) => headLeaf(cryptography, { stream, revision, hash })),
@@ -122,6 +153,8 @@ export async function bundleOf({
   const taskId = streams[0]?.[0]?.stream.slice('task-'.length) ?? ''
   const contentOf = (event: Envelope): BundledContent => {
     if (event.meta.content === null) return { kind: 'none' }
+    const other = otherContent(event)
+    if (other !== undefined) return other
     if (isErased) return { kind: 'erased' }
     const category = withheldAs(event.type, withheld)
     return category === undefined
@@ -131,19 +164,29 @@ export async function bundleOf({
   const source = {
     ...identity,
     taskId,
-    keys: [key.vkey],
+    keys: [key.vkey, ...olderKeys],
+    links,
     checkpoint,
     headsCheckpoint,
     withheld,
     events: streams.flat().map((event) => ({ event, content: contentOf(event) })),
     proofsOf: (event: Envelope) => {
-      const isEnd = ends.includes(event)
+      if (!ends.includes(event)) return {}
       return {
-        ...(isEnd || event.type.startsWith('Execution')
-          ? { inLog: log.proofOf(all.indexOf(event), checkpoint) }
-          : {}),
-        ...(isEnd ? { atEnd: heads.proofOf(ends.indexOf(event), headsCheckpoint) } : {}),
+        inLog: log.proofOf(all.indexOf(event), checkpoint),
+        atEnd: heads.proofOf(ends.indexOf(event), headsCheckpoint),
       }
+    },
+    stateOf: async () => blobState,
+    seals: {
+      from: sealsFrom,
+      sizes: [...sealedAt],
+      asked: [...asked],
+      proofs: [...new Set([...sealedAt, ...asked])].map((older) => ({
+        size: older,
+        root: toBase64(treeOver(leaves.slice(0, older)).root),
+        proof: log.consistencyFrom(older).map(toBase64),
+      })),
     },
     sign: key.sign,
   }

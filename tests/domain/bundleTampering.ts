@@ -118,16 +118,18 @@ const rewrite: Change = (lines, pick) => {
   return { lines: rewritten, where }
 }
 
-/** A content that is in the bundle is given out as erased, withheld or unreadable. */
+/** A content that is in the bundle is given out as erased, withheld, changed or without a key. */
 const hiding: Change = (lines, pick) => {
   const picked = pickEvent(lines, pick)
   if (picked?.record.content.kind !== 'disclosed') return undefined
-  const kinds = ['erased', 'unreadable', 'withheld'] as const
+  const kinds = ['erased', 'missing_key', 'changed', 'withheld'] as const
   const kind = kinds[pick(kinds.length)] ?? 'erased'
   const content = kind === 'withheld' ? { kind, category: 'details' } : { kind }
   const line = JSON.stringify({ ...picked.record, content })
   return { lines: lines.with(picked.index, line), where: [placeOf(picked.record.event)] }
 }
+
+const sealsIn = (record: BundleRecord) => (record.kind === 'seal' ? [`seal ${record.size}`] : [])
 
 /** Part of a proof, a checkpoint or the manifest becomes another. */
 const proof: Change = (lines, pick) => {
@@ -143,11 +145,43 @@ const proof: Change = (lines, pick) => {
   const where = [record, after].flatMap((each) => (each && 'stream' in each ? [placeOf(each)] : []))
   return {
     lines: lines.with(index, changed),
-    where: [...where, 'header', 'checkpoint', 'heads', 'manifest', `line ${index + 1}`],
+    where: [...where, 'header', 'checkpoint', 'heads', 'manifest', `line ${index + 1}`, ...sealsIn(record)],
   }
 }
 
-const changes: Readonly<Record<string, Change>> = {
+/** A record other than an event stands there no more, stands there twice, or behind the manifest. */
+const line: Change = (lines, pick) => {
+  const index = pick(lines.length)
+  if (eventIn(lines[index])) return undefined
+  const kept = lines[index] ?? ''
+  const changed = [
+    lines.toSpliced(index, 1),
+    lines.toSpliced(index, 0, kept),
+    [...lines.toSpliced(index, 1), kept],
+  ][pick(3)]
+  if (changed === undefined || changed.join('\n') === lines.join('\n')) return undefined
+  return { lines: changed, where: anywhere }
+}
+
+/** A line ends otherwise, or is empty. */
+const ending: Change = (lines, pick) => {
+  const index = pick(lines.length)
+  const kept = lines[index] ?? ''
+  const changed = [
+    lines.with(index, `${kept}\r`),
+    lines.toSpliced(index, 0, ''),
+    [...lines, '', ''],
+    lines.with(0, `\ufeff${lines[0] ?? ''}`),
+  ][pick(4)]
+  return changed && { lines: changed, where: anywhere }
+}
+
+/** Any place: what these do is found by what is then missing or over. */
+const anywhere = ['*']
+
+export const bundleChanges: Readonly<Record<string, Change>> = {
+  line,
+  ending,
   byte,
   removal,
   repetition,
@@ -168,7 +202,7 @@ export function tryBundleChanges(
   readonly found: Readonly<Record<string, number>>
   readonly missed: readonly string[]
 } {
-  const kinds = Object.entries(changes)
+  const kinds = Object.entries(bundleChanges)
   const found: Record<string, number> = {}
   const missed: string[] = []
   let tried = 0
@@ -178,8 +212,8 @@ export function tryBundleChanges(
     if (!changed) continue
     tried += 1
     const { verdict, faults } = verifyBundle(changed.lines, cryptography, { keys })
-    const isNamed = faults.some(({ where }) => changed.where.includes(where))
-    const isOther = verdict === 'unknown_key' || verdict === 'newer_format'
+    const isNamed = faults.some(({ where }) => changed.where.includes(where) || changed.where.includes('*'))
+    const isOther = ['unknown_key', 'newer_format', 'older_format'].includes(verdict)
     if (isNamed || (kind === 'proof' && isOther)) found[kind] = (found[kind] ?? 0) + 1
     else
       missed.push(
@@ -187,6 +221,59 @@ export function tryBundleChanges(
       )
   }
   return { tried, found, missed }
+}
+
+/** A member of any record, as deep as it lies: another value, left out, or twice. */
+export function changedMember(
+  lines: readonly string[],
+  pick: Draw,
+): { readonly lines: readonly string[]; readonly kind: string } | undefined {
+  // Each kind of record as often as the others, however many events there are.
+  const kinds = [...new Set(lines.map((line) => parsed(line)?.kind))]
+  const wanted = kinds[pick(kinds.length)]
+  const some = lines.flatMap((line, at) => (line.startsWith(`{"kind":"${wanted}"`) ? [at] : []))
+  const index = some[pick(some.length)] ?? 0
+  const record: unknown = jsonOf(lines[index] ?? '')
+  const places = placesIn(record, [])
+  const place = places[pick(places.length)]
+  if (place === undefined) return undefined
+  const op = (['other', 'without', 'twice'] as const)[pick(3)] ?? 'other'
+  const changed = structuredClone(record)
+  const parent = place.slice(0, -1).reduce<unknown>((at, name) => memberOf(at, name), changed)
+  const name = place.at(-1)
+  if (typeof parent !== 'object' || parent === null || name === undefined) return undefined
+  const before: unknown = memberOf(parent, name)
+  if (op === 'other') Reflect.set(parent, name, otherThan(before, pick))
+  else if (op === 'without' && Array.isArray(parent)) parent.splice(Number(name), 1)
+  else if (op === 'without') Reflect.deleteProperty(parent, name)
+  else if (Array.isArray(parent)) parent.splice(Number(name), 0, before)
+  else Reflect.set(parent, `${name}2`, before)
+  const kind = `${String(memberOf(record, 'kind'))} ${place.map((each) => (/^\d+$/.test(each) ? '[]' : each)).join('.')} ${op}`
+  return { lines: lines.with(index, JSON.stringify(changed)), kind }
+}
+
+function placesIn(value: unknown, at: readonly string[]): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [at]
+  const inner = Object.entries(value).flatMap(([name, member]) => placesIn(member, [...at, name]))
+  return at.length === 0 ? inner : [at, ...inner]
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+
+function otherThan(value: unknown, pick: Draw): unknown {
+  switch (typeof value) {
+    case 'number':
+      return value + 1
+    case 'boolean':
+      return !value
+    case 'string': {
+      const at = pick(value.length)
+      return `${value.slice(0, at)}${value[at] === 'A' ? 'B' : 'A'}${value.slice(at + 1)}`
+    }
+    default:
+      return value === null ? 'A' : null
+  }
 }
 
 function jsonOf(line: string): unknown {

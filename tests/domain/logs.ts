@@ -105,6 +105,12 @@ const projectCommand: fc.Arbitrary<ProjectCommand> = fc.oneof(
     egress: fc.array(word, { maxLength: 2 }),
     modelFetches: fc.boolean(),
   }),
+  fc.record({ type: fc.constant('ChangeDrafts' as const), on: fc.boolean() }),
+  fc.record({ type: fc.constant('AllowFilters' as const), filters: fc.array(word, { maxLength: 2 }) }),
+  fc.record({
+    type: fc.constant('ChooseSubmodules' as const),
+    repositories: fc.array(word, { maxLength: 2 }),
+  }),
   fc.record({
     type: fc.constant('SetSecret' as const),
     name: fc.constantFrom('B', 'C'),

@@ -90,6 +90,7 @@ export const broke = (n: number, message = n) =>
       code: 'agent_silent',
       exitCode: null,
       terminal: null,
+      retryAt: null,
     },
     { reason: 'The agent said nothing for 15 minutes.' },
   )

@@ -246,6 +246,7 @@ test('what is being written stays where it is as the window gets narrow and wide
   }
   // Where somebody reads the changes, these are shown.
   await page.setViewportSize({ width: 1280, height: 800 })
+  await expect(page.getByRole('tab', { name: 'Chat' })).toHaveCount(0)
   await page.getByRole('tab', { name: 'Code Changes' }).focus()
   await page.setViewportSize({ width: 600, height: 800 })
   await expect(page.getByRole('tab', { name: 'Code Changes' })).toHaveAttribute('aria-selected', 'true')

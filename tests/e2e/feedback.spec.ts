@@ -110,7 +110,7 @@ describe('feedback', () => {
     )
     await card.getByRole('button', { name: 'Send to agent' }).click()
     await expect(card.getByText('Answered on GitHub.')).toBeVisible(within)
-    expect(await atHost('GET', `${pulls}/comments`)).toContain('"body":"Done in ')
+    expect(await atHost('GET', `${pulls}/comments`)).toContain('Written by the agent claude for ada')
     await card.getByRole('button', { name: 'Resolve thread' }).click()
     await expect(card.getByText('Thread resolved')).toBeVisible()
 

@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, describe, test } from 'vitest'
 import { getTaskHistory } from '#domain/api/history.schema.ts'
+import { recordedAt } from '#domain/history/item.ts'
+import { momentOf } from '#domain/history/order.ts'
 import { root } from '../load/project.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'
@@ -111,7 +113,37 @@ describe('the history', () => {
     await expect(history.row('Message from ada').first()).toBeVisible()
     await expect(history.row(/Cloned .*parcels at/)).toBeVisible()
     await expect(history.row(/Ran cat no-such-file.*failed/)).toBeVisible()
-    await expect(history.row(/Answer from claude.*It is written down/)).toBeVisible()
+    await expect(history.row(/Answer from Claude.*It is written down/)).toBeVisible()
+  })
+
+  test('recorder point 6: counts entries and pieces of output, and unfolds the output below its entry', async () => {
+    const { page, history } = await visitHistory()
+    await expect(history.panel).toContainText(/\d+ entries \(\d+ pieces? of output\)/)
+    await expect(history.row('parcel 5')).toBeHidden()
+    for (const output of await history.panel.getByRole('button', { name: /^\d+ pieces? of output$/ }).all())
+      await output.click()
+    await history.row('parcel 5').click()
+    await expect(page).toHaveURL(/at=t\d+/)
+    await expect(history.row('parcel 5')).toHaveAttribute('aria-current', 'step')
+  })
+
+  test('recorder points 9 to 12: says who did what by name, without marks, and what a turn changed', async () => {
+    const { history } = await visitHistory()
+    await expect(history.row('Message from ada').first()).not.toContainText('Count the parcels')
+    await expect(history.row(/claude \d+\.\d+\.\d+ continued the conversation/)).toBeVisible()
+    await expect(history.row('1 file changed')).toHaveCount(1)
+    await expect(history.row(/differs? from/)).toHaveCount(0)
+    const by = history.panel.getByRole('combobox', { name: 'Done by' })
+    await expect(by.getByRole('option')).toHaveText(['Everybody', 'Ada Lovelace', 'Flightdeck', 'Claude'])
+    await by.selectOption('Claude')
+    await expect(history.row('Ran cat no-such-file')).toBeVisible()
+    await expect(history.row('Message from ada')).toHaveCount(0)
+  })
+
+  test('recorder point 7: has a head for the day with the time zone, and times since the turn began', async () => {
+    const { history } = await visitHistory()
+    await expect(history.panel.getByText(/^\w+day, \w+ \d+, \d{4}, times in UTC/)).toHaveCount(1)
+    await expect(history.row('Ran cat no-such-file')).toContainText(/\+\d+\.\ds/)
   })
 
   test('is narrowed to failures, and to what is looked for', async () => {
@@ -128,20 +160,69 @@ describe('the history', () => {
     await expect(history.heads).toHaveCount(2)
   })
 
-  test('saves the audit record, without what is left out, and the verifier finds it whole', async () => {
+  test('recorder point 1: says when the record was sealed, who checked it, under which key, and how one knows', async () => {
     const { page, history } = await visitHistory()
-    await history.button('Save the audit record').click()
-    const dialog = page.getByRole('dialog', { name: 'Save the audit record' })
+    await expect(history.panel).toContainText(
+      /Sealed \d+ \w+ ago · verified by this server · key [0-9a-f]{4} [0-9a-f]{4}…/,
+    )
+    await history.button('How do I know?').click()
+    const dialog = page.getByRole('dialog', { name: 'What is known of this record' })
+    await expect(dialog).toContainText(/All \d+ events of this task are in it/)
+    await expect(dialog).toContainText("This is the server's own word")
+    await expect(dialog).toContainText(/([0-9a-f]{4} ){7}[0-9a-f]{4}/)
+    expect(await violations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Check it yourself' }).click()
+    await expect(page.getByRole('dialog', { name: 'Audit record' })).toBeVisible()
+  })
+
+  test('recorder point 14: saves the audit record, without what is left out, and gives the line that checks it', async () => {
+    const { page, history } = await visitHistory()
+    await history.button('Audit record').click()
+    const dialog = page.getByRole('dialog', { name: 'Audit record' })
     await dialog.getByText('Messages of people').click()
     expect(await violations(page)).toEqual([])
     const saved = page.waitForEvent('download')
-    await dialog.getByRole('button', { name: 'Save', exact: true }).click()
-    const file = await (await saved).path()
+    await dialog.getByRole('button', { name: 'Save the record' }).click()
+    const download = await saved
+    const file = await download.path()
     const text = await readFile(file, 'utf8')
     expect(text.includes('Count the parcels')).toBe(false)
     expect(text.includes('Seven eight nine')).toBe(true)
-    const { stdout } = await run(process.execPath, [verifier, file])
-    expect(stdout).toContain('whole')
+    const line = (await dialog.locator('pre').textContent()) ?? ''
+    expect(line).toContain(`node flightdeck-verify.mjs ${download.suggestedFilename()} --key "`)
+    const [, key = ''] = /--key "([^"]+)"/.exec(line) ?? []
+    const { stdout } = await run(process.execPath, [verifier, file, '--key', key])
+    expect(stdout).toMatch(/^whole/)
+  })
+
+  test('recorder point 14: checks a record that is given to it, in the browser', async () => {
+    const { page, history, requests } = await visitHistory()
+    await history.button('Audit record').click()
+    const dialog = page.getByRole('dialog', { name: 'Audit record' })
+    const saved = page.waitForEvent('download')
+    await dialog.getByRole('button', { name: 'Save the record' }).click()
+    const whole = await readFile(await (await saved).path(), 'utf8')
+    const given = dialog.locator('input[type=file]')
+    const give = (text: string) =>
+      given.setInputFiles({
+        name: 'audit.ndjson',
+        mimeType: 'application/x-ndjson',
+        buffer: Buffer.from(text),
+      })
+    const before = requests.length
+    await give(whole)
+    await expect(dialog).toContainText('Whole: nothing was changed')
+    await give(whole.replace('Seven eight nine', 'Seven eight ten'))
+    await expect(dialog).toContainText(/Not whole.*changed task-/s)
+    await dialog.getByRole('textbox', { name: 'Key that must have signed' }).fill('0000 '.repeat(8))
+    await give(whole)
+    await expect(dialog).toContainText('Signed by another key than the one above')
+    await give('no record')
+    await expect(dialog).toContainText('Not whole')
+    expect(await violations(page)).toEqual([])
+    // The verifier is loaded, and nothing is sent.
+    const sent = requests.slice(before).filter((each) => each.method() !== 'GET' || each.postData() !== null)
+    expect(sent.map((each) => each.url())).toEqual([])
   })
 })
 
@@ -227,6 +308,49 @@ describe('a replay', () => {
     await expect(history.slider).toHaveAttribute('aria-valuetext', /event \d+ of \d+/)
   })
 
+  test('recorder L1: spoken value and bar name the turn whose first row is shown', async () => {
+    const { page, history } = await visitHistory()
+    await history.row('Message from ada').first().click()
+    await history.slider.focus()
+    await page.keyboard.press('Shift+ArrowRight')
+    await expect(history.row('Message from ada').nth(1)).toHaveAttribute('aria-current', 'step')
+    await expect(history.bar).toContainText('in turn 2')
+    await expect(history.slider).toHaveAttribute('aria-valuetext', /in turn 2$/)
+    await page.keyboard.press('Shift+ArrowLeft')
+    await expect(history.bar).toContainText('in turn 1')
+  })
+
+  test('recorder point 15: a link to a moment between two events opens there, and the address keeps it', async () => {
+    const { items } = await ada.ask(getTaskHistory, { params: { taskId: counted.id }, query: {} })
+    const times = items.map((item) => Date.parse(recordedAt(item)))
+    const index = times.findIndex((time, at) => (times[at + 1] ?? 0) - time > 1_100)
+    const item = items[index]
+    if (item === undefined) throw new Error('The task never paused.')
+    const { page, history } = await visitHistory(`/tasks/${counted.id}/history?at=${momentOf(item)}+1s`)
+    await expect(history.slider).toHaveAttribute('aria-valuenow', `${index + 1}`)
+    await page.reload()
+    await expect(history.slider).toHaveAttribute('aria-valuenow', `${index + 1}`)
+    expect(page.url()).toContain(`at=${momentOf(item)}+1s`)
+    await history.slider.focus()
+    await page.keyboard.press('.')
+    await expect(page).not.toHaveURL(/\+1s/)
+  })
+
+  test('recorder point 5: shows nothing of the future', async () => {
+    const { history } = await visitHistory()
+    const command = history.row('Ran cat no-such-file')
+    await expect(command).toContainText('failed, exit 1')
+    await history.row('Task created').click()
+    await expect(history.bar).toBeVisible()
+    await expect(command).not.toContainText('failed')
+    await expect(history.row('The turn ended')).toHaveCount(2)
+    await expect(history.row(/finished/)).toHaveCount(0)
+    await expect(history.panel).not.toContainText('It is written down.')
+    await expect(history.heads.nth(0)).not.toContainText(/Completed|\ds/)
+    await history.button('Back to live').click()
+    await expect(command).toContainText('failed, exit 1')
+  })
+
   test('shows the changes as they were', async () => {
     const { page, history } = await visitHistory()
     const task = taskPage(page)
@@ -256,7 +380,7 @@ describe('a replay', () => {
     const before = await history.slider.getAttribute('aria-valuemax')
     const shown = await history.slider.getAttribute('aria-valuenow')
     going.release()
-    await expect(history.row('Answer from claude')).toBeVisible()
+    await expect(history.row('Answer from Claude')).toBeVisible()
     await expect(history.slider).not.toHaveAttribute('aria-valuemax', before ?? '')
     await expect(history.slider).toHaveAttribute('aria-valuenow', shown ?? '')
     await expect(task.chat).not.toContainText('on and on')

@@ -66,7 +66,7 @@ const file = await (async () => {
     await history.open()
     await expect(history.heads).toHaveCount(2)
     const saving = visit.page.waitForEvent('download')
-    await history.button('Save the replay as a file').click()
+    await history.button('Save').click()
     const saved = await saving
     expect(saved.suggestedFilename()).toBe(`replay-${id}.html`)
     const path = join(stage.folder, saved.suggestedFilename())
@@ -78,7 +78,7 @@ const file = await (async () => {
 })()
 
 /** Opens the file from the disk, at a browser that nobody has signed in at and that has no network. */
-async function openFile(options: VisitOptions = {}) {
+async function openFile(options: VisitOptions = {}, hash = '') {
   const visit = await visiting(stage, options)
   const dialogs: string[] = []
   visit.page.on('dialog', (dialog) => {
@@ -86,7 +86,7 @@ async function openFile(options: VisitOptions = {}) {
     void dialog.dismiss()
   })
   await visit.context.setOffline(true)
-  await visit.page.goto(pathToFileURL(file).href)
+  await visit.page.goto(`${pathToFileURL(file).href}${hash}`)
   const history = historyPage(visit.page)
   await expect(history.slider).toBeVisible()
   return { ...visit, history, task: taskPage(visit.page), dialogs }
@@ -96,7 +96,6 @@ test('shows by the keys of the replay the chat and the terminal of a moment', as
   const { page, history, task, requests } = await openFile()
   await expect(page).toHaveTitle(/^Count the parcels/)
   await expect(page.getByText('not part of this file')).toBeHidden()
-  await expect(task.chat).not.toContainText('Three are counted.')
   await page.keyboard.press('End')
   await expect(task.chat).toContainText('Two boxes are counted.')
   await expect(task.terminal).toContainText('box 2')
@@ -121,6 +120,32 @@ test('shows by the keys of the replay the chat and the terminal of a moment', as
   ).toEqual([])
 })
 
+test('recorder L6: opens at the end of the first turn, says when it was saved with the zone, and whose it is', async () => {
+  const { page, task } = await openFile()
+  await expect(task.chat).toContainText('Three are counted.')
+  await expect(task.chat).not.toContainText('Two boxes are counted.')
+  await expect(page.getByText(/as it was recorded until \w{3} \d+, \d{4}, [\d:]{8} UTC/)).toBeVisible()
+  const head = task.chat.getByRole('article').filter({ hasText: 'Count the parcels' })
+  await expect(head).toContainText('Ada Lovelace')
+  await expect(head.getByText('AL', { exact: true })).toBeVisible()
+})
+
+test('recorder L6: opens at the moment of a link, and the address names the moment that is shown', async () => {
+  const { page, history, task } = await openFile({}, '#at=0')
+  await expect(history.slider).toHaveAttribute('aria-valuenow', '1')
+  await expect(task.chat).not.toContainText('Three are counted.')
+  await page.keyboard.press('.')
+  await expect(page).toHaveURL(/#at=1$/)
+  await page.keyboard.press('End')
+  await expect(page).toHaveURL(/#at=t?\d\d+$/)
+  await page.reload()
+  await expect(task.chat).toContainText('Two boxes are counted.')
+  await page.evaluate(() => {
+    window.location.hash = '#at=0'
+  })
+  await expect(history.slider).toHaveAttribute('aria-valuenow', '1')
+})
+
 test('shows the code changes and the images of a moment', async () => {
   const { page, history, task, dialogs, requests } = await openFile()
   await page.keyboard.press('End')
@@ -142,7 +167,7 @@ test('shows the code changes and the images of a moment', async () => {
   await expect(page.getByText('At this moment the task had changed no files.')).toBeVisible()
   await page.keyboard.press('End')
   await history.open()
-  await history.row('file differs').first().click()
+  await history.row('file changed').first().click()
   await history.button('Show in the changes').click()
   await expect(task.diff).toContainText(hostile)
   expect(dialogs).toEqual([])
@@ -172,10 +197,10 @@ test('tells the history, and offers nothing that needs a server', async () => {
   await page.keyboard.press('End')
   await history.open()
   await expect(history.heads).toHaveText([/Turn 1.*Count the parcels/, /Turn 2.*Count the boxes/])
-  await history.row('Answer from claude').first().click()
+  await history.row('Answer from Claude').first().click()
   await expect(task.chat).toContainText('Three are counted.')
   await expect(task.chat).not.toContainText('Two boxes are counted.')
-  for (const name of ['Save the audit record', 'Save the replay as a file', 'Copy a link to this moment'])
+  for (const name of ['Audit record', 'Save', 'Copy a link to this moment'])
     await expect(history.button(name)).toBeHidden()
   await history.button('Show in the terminal').click()
   await expect(task.terminal).toBeVisible()

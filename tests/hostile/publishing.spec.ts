@@ -81,7 +81,7 @@ describe('a pull request', () => {
       'untracked hidden',
       'untracked link',
       'untracked made.txt',
-      'untracked sub/',
+      'untracked sub/y',
     ])
     await scene.ada.ask(createPullRequest, { params })
     expect(await inHost('rev-parse', `${branch}^{tree}`)).toBe(shown.tree)

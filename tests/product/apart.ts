@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { freePortsFor } from '../freePorts.ts'
 import {
   modelEnvironment,
   repoArguments,
@@ -16,7 +17,6 @@ import { processesOf } from './processes.ts'
 import {
   cleanEnvironment,
   discard,
-  freePortsFor,
   noneLeft,
   ownFolder,
   serverProcess,

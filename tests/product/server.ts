@@ -2,7 +2,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,11 +46,14 @@ export function serverProcess(
     env,
     args = [],
     preload,
+    user,
   }: {
     env: Readonly<Record<string, string>>
     args?: readonly string[]
     /** A file that is loaded before the product. */
     preload?: string | undefined
+    /** Who runs it, by number; the tests' own user when not given. */
+    user?: number | undefined
   },
 ): ServerProcess {
   const logs: Logs = { stdout: '', stderr: '' }
@@ -65,6 +67,7 @@ export function serverProcess(
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env },
+      ...(user !== undefined && { uid: user, gid: user }),
     })
     printed = logs.stdout.length
     child = started
@@ -140,25 +143,6 @@ export async function ownFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-product-'))
   await chmod(folder, 0o711)
   return folder
-}
-
-/** Ports that nobody has now. */
-export async function freePortsFor(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject)
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address()
-            resolve(typeof address === 'object' && address !== null ? address.port : 0)
-          })
-        }),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
 }
 
 /** What the kernel still has to clear away after a kill gets a moment. */

@@ -61,6 +61,17 @@ describe('the table of findings in docs/security.md', () => {
   })
 })
 
+describe('the table of findings in docs/audit-bundle.md', () => {
+  test('names for each a test that is there', () => {
+    const [, table = ''] = textOf('docs/audit-bundle.md').split(/^## What a review found$/m)
+    const rows = rowsOf(table)
+    expect(rows.length).toBeGreaterThan(20)
+    const lines = rows.map(({ line }) => line)
+    expect(faultsOf(lines, rows, titlesOf)).toEqual([])
+    expect(rows.filter(({ by }) => 'open' in by)).toEqual([])
+  })
+})
+
 describe('the table of docs/contract-review.md', () => {
   test('names for each finding a test that is there', () => {
     const rows = rowsOf(textOf('docs/contract-review.md'))

@@ -44,10 +44,10 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedE
       ...modules.flatMap((module) =>
         faultsOutsideTests(module).map((error) => ({
           name: module.relativeModuleId,
-          reason: firstLine(error),
+          reason: beginningOf(error),
         })),
       ),
-      ...unhandled.map((error) => ({ name: 'outside of every test', reason: firstLine(error) })),
+      ...unhandled.map((error) => ({ name: 'outside of every test', reason: beginningOf(error) })),
     ],
     skipped: tests.flatMap(skipOf),
     attacks: { refused: passedOf(tests.filter(isAttack)), cases: tests.filter(isAttack).length },
@@ -85,12 +85,12 @@ function failureOf(test: TestCase): Named[] {
   const result = test.result()
   if (result.state !== 'failed' && result.state !== 'pending') return []
   const error = result.state === 'failed' ? result.errors[0] : undefined
-  const reason = error ? firstLine(error) : 'it never came to an end'
+  const reason = error ? beginningOf(error) : 'it never came to an end'
   return [{ name: `${test.module.relativeModuleId} > ${test.fullName}`, reason }]
 }
 
-function firstLine(error: SerializedError): string {
-  return (error.message.split('\n')[0] ?? '').slice(0, 300)
+function beginningOf(error: SerializedError): string {
+  return error.message.replace(/\s+/g, ' ').slice(0, 200)
 }
 
 function skipOf(test: TestCase): Named[] {

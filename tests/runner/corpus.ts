@@ -494,10 +494,11 @@ export const awkwardRepositories: readonly AwkwardRepository[] = [
     work: (tree) => repositoryIn(tree, 'lib'),
   },
   {
-    name: 'a repository in the tree',
+    name: 'a repository in the tree that came from elsewhere',
     base: readme,
     work(tree) {
       repositoryIn(tree, 'vendor/lib')
+      treeAt(join(tree.dir, 'vendor/lib')).git('remote', 'add', 'origin', 'https://example.invalid/lib.git')
       tree.write('vendor/own.txt', 'own\n')
     },
     toldOtherwise: { 'vendor/lib': /^\\ This is a separate repository/ },

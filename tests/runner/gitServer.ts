@@ -4,10 +4,22 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { testPath } from './workspaceScene.ts'
 
+/** How a request is met in place of an answer: the connection is cut before it is read, or once git has done what it asks for. */
+export type Met =
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | 'cut before'
+  | 'cut after'
+  /** Nothing is answered, and the connection stays. */
+  | 'silent after'
+
 export interface TestGitServer {
   /** Serves every bare repository under the folder, as `<url>/<name>.git`. */
   readonly url: string
   readonly authorizations: readonly (string | undefined)[]
+  /** Method and address of each request. */
+  readonly requests: readonly string[]
+  /** Meets the next requests whose method and address match so, one after the other. */
+  meet(of: RegExp, ...how: readonly Met[]): void
   /** Answers every request from now on with a redirect to this address. */
   redirectTo(url: string): void
   /** Takes requests and answers none from now on. */
@@ -17,11 +29,29 @@ export interface TestGitServer {
 
 export async function startGitServer(folder: string, authorization?: string): Promise<TestGitServer> {
   const authorizations: (string | undefined)[] = []
+  const requests: string[] = []
+  let meetings: { readonly of: RegExp; readonly how: Met }[] = []
   let redirect: string | undefined
   let isHanging = false
   const server = createServer((request, response) => {
     authorizations.push(request.headers.authorization)
+    const line = `${request.method} ${request.url}`
+    requests.push(line)
     if (isHanging) return
+    const met = meetings.find(({ of }) => of.test(line))
+    meetings = meetings.filter((one) => one !== met)
+    if (met?.how === 'cut before') return void request.socket.destroy()
+    if (typeof met?.how === 'object') {
+      response.writeHead(met.how.status, met.how.headers).end('a bad day')
+      return
+    }
+    if (met) {
+      const isCut = met.how === 'cut after'
+      response.end = () => {
+        if (isCut) request.socket.destroy()
+        return response
+      }
+    }
     if (redirect !== undefined) response.writeHead(302, { location: redirect + (request.url ?? '') }).end()
     else if (authorization !== undefined && request.headers.authorization !== authorization)
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('no')
@@ -33,6 +63,8 @@ export async function startGitServer(folder: string, authorization?: string): Pr
   return {
     url: `http://127.0.0.1:${address.port}`,
     authorizations,
+    requests,
+    meet: (of, ...how) => meetings.push(...how.map((one) => ({ of, how: one }))),
     redirectTo: (url) => (redirect = url),
     hang: () => (isHanging = true),
     async stop() {

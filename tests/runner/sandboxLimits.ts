@@ -26,6 +26,30 @@ export function describeLimits(at: SandboxStage): void {
       expect(stdout).toBe('1000000\n')
     })
 
+    test('security H2: of how fast a file takes up the disk: no faster than it is written, and space is given back', async () => {
+      // fallocate(2): to allocate, then to punch a hole while the size stays.
+      const call = (mode: number) =>
+        `print syscall(${callNumber('fallocate')}, fileno($file), ${mode}, 0, 1_000_000) < 0 ? $! + 0 : "done", "\\n";`
+      const { stdout } = await shell(
+        `perl -e 'open(my $file, "+>", "/workspace/large"); print $file "x" x 2_000_000; close $file; open($file, "+<", "/workspace/large"); ${call(0)} ${call(3)}'; stat -c '%s %b' /workspace/large`,
+      )
+      const [allocated, punched, size] = stdout.split('\n')
+      expect([allocated, punched]).toEqual(['95', 'done'])
+      const [bytes = 0, blocks = 0] = (size ?? '').split(' ').map(Number)
+      expect(bytes).toBe(2_000_000)
+      expect(blocks * 512).toBeLessThan(1_100_000)
+    })
+
+    test('security H2: of what owners may change about files: not by which quota they count', async () => {
+      // FS_IOC_SETFLAGS with FS_NODUMP_FL, which every file system with flags takes, and FS_IOC_FSSETXATTR, with a buffer that it would take.
+      const call = (request: number, packed: string) =>
+        `$buffer = pack(${packed}); print syscall(${callNumber('ioctl')}, fileno($file), ${request}, $buffer) < 0 ? $! + 0 : "done", "\n";`
+      const { stdout } = await shell(
+        `perl -e 'open(my $file, "+>", "/workspace/own"); ${call(0x4008_6602, '"Q", 64')} ${call(0x401c_5820, '"L7", (0) x 7')}'`,
+      )
+      expect(stdout).toBe('95\n95\n')
+    })
+
     test('of processes, which another sandbox does not use up', async () => {
       const limits = { ...wide, processes: 40 }
       const other = await at.scene.prepare({ taskId: 'a-fork-bomb' })

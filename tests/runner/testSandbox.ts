@@ -3,12 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { openScratch } from '../../services/runner/scratch.ts'
-import { testPath } from './workspaceScene.ts'
+import { isLongRun } from '../longRun.ts'
+import { testGit, testPath } from './workspaceScene.ts'
 import { detectContainers } from '../../services/runner/sandbox/container/detect.ts'
 import { sandboxDockerfile, type ImageRequest } from '../../services/runner/sandbox/container/image.ts'
 import type { ControlGroups } from '../../services/runner/sandbox/bubblewrap/controlGroups.ts'
 import { detectBubblewrap } from '../../services/runner/sandbox/bubblewrap/detect.ts'
 import type { Sandbox } from '../../services/runner/sandbox/port.ts'
+import type { Git } from '../../services/runner/workspace/git/git.ts'
+import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 
 export interface TestSandbox {
   readonly sandbox: Sandbox | undefined
@@ -24,6 +27,17 @@ export const noTestSandbox = (why: string): TestSandbox => ({
   note: ` (${why})`,
   close: async () => undefined,
 })
+
+type GitFor = (workspace: Workspace) => Git
+
+/** Whose git touches an agent's tree, by a name for the suite: the sandbox's, as in production; that of the host as well in a long run, and where there is no sandbox. */
+export function treeGits({
+  sandbox,
+  note,
+}: TestSandbox): readonly (readonly [way: string, gitFor: GitFor | undefined])[] {
+  const sandboxed = [`in a sandbox${note}`, sandbox?.gitFor] as const
+  return sandbox && !isLongRun ? [sandboxed] : [['on the host', () => testGit], sandboxed]
+}
 
 /** A container engine that is there, and an image on it. */
 export interface TestEngine {

@@ -80,6 +80,8 @@ const environment = (cursorAgent: string) => ({
   CURSOR_API_KEY: 'the-key-of-cursor',
   // Each message finds a new process, which has to take its session up.
   IDLE_AGENT_SECONDS: '0',
+  // An overloaded model is asked once more, and is still overloaded.
+  MODEL_RETRY_SECONDS: '1',
 })
 beforeAll(async () => {
   folder = await ownFolder()

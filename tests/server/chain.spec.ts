@@ -21,6 +21,7 @@ import { runProduct } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { foundTamperings, sealOnlyTamperings, tamperedWith } from './tampering.ts'
 import { byStream, faultsOf, openStored, type Stored } from './stored.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 const words = 'Plugh the words that somebody wrote'
 const change = { name: 'Bash', input: { command: 'echo plugh >> README.md', description: 'Change' } }
@@ -99,7 +100,7 @@ async function shown(id: string) {
 
 test('every stream is a hash chain from its first event, and the end of each turn names the terminal’s head', async () => {
   await withStopped(async ({ eventStore }) => {
-    const events = await eventStore.readAll(null, 100_000)
+    const events = intact(await eventStore.readAll(null, 100_000))
     const streams = byStream(events)
     const kinds = [...streams.keys()].map((stream) => stream.slice(0, stream.indexOf('-')))
     // Whether a webhook came before the stop is up to the code host.
@@ -134,7 +135,7 @@ test('every stream is a hash chain from its first event, and the end of each tur
 
 test('a log that somebody changed is not whole: each kind of change is told with its place', async () => {
   await withStopped(async ({ eventStore, vault }) => {
-    const log = await eventStore.readAll(null, 100_000)
+    const log = intact(await eventStore.readAll(null, 100_000))
     const found = await tamperedWith(log, vault, { tamperings: foundTamperings, times: 5, seed: 18 })
     expect(found.missed).toEqual([])
     expect(found.tried).toBe(5 * foundTamperings.length)
@@ -144,7 +145,7 @@ test('a log that somebody changed is not whole: each kind of change is told with
 
 test('what is as it could have been is left to a seal to find', async () => {
   await withStopped(async ({ eventStore, vault }) => {
-    const log = await eventStore.readAll(null, 100_000)
+    const log = intact(await eventStore.readAll(null, 100_000))
     const { missed } = await tamperedWith(log, vault, { tamperings: sealOnlyTamperings, times: 1, seed: 18 })
     expect(missed).toEqual(sealOnlyTamperings.map(({ kind }) => kind))
   })
@@ -231,7 +232,9 @@ describe('once the key of a task is destroyed', () => {
       ]
       expect(events.every(({ content }) => content === null)).toBe(true)
       expect(
-        [...byStream(await eventStore.readAll(null, 100_000))].flatMap(([name, of]) => faultsOf(name, of)),
+        [...byStream(intact(await eventStore.readAll(null, 100_000)))].flatMap(([name, of]) =>
+          faultsOf(name, of),
+        ),
       ).toEqual([])
 
       const first = events.find((event) => event.type === 'MessageQueued')

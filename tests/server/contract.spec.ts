@@ -150,6 +150,9 @@ test('repositories are listed by type, order and page', async () => {
   expect((await ask('?sort=full_name')).names).toEqual(all.toSorted())
   expect((await ask('?type=private')).names).toContain('listed-true')
   expect((await ask('?type=private')).names).not.toContain('listed-false')
+  // The values of the code host's own call.
+  expect((await ask('?type=owner')).names).toEqual(all)
+  expect(await ask('?type=member')).toMatchObject({ status: 200, names: [] })
   expect(await ask('?per_page=0')).toMatchObject({ status: 400, body: { field: 'per_page' } })
 })
 

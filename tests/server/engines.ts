@@ -42,6 +42,7 @@ export interface TestEngines {
   readonly clock: Clock
   readonly log: EventLog
   readonly logIdentity: LogIdentity
+  readonly logDamage: null
   readonly commands: Commands
   readonly documents: Documents
   readonly projectSecrets: ProjectSecrets
@@ -84,6 +85,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     clock,
     log,
     logIdentity: testLog,
+    logDamage: null,
     commands: commands(log),
     documents: documents(readStore, log),
     projectSecrets: projectSecrets({ vault }),

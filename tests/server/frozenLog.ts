@@ -15,6 +15,7 @@ import { contentContext } from '#platform/eventlog/eventLog.ts'
 import { createPullRequest, executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene } from './scene.ts'
 import { openStored } from './stored.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 const release = 'v1'
 
@@ -39,7 +40,7 @@ const Event = z.object({
   content: z.string().nullable(),
   meta: EventMeta,
 })
-const Content = z.object({ id: z.string(), sealed: z.string() })
+const Content = z.object({ id: z.string(), plaintext: z.string() })
 const Document = z.object({ collection: z.string(), document: z.unknown() })
 
 export async function readFrozenLog(name: string): Promise<FrozenLog> {
@@ -55,7 +56,7 @@ export async function readFrozenLog(name: string): Promise<FrozenLog> {
   ])
   return {
     events,
-    contents: new Map(contents.map(({ id, sealed }) => [id, sealed])),
+    contents: new Map(contents.map(({ id, plaintext }) => [id, plaintext])),
     documents: new Map(
       views.map(({ collection }) => [
         collection,
@@ -79,13 +80,13 @@ async function freeze(): Promise<void> {
   await ada.ask(createPullRequest, { params })
   await product.terminate()
   const stored = await openStored(product.dataDir)
-  const events = await stored.eventStore.readAll(null, 10_000)
+  const events = intact(await stored.eventStore.readAll(null, 10_000))
   const contents: string[] = []
   for (const { id: eventId, stream, content } of events) {
     if (content === null) continue
     const context = contentContext(stream, eventId)
     const plain = await stored.vault.open(scopeOfStream(stream), context, Buffer.from(content, 'base64'))
-    contents.push(JSON.stringify({ id: eventId, sealed: Buffer.from(plain ?? []).toString('utf8') }))
+    contents.push(JSON.stringify({ id: eventId, plaintext: Buffer.from(plain ?? []).toString('utf8') }))
   }
   const sort = { field: 'id', direction: 'ascending' } as const
   const documents: string[] = []

@@ -66,6 +66,7 @@ describe('the access of a person', () => {
       name: 'Flightdeck',
       installUrl: `${codeHostUrl}/apps/flightdeck/installations/new`,
       manageUrl: `${codeHostUrl}/apps/flightdeck`,
+      isPublic: true,
     })
     const own = (await ada.ask(listRepositories)).repositories.filter(({ full_name }) =>
       full_name.startsWith('ada/'),

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { listBranches } from '#domain/api/projects.schema.ts'
 import {
   createPullRequest,
@@ -252,6 +253,12 @@ describe('a pull request of an agent that was taken over', () => {
   test('has the links as links, the names as they are, and the files as no filter would have them', async () => {
     await runInSandbox('rm large.bin')
     await readDiff()
+    expect(await ada.refused(createPullRequest, { params: params() })).toMatchObject({
+      status: 422,
+      error: expect.stringMatching(/text\.bait.*filter=evil/),
+    })
+    const allowedFilters = ['evil']
+    await ada.ask(updateProjectSettings, { params: { projectId }, body: { allowedFilters } })
     await ada.ask(createPullRequest, { params: params() })
     const at = join(folder, 'clone')
     const { workingBranch } = await ada.taskOnce(taskId, () => true)

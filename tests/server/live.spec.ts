@@ -101,19 +101,3 @@ test('a browser that cannot open a websocket listens by polling', async () => {
   polling.close()
   socket.close()
 })
-
-test('who missed more than can be told again is sent to the history', { timeout: 120_000 }, async () => {
-  const before = (await history()).at(-1)?.position ?? null
-  // More than a thousand pieces of 16 KiB.
-  await run('head -c 17500000 /dev/zero | tr "\\0" "x" | fold -w 200')
-  await scene.ada.taskOnce(taskId, hasEnded, 90_000)
-  const live = await scene.ada.socket()
-  expect(await live.join(taskId, before)).toMatchObject({ joined: true, resync: true })
-  expect(live.heard).toEqual([])
-  await run('echo after')
-  await live.until(
-    'what comes now',
-    ({ name, payload }) => name === 'terminal_output' && payload.content.includes('after'),
-  )
-  live.close()
-})

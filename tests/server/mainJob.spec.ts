@@ -659,7 +659,7 @@ describe('a pull request', () => {
         '--format=%an <%ae>|%s|%b',
         'main',
       ])
-      expect(log).toContain('Ada King <ada@example.com>|Say goodbye in the README|')
+      expect(log).toContain('Ada King <1001+ada@users.noreply.localhost>|Say goodbye in the README|')
       expect(log).toMatch(/Co-authored-by: claude/im)
     } finally {
       await rm(clone, { recursive: true, force: true })

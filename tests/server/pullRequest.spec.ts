@@ -6,12 +6,14 @@ import { z } from 'zod'
 import { getMe } from '#domain/api/auth.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import { getFigures } from '#domain/api/figures.schema.ts'
+import { getSeals } from '#domain/api/history.schema.ts'
 import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import { TraceRecord } from '#domain/provenance/agentTrace.schema.ts'
 import { gitAiRef } from '#domain/provenance/gitAiNote.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { note } from '../report/notes.ts'
+import { runProduct } from '../product.ts'
 import { bareRepository, codeHostToken, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
@@ -57,7 +59,8 @@ const withRecord = (body: string) => {
   const [text, link] = [body, `[Record of this task](${address()})`].map((each) =>
     each.replace(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`),
   )
-  return expect.stringMatching(new RegExp(`^${text}\n\n---\n\n${link} · ${seal}\n?$`))
+  const key = /To check the record, give `flightdeck-verify` the key `([0-9a-f]{4} ){7}[0-9a-f]{4}`\./.source
+  return expect.stringMatching(new RegExp(`^${text}\n\n---\n\n${link} · ${seal}\n\n${key}\n?$`))
 }
 const saidBySystem = async () =>
   (await scene.ada.ask(getChat, { params: params() })).messages.flatMap(({ messageType, message }) =>
@@ -139,7 +142,7 @@ describe('a pull request', () => {
     ])
     expect(told).toBe(
       [
-        'Ada Lovelace <ada@example.com>\nSay goodbye\n',
+        'Ada Lovelace <1001+ada@users.noreply.localhost>\nSay goodbye\n',
         `Flightdeck-Task: ${address()}`,
         'Flightdeck-Turn: 1',
         'Co-Authored-By: claude <noreply@anthropic.com>',
@@ -151,6 +154,18 @@ describe('a pull request', () => {
       proposal,
       autoUpdate: true,
     })
+  })
+
+  test('recorder H4: names the key of its record by the fingerprint that the API and the operator’s command show', async () => {
+    const { keys, seal } = await scene.ada.ask(getSeals)
+    expect(keys).toHaveLength(1)
+    expect((await pullRequest()).body).toContain(`the key \`${keys[0]?.fingerprint}\`.`)
+    expect(seal?.size).toBeGreaterThan(0)
+    const env = { PATH: process.env['PATH'] ?? '' }
+    const shown = await runProduct(env, ['key', '--data', scene.product.dataDir])
+    expect(shown).toMatchObject({ code: 0, stdout: `${keys[0]?.fingerprint}  ${keys[0]?.verifierKey}\n` })
+    const nowhere = await runProduct(env, ['key', '--data', join(scene.product.dataDir, 'nowhere')])
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/^There is no data folder at/) })
   })
 
   test('has the words that a person gives it later, and keeps them', async () => {

@@ -313,7 +313,7 @@ async function documentsOf({
     for (let after: Position | null = null; ;) {
       const events: Awaited<ReturnType<typeof eventStore.readAll>> = await eventStore.readAll(after, 1_000)
       if (events.length === 0) break
-      await fold(events, null)
+      await fold.fold(events, null)
       after = events.at(-1)?.position ?? after
     }
     return { live: await linesOf(readStore), folded: await linesOf(own) }

@@ -1,4 +1,5 @@
 /** A scene: the product on a repository of ada's own, with the real CLI and a stand-in for the model's API that answers as written down. */
+import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { localRepository } from '../contracts/codeHost.fixture.ts'
@@ -27,6 +28,8 @@ export async function openScene(scripts: readonly Script[], options: ProductOpti
   const folder = await ownFolder()
   const repository = join(folder, 'engine')
   await localRepository(repository, files)
+  // Git reads no repository that is somebody else's.
+  if (options.user !== undefined) execFileSync('chown', ['-R', String(options.user), folder])
   const api = await startMessagesApi(scripts)
   const discard = async () => {
     await api.close()

@@ -1,11 +1,12 @@
 /** The kept log of a real run, sealed by the sealer as it grew; and how well a change to it is found. */
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { digestsOf, sha256, type Digests } from '#platform/eventlog/chain.ts'
-import { sealsFile, type OutsideSeal } from '#platform/seals/sealsFile.ts'
+import { sealsFile, type SealLine } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import type { SealEvidence } from '#platform/verify/seals.ts'
 import { verifyLog, type Digest, type Verified } from '#platform/verify/verify.ts'
@@ -23,6 +24,7 @@ import {
   tamperedWith,
   type Tampering,
 } from './tampering.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 export interface SealedLog {
   readonly engines: TestEngines
@@ -67,8 +69,8 @@ export async function openSealedLog(): Promise<SealedLog> {
   }
   await sealer.stop()
   const vault = vaultOf(events, contents)
-  const outside: (OutsideSeal | undefined)[] = []
-  for await (const seal of sealsFile(file).all()) outside.push(seal)
+  const outside: SealLine[] = []
+  for await (const line of sealsFile(file).all()) outside.push(line)
   const keys = await signingKeys(engines.vault, identity)
   const evidence: SealEvidence = {
     identity,
@@ -80,7 +82,7 @@ export async function openSealedLog(): Promise<SealedLog> {
   }
   return {
     engines,
-    log: await engines.eventStore.readAll(null, 10_000),
+    log: intact(await engines.eventStore.readAll(null, 10_000)),
     evidence,
     verify: (log, known = evidence) =>
       verifyLog({ eventStore: storeOf(log), vault }, here, () => undefined, known),
@@ -189,9 +191,37 @@ const forgedAmongSealed: Tampering = {
   },
 }
 
+/** The log with one more `LogRestored`, with a right hash: all that it takes is to write to the database. */
+export function withRestore(log: readonly StoredEvent[], data: unknown, version = 1): readonly StoredEvent[] {
+  const before = log.findLast(({ stream }) => stream === 'log-main')
+  if (!before) throw new Error('The log has no beginning.')
+  const event = {
+    ...before,
+    id: randomUUID(),
+    revision: before.revision + 1,
+    type: 'LogRestored',
+    version,
+    data,
+    meta: { ...before.meta, prev: before.meta.hash },
+  }
+  return [...log, { ...event, meta: { ...event.meta, hash: digestsOf(event).hash } }]
+}
+
+/** The end of the log cut at a random place, which a restore is to explain. */
+const hiddenByRestore = (kind: string, version: number, tree: object): Tampering => ({
+  kind,
+  apply: (log, pick) => withRestore(log.slice(0, 1 + pick(log.length - 1)), { epoch: 2, ...tree }, version),
+})
+const madeUpTree = { size: 1, root: '0'.repeat(64), signature: '0'.repeat(128), keyId: '0'.repeat(8) }
+
 /** Changes of what is older than the last seal that only a seal can show. */
 export const sealedOnlyTamperings: readonly Tampering[] = [
   ...sealOnlyTamperings.filter(({ kind }) => kind !== appended),
   forgedAmongSealed,
+  hiddenByRestore('the end cut, and explained by a restore of version 1', 1, {}),
+  hiddenByRestore('the end cut, and explained by a restore without a signature', 2, { tree: null }),
+  hiddenByRestore('the end cut, and explained by a restore with a made-up signature', 2, {
+    tree: madeUpTree,
+  }),
 ]
 export const allTamperings: readonly Tampering[] = [...foundTamperings, ...sealedOnlyTamperings]

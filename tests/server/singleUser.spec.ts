@@ -3,10 +3,11 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { disconnectGitHub, getMe } from '#domain/api/auth.schema.ts'
+import { getGitHubRights } from '#domain/api/github.schema.ts'
 import { getGitHubUser } from '#domain/api/projects.schema.ts'
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { localRepository, signIn, startLocal, type LocalCodeHost } from '../contracts/codeHost.fixture.ts'
-import { onboard } from '../product/person.ts'
+import { onboard, type Person } from '../product/person.ts'
 import { ownFolder, startProduct, type Product } from '../product.ts'
 import { startMessagesApi, type MessagesApi } from '../standins/messagesApi.ts'
 import { files, hasEnded } from './scene.ts'
@@ -16,6 +17,8 @@ let local: LocalCodeHost
 let api: MessagesApi
 let product: Product
 let ownToken = ''
+/** What was done, and by whom. */
+let done: { readonly ada: Person; readonly taskId: string }
 
 beforeAll(async () => {
   folder = await ownFolder()
@@ -70,7 +73,12 @@ test('the button signs in the owner of the token, who works on their repositorie
   expect(to.searchParams.get('nonce')).toBe('0123456789abcdef')
   const ada = product.personWith(to.searchParams.get('token') ?? '')
   await onboard(ada, 'Ada Lovelace')
-  expect((await ada.ask(getMe)).user).toMatchObject({ githubUsername: 'ada', githubConnected: true })
+  // github 4.8: whose server it is.
+  expect(await ada.ask(getMe)).toMatchObject({
+    isAdmin: true,
+    user: { githubUsername: 'ada', githubConnected: true },
+  })
+  expect(await ada.ask(getGitHubRights)).toMatchObject({ isSingleUser: true })
   expect(await ada.ask(getGitHubUser)).toMatchObject({ user: { login: 'ada' }, token: { kind: 'app_user' } })
 
   const projectId = await ada.project('engine')
@@ -78,6 +86,7 @@ test('the button signs in the owner of the token, who works on their repositorie
   expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'completed' })
   const { pr } = await ada.ask(createPullRequest, { params: { taskId: id }, body: {} })
   expect(pr.number).toBe(1)
+  done = { ada, taskId: id }
 
   const inBox = await readFile(join(product.dataDir, 'runner', 'tasks', id, 'tree', 'environment'), 'utf8')
   expect(inBox).not.toContain(ownToken)
@@ -108,8 +117,21 @@ test('there is no App to be set up, and nothing is printed about one', async () 
   expect(setup).toMatchObject({ isOpen: false })
 })
 
-test('a token that the code host no longer takes is told on the page of the sign-in', async () => {
+test('github 4.7: a token that the code host no longer takes is told on the page of the sign-in, and at the start', async () => {
+  await enter()
   await local.codeHost.revoke(ownToken)
+  const { ada, taskId } = done
+  expect(await ada.refused(createPullRequest, { params: { taskId }, body: {} })).toMatchObject({
+    code: 'github_not_connected',
+    // github 4.6: the sentence names the token, and how it is replaced.
+    error: expect.stringMatching(/the token in GITHUB_TOKEN\. The work is kept\. Start the server with/),
+  })
   const to = await enter()
   expect(`${to.pathname}${to.search}`).toBe('/auth/callback?error=github')
+  expect(product.logs.stdout).not.toContain('no longer accepts the token')
+  await product.terminate()
+  await product.restart()
+  await expect
+    .poll(() => product.logs.stdout, { timeout: 10_000 })
+    .toContain('GitHub no longer accepts the token in GITHUB_TOKEN')
 })

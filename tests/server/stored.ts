@@ -21,6 +21,7 @@ import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 /** Opens the engines in the folder of a stopped product. */
 export async function openStored(dataDir: string) {
@@ -56,7 +57,7 @@ const projectedWithinMs = 60_000
 
 /** What breaks the chain of a stream, of all streams, checked from what is stored alone. */
 export async function brokenChains({ eventStore }: Stored): Promise<readonly string[]> {
-  const events = await eventStore.readAll(null, mostEvents)
+  const events = intact(await eventStore.readAll(null, mostEvents))
   return [...byStream(events)].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))
 }
 

@@ -52,7 +52,7 @@ const removingStream = (kind: string): Tampering => ({
 })
 
 /** The stream's events from one on, with the change made and every later hash computed anew. */
-function hashedAnew(log: Log, changed: StoredEvent): Log {
+export function hashedAnew(log: Log, changed: StoredEvent): Log {
   let prev: string | undefined
   return log.map((event) => {
     if (event.stream !== changed.stream || event.revision < changed.revision) return event

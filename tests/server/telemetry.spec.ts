@@ -7,12 +7,13 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import type { Live } from '../product/live.ts'
 import { personWith } from '../product/person.ts'
-import { freePortsFor } from '../product/server.ts'
+import { freePortsFor } from '../freePorts.ts'
 import { apiKey } from '../product.ts'
 import { startOtlpCollector, type CollectedSpan, type OtlpCollector } from '../standins/otlpCollector.ts'
 import { readMetrics, type ReadMetrics } from '../standins/prometheus.ts'
 import { eventually } from './engines.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 const description = 'Words-of-a-person about the engine'
 const command = 'echo words-of-an-agent && echo more >> README.md'
@@ -286,7 +287,7 @@ test('all events of the first turn go back to the request, and what the run repo
   await product.terminate()
   const store = openSqliteEventStore({ file: join(product.dataDir, 'events.sqlite'), onFault: () => {} })
   const all = async (stream: string): Promise<readonly StoredEvent[]> =>
-    store.readStream(stream, { from: 0, direction: 'forwards', limit: 10_000 })
+    intact(await store.readStream(stream, { from: 0, direction: 'forwards', limit: 10_000 }))
   try {
     const events = [...(await all(taskStream(task.id))), ...(await all(terminalStream(task.id)))]
     const types = new Set(events.map(({ type }) => type))

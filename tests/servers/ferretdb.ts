@@ -7,10 +7,11 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePortsFor } from '../freePorts.ts'
 import { programOfScript } from '../programScript.ts'
 
 export const ferretDbVersion = 'v1.24.2'
@@ -33,7 +34,7 @@ export function ferretDbProgram(): Promise<string> {
 export async function startFerretDb(): Promise<FerretDb> {
   const file = await ferretDbProgram()
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-ferretdb-'))
-  const port = await freePort()
+  const [port = 0] = await freePortsFor(1)
   const password = randomBytes(12).toString('hex')
   const child = spawn(
     file,
@@ -71,16 +72,6 @@ export async function startFerretDb(): Promise<FerretDb> {
     await pause(20)
   }
   return { url: `mongodb://${user}:${password}@127.0.0.1:${port}/?directConnection=true`, stop }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('A TCP server has a port.')
-  return address.port
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -2,11 +2,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { GenericContainer, Wait } from 'testcontainers'
+import { freePortsFor } from '../freePorts.ts'
 import { noContainers } from './containers.ts'
 
 /** A server of our own, which may be stopped and started again on the same port and data. */
@@ -91,7 +92,7 @@ export async function ownNats(
 ): Promise<OwnNats> {
   const { jetStream = true, config } = options
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-nats-'))
-  const port = await freePort()
+  const [port = 0] = await freePortsFor(1)
   const storage = jetStream ? ['-js', '-sd', join(folder, 'data')] : []
   const configFile = join(folder, 'nats.conf')
   if (config !== undefined) await writeFile(configFile, config)
@@ -155,17 +156,6 @@ function greets(port: number): Promise<boolean> {
     socket.once('error', () => settle(false))
     socket.once('data', (data) => settle(data.toString('utf8').startsWith('INFO ')))
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 /** Whether the system has stopped every thread of the process; without /proc there is nothing to ask. */

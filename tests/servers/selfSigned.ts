@@ -1,11 +1,18 @@
-/** A certificate for localhost that it has signed itself, for servers with TLS in tests. */
+/** A certificate for localhost and 127.0.0.1 that it has signed itself, for servers with TLS in tests. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 /** Makes a key and a certificate for it; says why when it cannot. */
 export async function selfSigned(keyFile: string, certificateFile: string): Promise<string | undefined> {
   const asked = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1']
+  const named = [
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+    '-days',
+    '1',
+  ]
   try {
     await promisify(execFile)('openssl', [...asked, ...named, '-keyout', keyFile, '-out', certificateFile])
     return undefined

@@ -27,7 +27,7 @@ export interface Turn {
   readonly pauseMs?: number
   /** Stops after so many words (and other deltas) until the gate is released. */
   readonly hold?: { readonly afterWords: number; readonly gate: Gate }
-  /** Breaks the connection after so many words. */
+  /** Breaks the connection after so many words, and after `hold` where it stands there. */
   readonly cutAfterWords?: number
   /** Answers with this status and an error of this type instead. */
   readonly fault?: {
@@ -169,11 +169,11 @@ async function answer(response: ServerResponse, request: MessagesRequest, turn: 
   let words = 0
   for (const { frame, paced } of answerAsEvents(whole)) {
     if (paced) {
-      if (turn.cutAfterWords === words) return void response.destroy()
       if (turn.hold?.afterWords === words) {
         turn.hold.gate.arrive()
         await Promise.race([turn.hold.gate.released, once(gone.signal, 'abort')])
       }
+      if (turn.cutAfterWords === words) return void response.destroy()
       if (turn.pauseMs !== undefined) await sleep(turn.pauseMs, undefined, { signal: gone.signal })
       words += 1
     }

@@ -4,10 +4,22 @@ import { describe, expect, test } from 'vitest'
 import { creating } from '../../../tests/domain/creating.ts'
 import { given } from '../../../tests/domain/given.ts'
 import { limits } from '../../api/limits.ts'
-import { IssueCommented, IssueCommentFailed, TaskCreatedFromIssue } from './issueEvents.ts'
-import { issueMessage, withClosing, type IssueWords } from './issue.ts'
+import {
+  IssueCommented,
+  IssueCommentFailed,
+  IssueCommentUpdated,
+  TaskCreatedFromIssue,
+} from './issueEvents.ts'
+import { issueComment, issueMessage, withClosing, type IssueWords } from './issue.ts'
 import type { IssueOrigin } from './issueState.ts'
-import { ExecutionRequested, MessageQueued, TaskCreated, TaskDeleted } from '../events.ts'
+import {
+  ExecutionRequested,
+  MessageQueued,
+  PullRequestOpened,
+  PullRequestRequested,
+  TaskCreated,
+  TaskDeleted,
+} from '../events.ts'
 import { task } from '../task.ts'
 
 const fromIssue: IssueOrigin = {
@@ -39,24 +51,52 @@ describe('a task of an issue', () => {
     given(task, made).when(command).thenRefused('already_exists')
     given(task, made, TaskDeleted.of({})).when(command).thenRefused('already_exists')
   })
+  test('github gap 9: notes what the pull request was told of a task that was made of no issue', () => {
+    const written = (commentId: string, shows: number) =>
+      ({ type: 'SettleIssueComment', outcome: { kind: 'written', commentId, shows } }) as const
+    const asked = { requestId: 'r', draft: false, automatic: false, rewrites: false }
+    const opened = PullRequestOpened.of(
+      { requestId: 'r' },
+      { number: 7, url: 'u', headCommit: 'c'.repeat(40) },
+    )
+    const begun = made.slice(0, 1)
+    const published = [...begun, PullRequestRequested.of(asked, { title, body: '', tree: null }), opened]
+    const told = [IssueCommented.of({}, { commentId: '5' }), IssueCommentUpdated.of({ shows: 4 })]
+    given(task, begun).when(written('5', 4)).thenRefused('not_found')
+    given(task, published).when(written('5', 4)).then(told)
+    given(task, published, told).when(written('5', 4)).thenNothing()
+    given(task, published, told)
+      .when(written('5', 6))
+      .then([IssueCommentUpdated.of({ shows: 6 })])
+    // Of the next pull request it is another comment.
+    given(task, published, told)
+      .when(written('8', 3))
+      .then([IssueCommented.of({}, { commentId: '8' }), IssueCommentUpdated.of({ shows: 3 })])
+  })
   test('notes once that the issue was told, or why not', () => {
-    const written = { type: 'SettleIssueComment', outcome: { kind: 'written', commentId: '5' } } as const
+    const written = {
+      type: 'SettleIssueComment',
+      outcome: { kind: 'written', commentId: '5', shows: 4 },
+    } as const
     const failed = {
       type: 'SettleIssueComment',
       outcome: { kind: 'failed', code: 'forbidden', reason: 'No.' },
     } as const
-    given(task, made)
-      .when(written)
-      .then([IssueCommented.of({}, { commentId: '5' })])
+    const told = IssueCommented.of({}, { commentId: '5' })
+    const updated = IssueCommentUpdated.of({ shows: 4 })
+    given(task, made).when(written).then([told, updated])
     given(task, made)
       .when(failed)
       .then([IssueCommentFailed.of({ code: 'forbidden' }, { reason: 'No.' })])
-    given(task, made, IssueCommented.of({}, { commentId: '5' }))
-      .when(written)
-      .thenNothing()
+    given(task, made, told, updated).when(written).thenNothing()
     given(task, made, IssueCommentFailed.of({ code: 'forbidden' }, { reason: 'No.' }))
       .when(written)
       .thenNothing()
+    // It is told of again once the task has moved on.
+    const later = { ...written, outcome: { ...written.outcome, shows: 9 } } as const
+    given(task, made, told, updated)
+      .when(later)
+      .then([IssueCommentUpdated.of({ shows: 9 })])
   })
 })
 
@@ -99,9 +139,29 @@ test.each([
   ['closes #123', 'closes #123\n\nCloses #12'],
   ['see #12', 'see #12\n\nCloses #12'],
 ])('a pull request of the text %j closes the issue: %j', (body, expected) => {
-  expect(withClosing({ number: 12, comment: 'due' }, body)).toBe(expected)
+  expect(withClosing({ number: 12, comment: 'due', commentId: null, shows: null }, body)).toBe(expected)
 })
 test('a pull request of another task, or of an issue that is erased, closes nothing', () => {
   expect(withClosing(null, 'x')).toBe('x')
-  expect(withClosing({ number: null, comment: 'due' }, 'x')).toBe('x')
+  expect(withClosing({ number: null, comment: 'due', commentId: null, shows: null }, 'x')).toBe('x')
+})
+
+test('its comment says what the agent works on and what is to be done, and mentions nobody', () => {
+  const comment = issueComment({
+    agent: 'claude',
+    person: 'ada',
+    where: 'https://deck.example/tasks/1',
+    status: 'running',
+    turn: 3,
+    pullRequest: null,
+    worksOn: [
+      { kind: 'review', author: 'grace', check: null },
+      { kind: 'check', author: null, check: '@ada/build' },
+    ],
+    todos: [{ text: 'Ask @grace', state: 'open' }],
+  })
+  expect(comment).toBe(
+    'The agent claude works on this for ada, with Flightdeck: https://deck.example/tasks/1\n\n' +
+      'It works on turn 3: a review by grace, the failed check @\u200Bada/build.\n\n- [ ] `Ask @grace`',
+  )
 })

@@ -4,10 +4,19 @@ import { refuse } from '../../kernel/errors.ts'
 import type { CommandOf } from '../commands.ts'
 import type { TaskEvent } from '../events.ts'
 import { fenced, plain, rights } from './followUp.ts'
-import { IssueCommented, IssueCommentFailed, TaskCreatedFromIssue } from './issueEvents.ts'
+import {
+  IssueCommented,
+  IssueCommentFailed,
+  IssueCommentUpdated,
+  TaskCreatedFromIssue,
+} from './issueEvents.ts'
 import type { TaskIssue } from './issueState.ts'
 import type { RepositoryRight } from './feedbackEvents.ts'
 import type { LiveTask } from '../state.ts'
+import type { TaskStatus } from '../../api/tasks.ts'
+import type { Todo } from '../../views/todos.ts'
+import type { AnsweredFeedback } from './commitMessage.ts'
+import { code } from './proposal.ts'
 import { visibleText } from '../visibleText.ts'
 
 /** The event that says which issue a new task is made of. */
@@ -17,16 +26,25 @@ export function issueOrigin({ fromIssue }: CommandOf<'CreateTask'>): readonly Ta
   return [TaskCreatedFromIssue.of({ trigger, right }, words)]
 }
 
-/** Notes that the issue leads to the task now, or why it does not; what is noted already is ignored. */
+/**
+ * Notes what the issue, or the pull request of a task that was made of none, says of the task now, or why it says nothing; what is noted already
+ * is ignored.
+ */
 export function settleIssueComment(
-  { issue }: LiveTask,
+  { issue, pullRequest }: LiveTask,
   { outcome }: CommandOf<'SettleIssueComment'>,
 ): Decision<TaskEvent> {
-  if (issue === null) return refuse('not_found', 'This task was not made of an issue.')
-  if (issue.comment === 'settled') return []
-  return outcome.kind === 'written'
-    ? [IssueCommented.of({}, { commentId: outcome.commentId })]
-    : [IssueCommentFailed.of({ code: outcome.code }, { reason: outcome.reason })]
+  if (issue === null && pullRequest === null)
+    return refuse('not_found', 'There is no issue and no pull request to tell of this task.')
+  if (issue?.comment === 'failed' && issue.number !== null) return []
+  if (outcome.kind === 'failed')
+    return [IssueCommentFailed.of({ code: outcome.code }, { reason: outcome.reason })]
+  const { commentId, shows } = outcome
+  const known = issue !== null && issue.commentId === commentId ? issue.shows : null
+  return [
+    ...(issue?.commentId === commentId ? [] : [IssueCommented.of({}, { commentId })]),
+    ...(known === null || known < shows ? [IssueCommentUpdated.of({ shows })] : []),
+  ]
 }
 
 /** What somebody wrote who asks for the issue in a comment. */
@@ -67,6 +85,67 @@ export function issueMessage({ number, title, body, author, asker, comment }: Is
 function cut(text: string, length: number): string {
   const characters = [...text]
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
+}
+
+/** How far a task is, for readers of its issue. */
+export interface IssueProgress {
+  readonly agent: string
+  /** Login or name of the person whose task it is; `null` where that is gone. */
+  readonly person: string | null
+  /** The address of the task, or its id. */
+  readonly where: string
+  readonly status: TaskStatus
+  readonly turn: number
+  /** `null` where there is none, and where the comment is on it. */
+  readonly pullRequest: number | null
+  /** What of the pull request's feedback the turn works on. */
+  readonly worksOn: readonly AnsweredFeedback[]
+  readonly todos: readonly Todo[]
+}
+
+/** The one comment on an issue or a pull request, in Markdown: which agent works for whom, and how far it is. It mentions nobody. */
+export function issueComment(progress: IssueProgress): string {
+  const { agent, person, where, status, turn, pullRequest, worksOn, todos } = progress
+  const whom = person === null ? '' : ` for ${plain(person)}`
+  const states: Readonly<Record<TaskStatus, string>> = {
+    pending: 'It has not begun.',
+    queued: 'It waits for its turn.',
+    running: `It works on turn ${turn}${worksOn.length === 0 ? '' : `: ${workedOn(worksOn)}`}.`,
+    completed: `Turn ${turn} is done.`,
+    failed: `Turn ${turn} failed.`,
+    cancelled: `Turn ${turn} was cancelled.`,
+  }
+  const pull = pullRequest === null ? '' : ` Its pull request is #${pullRequest}.`
+  const list = todoLines(todos)
+  const says = `The agent ${agent} works on this${whom}, with Flightdeck: ${where}\n\n${states[status]}${pull}`
+  return list === '' ? says : `${says}\n\n${list}`
+}
+
+const mostTodos = 20
+const mostNamed = 5
+
+/** The list in Markdown: the first items, as code, so that no words of the agent's are a mention or a link. */
+export function todoLines(todos: readonly Todo[]): string {
+  const shown = todos.filter(({ state }) => state !== 'gone')
+  const lines = shown
+    .slice(0, mostTodos)
+    .map(
+      ({ text, state }) => `- [${state === 'done' ? 'x' : ' '}] ${code(text.replaceAll(/\s+/g, ' ').trim())}`,
+    )
+  const others = shown.length - lines.length
+  return [...lines, ...(others > 0 ? [`- and ${others} more`] : [])].join('\n')
+}
+
+function workedOn(feedback: readonly AnsweredFeedback[]): string {
+  const named = feedback.map(({ kind, author, check }) => {
+    const words =
+      kind === 'check'
+        ? `the failed check ${check ?? ''}`
+        : `a ${kind}${author === null ? '' : ` by ${author}`}`
+    return plain(words).replaceAll('@', '@\u200B')
+  })
+  const others = named.length - mostNamed
+  return named.slice(0, mostNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
 }
 
 const closing = (number: number) =>

@@ -1,6 +1,6 @@
 /** A task that was made of an issue, and what the issue is told of it. Ids and names of the code host are content. */
 import { z } from 'zod'
-import { event } from '../../kernel/event.schema.ts'
+import { event, none } from '../../kernel/event.schema.ts'
 import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
@@ -20,10 +20,15 @@ export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
     textHash: z.string(),
   }),
 })
-/** The comment on the issue that leads to the task. */
+/** The comment that leads to the task: on the issue, or on the pull request of a task that was made of none. For the code host both are one kind. */
 export const IssueCommented = event('IssueCommented', 1, {
   data: z.object({}),
   content: z.object({ commentId: z.string() }),
+})
+/** The comment says how far the task is, as of this revision of its stream. */
+export const IssueCommentUpdated = event('IssueCommentUpdated', 1, {
+  data: z.object({ shows: z.int() }),
+  content: none,
 })
 /** The code host took no comment. */
 export const IssueCommentFailed = event('IssueCommentFailed', 1, {
@@ -31,4 +36,9 @@ export const IssueCommentFailed = event('IssueCommentFailed', 1, {
   content: z.object({ reason: z.string() }),
 })
 
-export const issueEvents = [TaskCreatedFromIssue, IssueCommented, IssueCommentFailed] as const
+export const issueEvents = [
+  TaskCreatedFromIssue,
+  IssueCommented,
+  IssueCommentUpdated,
+  IssueCommentFailed,
+] as const

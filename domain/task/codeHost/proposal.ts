@@ -82,8 +82,8 @@ function counted(files: number): string {
   return files === 1 ? '1 file' : `${files} files`
 }
 
-/** Any text as inline code in Markdown. */
-function code(text: string): string {
+/** Any text as inline code in Markdown: nothing in it is a mention, a link or a tag. */
+export function code(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,

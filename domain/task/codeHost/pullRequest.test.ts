@@ -3,12 +3,13 @@ import { assert, property, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TaskEvent } from '../events.ts'
 import { given, stateAfter } from '../../../tests/domain/given.ts'
-import { executionId, messageId } from '../../../tests/domain/ids.ts'
+import { executionId, messageId, taskId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { isRefusal } from '../../kernel/decider.ts'
 import type { ObservedPullRequest } from '../commands.ts'
 import {
+  AlternativeAdded,
   MessagePosted,
   PullRequestAutoUpdateChanged,
   PullRequestFailed,
@@ -483,4 +484,57 @@ describe('what the code host says of it', () => {
       expect(typesAfter(...lost, past.waits(2), past.requested(2))).toEqual([])
     })
   })
+})
+
+describe('github gap 10: a draft at the start, where the project wants that', () => {
+  const runs = [...past.running, past.prepared, past.changed(2)]
+  const end = {
+    type: 'EndExecution',
+    fence: { executionId: executionId(1), attempt: 1 },
+    outcome: { kind: 'completed', exitCode: null },
+    terminal: null,
+    nextExecutionId: 'request-1',
+    opensDraft: true,
+  } as const
+  const draft = PullRequestRequested.of({ ...asked.data, draft: true, automatic: true }, asked.content)
+  const on = PullRequestAutoUpdateChanged.of({ on: true })
+
+  test('is asked for with the end of the first turn that changed something, and kept up to date from then on', () => {
+    given(task, runs)
+      .when(end)
+      .then([past.succeeded(1), on, draft])
+    given(task, runs)
+      .when({ ...end, opensDraft: false })
+      .then([past.succeeded(1)])
+  })
+
+  test('is not asked for where nothing changed, nor by a turn that failed or was cancelled', () => {
+    given(task, runs, past.changed(0))
+      .when(end)
+      .then([past.succeeded(1)])
+    const state = stateAfter(task, runs)
+    const types = (outcome: Parameters<typeof task.decide>[0]) => {
+      const decision = task.decide(outcome, state)
+      return isRefusal(decision) ? decision : decision.map(({ type }) => type)
+    }
+    expect(types({ ...end, outcome: { kind: 'cancelled' } })).toEqual(['ExecutionCancelled'])
+    const failed = { kind: 'failed', code: 'agent_failed', reason: 'It broke.', exitCode: 1 } as const
+    expect(types({ ...end, outcome: failed })).toEqual(['ExecutionFailed'])
+  })
+
+  test('is one: there is none beside a pull request, whatever became of it, nor beside a request for one', () => {
+    const later = [past.waits(2), past.requested(2), past.started(2), past.delivered(2), past.changed(3)]
+    const again = { ...end, fence: { executionId: executionId(2), attempt: 1 } }
+    given(task, runs, past.succeeded(1), asked, opened, later)
+      .when(again)
+      .then([past.succeeded(2)])
+    given(task, runs, past.succeeded(1), asked, later)
+      .when(again)
+      .then([past.succeeded(2)])
+  })
+
+  test('is none of several runs of the same task: somebody chooses one first', () =>
+    given(task, runs, AlternativeAdded.of({ taskId: taskId(2) }, { title: 'Again' }))
+      .when(end)
+      .then([past.succeeded(1)]))
 })

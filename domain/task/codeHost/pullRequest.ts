@@ -213,6 +213,24 @@ export function automaticUpdate(
   return [PullRequestRequested.of(asked, { title, body: description, tree })]
 }
 
+/**
+ * The request by which a turn that changed something opens a draft, which later turns update. There is none of a task that is run several
+ * times, since a person chooses a run first, nor beside any pull request there was.
+ */
+export function firstDraft(
+  { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,
+  requestId: string,
+): readonly TaskEvent[] {
+  const isCompared = state.original !== null || state.alternatives.length > 0
+  const hasOne = state.pullRequest !== null || state.pullRequestRequest !== null
+  if (isCompared || hasOne || tree === null || changedFiles === 0) return []
+  const asked = { requestId, draft: true, automatic: true, rewrites: false }
+  return [
+    ...(autoUpdate ? [] : [PullRequestAutoUpdateChanged.of({ on: true })]),
+    PullRequestRequested.of(asked, { title, body: description, tree }),
+  ]
+}
+
 /** Once for each failure: what a turn that runs has, its own update brings. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state

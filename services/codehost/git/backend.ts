@@ -63,7 +63,11 @@ interface Allowed {
 }
 
 /** Asks for a token before it says whether a repository is there; then 404 for what is another's, 403 for a push to it. */
-function authorized(ctx: Context, host: Host, request: GitRequest): Allowed {
+export function authorized(
+  ctx: Context,
+  host: Host,
+  request: Pick<GitRequest, 'owner' | 'name' | 'service'>,
+): Allowed {
   const caller = gitCaller(ctx, host)
   const viewer = caller.kind === 'nobody' ? undefined : caller.account
   const repository = host.repositories.find(request.owner, request.name)

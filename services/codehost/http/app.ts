@@ -2,6 +2,7 @@
 import { Router } from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
 import { createGitBackend, gitPath } from '../git/backend.ts'
+import { createLfs, lfsPath } from '../git/lfs.ts'
 import type { Host } from '../services.ts'
 import { applicationRoutes, oauthRoutes } from '../oauth.ts'
 import { protect } from '../pages/layout.ts'
@@ -26,12 +27,16 @@ import { webhookRoutes } from '../webhooks/routes.ts'
 import { redirectFormer, refuseArchivedWrites } from './formerNames.ts'
 import { conditional } from './conditional.ts'
 import { refuseForeignHost } from './baseUrl.ts'
-import { bodyParser } from '@koa/bodyparser'
+import { parse as parseForm } from 'node:querystring'
+import { Fault, faults } from '#domain/kernel/errors.ts'
+import { createBodies } from '#platform/http/bodies.ts'
+import { parseJson } from '#platform/http/body.ts'
 
 /** Routes in the order in which they are asked: git before bodies are read, pages last. */
 export function createApp(host: Host, listensOn: string): Koa {
   const app = new Koa()
   const git = createGitBackend(host)
+  const lfs = createLfs(host)
   const redirect = redirectFormer(host)
   app.on('error', (error: NodeJS.ErrnoException) => {
     const clientWent = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? '')
@@ -42,7 +47,7 @@ export function createApp(host: Host, listensOn: string): Koa {
     protect(ctx)
     try {
       refuseForeignHost(ctx, listensOn)
-      await redirect(ctx, () => git(ctx) ?? next())
+      await redirect(ctx, () => git(ctx) ?? lfs(ctx) ?? next())
       if (ctx.status === 404 && ctx.body === undefined) throw notFound()
     } catch (error) {
       refuse(ctx, error instanceof Refusal ? error : unexpected(host, ctx, error))
@@ -107,9 +112,9 @@ function unexpected(host: Host, ctx: Context, error: unknown): Refusal {
   return new Refusal(500, 'Something went wrong on the code host. See its log for details.')
 }
 
-/** GitHub's JSON under `/api`, plain text for git, a page for people. */
+/** GitHub's JSON under `/api` and for Git LFS, plain text for git, a page for people. */
 function refuse(ctx: Context, refusal: Refusal): void {
-  if (ctx.path.startsWith('/api/') || ctx.path === '/login/oauth/access_token') {
+  if (ctx.path.startsWith('/api/') || ctx.path === '/login/oauth/access_token' || lfsPath.test(ctx.path)) {
     ctx.status = refusal.status
     ctx.body = {
       message: refusal.message,
@@ -126,22 +131,27 @@ function refuse(ctx: Context, refusal: Refusal): void {
   }
 }
 
-/** Request bodies: JSON for the API, forms for pages, at most 1 MiB of either. */
-const limit = '1mb'
+const mostBytes = 1_048_576
+const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Reads the body into `ctx.request.body`; throws Refusal 400 or 413. */
-const readBody = (): Middleware =>
-  bodyParser({
-    enableTypes: ['json', 'form'],
+/** Reads the body into `ctx.request.body`: JSON for the API, forms for pages, at most 1 MiB of either. Throws Refusal 400, 408, 413, 415, 429 or 503. */
+function readBody(): Middleware {
+  const bodies = createBodies()
+  return async (ctx, next) => {
+    if (!withBody.has(ctx.method)) return next()
     // GitHub's API takes whatever comes for JSON.
-    detectJSON: (ctx) => ctx.path.startsWith('/api/'),
-    parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'],
-    jsonLimit: limit,
-    formLimit: limit,
-    onError: (error) => {
-      const tooLarge = 'status' in error && error.status === 413
-      throw tooLarge
-        ? new Refusal(413, 'The request is larger than 1 MB.')
-        : new Refusal(400, 'Problems parsing JSON')
-    },
-  })
+    const isJson = ctx.path.startsWith('/api/') || ctx.is('json') === 'json'
+    ctx.request.body = {}
+    try {
+      if (isJson || ctx.is('urlencoded')) {
+        const text = (await bodies.read(ctx, mostBytes)).toString('utf8')
+        if (text !== '') ctx.request.body = isJson ? parseJson(text) : parseForm(text)
+      }
+    } catch (fault) {
+      if (!(fault instanceof Fault)) throw fault
+      const message = fault.code === 'invalid_input' ? 'Problems parsing JSON' : fault.message
+      throw new Refusal(faults[fault.code].status, message)
+    }
+    return next()
+  }
+}

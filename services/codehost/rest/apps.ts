@@ -40,9 +40,10 @@ export function appRoutes(router: Router, host: Host): void {
   })
 
   router.get('/apps/:slug', (ctx) => {
-    callerOf(ctx, host)
+    const { kind } = callerOf(ctx, host)
     const app = appBySlug(host.store.current(), ctx.params['slug'] ?? '')
-    if (!app) throw notFound()
+    // As at GitHub, nobody sees a private one without a token.
+    if (!app || (kind === 'nobody' && !app.isPublic)) throw notFound()
     ctx.body = appAnswer(originOf(ctx, host.url), app)
   })
 

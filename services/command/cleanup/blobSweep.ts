@@ -5,12 +5,17 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
+import {
+  damageReasons,
+  type Position,
+  type StoredEvent,
+  type UnreadableReason,
+} from '#domain/kernel/event.ts'
 import { quarantine } from '#platform/eventlog/quarantine.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Collection, ReadStore } from '#platform/ports/readStore.ts'
 
@@ -121,8 +126,13 @@ async function unnamedOf(
   const naming = new Set<string>()
   const ended = new Set<string>()
   let last: StoredEvent | undefined
+  let isWhole = true
   let goesOn = known === undefined
   for await (const event of wholeLog(engines, signal)) {
+    if (isDamaged(event)) {
+      isWhole = false
+      continue
+    }
     const { stream, type, data } = event
     last = event
     goesOn ||= event.id === known?.eventId && event.position === known.position
@@ -138,7 +148,8 @@ async function unnamedOf(
   }
   if (signal.aborted || last === undefined) return []
   const isTrusted = await mark(engines, { known, last, goesOn })
-  if (!isTrusted || (await isDamaged(engines))) return []
+  // A damaged record may have named any of them.
+  if (!isTrusted || !isWhole || (await isHurt(engines))) return []
   return [...namedIn].flatMap(([hash, stream]) => (stream === null || ended.has(stream) ? [hash] : []))
 }
 
@@ -146,10 +157,10 @@ async function unnamedOf(
 async function* wholeLog(
   { eventStore }: Pick<BlobSweepEngines, 'eventStore'>,
   signal: AbortSignal,
-): AsyncGenerator<StoredEvent> {
+): AsyncGenerator<LogRecord> {
   for (let after: Position | null = null; !signal.aborted;) {
     const begun = performance.now()
-    const events: readonly StoredEvent[] = await eventStore.readAll(after, readBatch)
+    const events: readonly LogRecord[] = await eventStore.readAll(after, readBatch)
     yield* events
     const end = events.at(-1)
     if (!end || events.length < readBatch) return
@@ -202,10 +213,19 @@ async function mark(
   return waitsUntil === null || now.getTime() >= Date.parse(waitsUntil)
 }
 
+const hurting: readonly UnreadableReason[] = [
+  ...damageReasons,
+  'changed',
+  'broken_chain',
+  'wrong_shape',
+  'truncated',
+  'deleted',
+]
+
 /** Whether events are known to be missing, or changed, that may have named blobs and may be put back from a backup. */
-async function isDamaged({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
+async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
   const [found] = await readStore.find(quarantine.name, {
-    where: { reason: ['broken_chain', 'wrong_shape', 'truncated', 'deleted'] satisfies UnreadableReason[] },
+    where: { reason: hurting },
     sort: { field: 'id', direction: 'ascending' },
     limit: 1,
   })

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { intact, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
 
 /** A task, or a request for a repository. */
@@ -32,8 +32,8 @@ export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore
   async function readOn(): Promise<void> {
     for (;;) {
       const begun = performance.now()
-      const events: readonly StoredEvent[] = await eventStore.readAll(after, readBatch)
-      for (const event of events) made.push(...madeBy(event))
+      const events: readonly LogRecord[] = await eventStore.readAll(after, readBatch)
+      for (const event of intact(events)) made.push(...madeBy(event))
       after = events.at(-1)?.position ?? after
       if (events.length < readBatch) return
       // Reading holds the thread that also serves requests.

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
@@ -58,8 +58,11 @@ export async function destroyDeliveryKeys(
   }
 }
 
+/** More than are damaged at the beginning. */
+const firstOfAll = 100
+
 async function firstDay(eventStore: Pick<EventStore, 'readAll'>): Promise<string | undefined> {
-  const [first] = await eventStore.readAll(null, 1, { streams: [deliveryStream('')] })
+  const [first] = intact(await eventStore.readAll(null, firstOfAll, { streams: [deliveryStream('')] }))
   const name = first && parseStream(first.stream)
   return name?.kind === 'delivery' ? name.id : undefined
 }

@@ -7,7 +7,7 @@
  */
 import type { Position, StoredEvent, RecordedOf } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
-import { parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { imageStream, parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
@@ -18,16 +18,17 @@ import { imagesView } from '#domain/views/images.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded, View, ViewDocument } from '#domain/views/view.ts'
+import { eachAlone } from '#platform/async/eachAlone.ts'
 import { commandsFrom } from '#platform/commands/causation.ts'
 import { goneWith, type Documents } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import { intact, type EventFilter, type EventStore } from '#platform/ports/eventStore.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Job, Jobs, Worker } from '#platform/ports/jobs.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
@@ -94,7 +95,7 @@ export async function sweepErasures({
   if (head === null) return
   for (let after: Position | null = null; ;) {
     const found = await eventStore.readAll(after, readBatch, deletionsOf)
-    for (const event of found) await jobs.put(erasureJob(event))
+    for (const event of intact(found)) await jobs.put(erasureJob(event))
     after = found.at(-1)?.position ?? after
     if (found.length < readBatch) break
   }
@@ -149,15 +150,15 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
   const stream = taskStream(taskId)
   await deletePushedBranches(engines, [taskId])
   await vault.destroy(scopeOfStream(stream))
-  for (let from = 0; ; from += readBatch) {
-    const events = await log.read(stream, from, readBatch)
-    for (const event of events as readonly RecordedOf<TaskEvent>[]) {
-      for (const ref of blobsOf(event)) await blobs.remove(ref)
-      // The upload that the task's copy was made of would wait for others for a day.
-      if (event.type === 'MessageQueued')
-        for (const { imageId } of event.data.images) await discardImage(engines, imageId)
-    }
-    if (events.length < readBatch) break
+  for await (const event of readableEvents(log, stream, deletion.revision)) {
+    for (const ref of blobsOf(event)) await blobs.remove(ref)
+    // The upload that the task's copy was made of would wait for others for a day.
+    if (event.type === 'MessageQueued')
+      await eachAlone(event.data.images, ({ imageId }) => discardImage(engines, imageId), {
+        logger: engines.logger,
+        what: 'failed to discard an image of a deleted task',
+        name: ({ imageId }) => ({ stream: imageStream(imageId) }),
+      })
   }
   await folded(engines, deletion)
   // The projection has taken them away, unless the task was deleted when there was no such rule.
@@ -171,6 +172,27 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
     )
   }
   await readStore.scrub()
+}
+
+/** The events of a task up to its last revision, without those that cannot be read. */
+async function* readableEvents(
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+  last: number,
+): AsyncGenerator<RecordedOf<TaskEvent>> {
+  for (let from = 0, limit = readBatch; from <= last;) {
+    const events = await log.read(stream, from, limit).catch((fault: unknown) => {
+      if (fault instanceof UnreadableEvent) return undefined
+      throw fault
+    })
+    // Around a damaged record they are read one at a time.
+    if (events === undefined && limit > 1) {
+      limit = 1
+      continue
+    }
+    yield* (events ?? []) as readonly RecordedOf<TaskEvent>[]
+    from += events?.length || 1
+  }
 }
 
 function blobsOf(event: RecordedOf<TaskEvent>): readonly BlobRef[] {
@@ -192,7 +214,7 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
   const { vault, projectSecrets, readStore } = engines
   await projectSecrets.destroy(projectId)
   await folded(engines, deletion)
-  await deleteEach(engines, tasksView, { projectId }, (id, cause) =>
+  await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
   // By the log: what was deleted before, or by an attempt that was broken off, may not be erased yet.
@@ -205,10 +227,10 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
 async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, access, readStore, logger } = engines
   await folded(engines, deletion)
-  await deleteEach(engines, projectsView, { owner: userId }, (id, cause) =>
+  await deleteEach(engines, projectsView, { owner: userId }, projectStream, (id, cause) =>
     engines.commands.execute(project, projectStream(id), { type: 'DeleteProject' }, cause),
   )
-  await deleteEach(engines, tasksView, { owner: userId }, (id, cause) =>
+  await deleteEach(engines, tasksView, { owner: userId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
   const made = (await engines.made()).filter((one) => one.ownerId === userId)
@@ -218,7 +240,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
     if (!(fault instanceof CodeHostFault)) throw fault
     logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
   })
-  await deleteEach(engines, imagesView, { owner: userId }, (id) => discardImage(engines, id))
+  await deleteEach(engines, imagesView, { owner: userId }, imageStream, (id) => discardImage(engines, id))
   for (const { kind, stream } of made) if (kind === 'request') await vault.destroy(scopeOfStream(stream))
   await vault.destroy(scopeOfStream(deletion.stream))
   await readStore.scrub()
@@ -231,17 +253,24 @@ function idsOf(made: readonly Made[]): readonly string[] {
 
 type Causing = Parameters<Commands['execute']>[3]
 
-/** Deletes all that a read model lists; one that was deleted by somebody else meanwhile is as good. */
+/**
+ * Deletes all that a read model lists; one that was deleted by somebody else meanwhile is as good. Nothing can be added to a damaged record:
+ * its words are erased all the same.
+ */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
-  engines: Pick<ErasureEngines, 'documents' | 'ids'>,
+  engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,
   view: View<D>,
   where: Readonly<Record<string, string>>,
+  streamOf: (id: string) => string,
   remove: (id: string, cause: Causing) => Promise<unknown>,
 ): Promise<void> {
   for await (const id of listed(engines, view, where)) {
     const cause = { actor: { kind: 'system', service: 'command' }, commandId: engines.ids.uuid() } as const
-    await remove(id, cause).catch((fault: unknown) => {
-      if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
+    await remove(id, cause).catch(async (fault: unknown) => {
+      if (fault instanceof UnreadableEvent) {
+        engines.logger.warn({ err: fault, stream: streamOf(id) }, 'erased what a damaged record holds')
+        await engines.vault.destroy(scopeOfStream(streamOf(id)))
+      } else if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
     })
   }
 }

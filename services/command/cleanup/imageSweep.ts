@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { image } from '#domain/image.ts'
 import { imageStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import { imagesView } from '#domain/views/images.ts'
+import { eachAlone } from '#platform/async/eachAlone.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
@@ -69,12 +70,15 @@ export async function sweepImages(
       limit: batch,
       ...(last === undefined ? {} : { after: last }),
     })
-    for (const { id, uploadedAt, order } of found) {
-      if (signal.aborted || Date.parse(uploadedAt) > before) return
-      await discardImage(engines, id)
-      last = { value: order, id }
-    }
-    if (found.length < batch) return
+    const over = found.filter(({ uploadedAt }) => Date.parse(uploadedAt) <= before)
+    await eachAlone(over, async ({ id }) => signal.aborted || discardImage(engines, id), {
+      logger: engines.logger,
+      what: 'failed to discard an image',
+      name: ({ id }) => ({ stream: imageStream(id) }),
+    })
+    const end = over.at(-1)
+    if (!end || over.length < batch) return
+    last = { value: end.order, id: end.id }
   }
 }
 

@@ -69,7 +69,11 @@ export async function deletePushedBranches(
     if (!pushed) continue
     if (!(await haveEnded(engines, pushed.requestIds, runsEndUntil)))
       engines.logger.warn({ taskId }, 'a run of a deleted task does not end: what it still pushes is left')
-    const repository = await repositoryOf(engines, pushed.projectId)
+    const repository = await repositoryOf(engines, pushed.projectId).catch((fault: unknown) => {
+      if (!(fault instanceof UnreadableEvent)) throw fault
+      engines.logger.warn({ err: fault, taskId }, 'what a task pushed is left: its project cannot be read')
+      return undefined
+    })
     // With its project's key the name of the repository has gone; the project's own erasure came first then.
     if (!repository) continue
     for (const branch of pushed.branches) {

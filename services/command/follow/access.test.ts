@@ -39,6 +39,7 @@ let answer: () => Promise<void>
 let connection: () => string
 let asked: { readonly fresh: boolean }[]
 let forgotten: number
+let isKeyRefused: boolean
 let left: { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
 let tokenFor: TokenFor
 
@@ -51,6 +52,7 @@ beforeEach(() => {
   connection = () => "ada's token"
   asked = []
   forgotten = 0
+  isKeyRefused = false
   left = undefined
   tokenFor = readAccess(deps)
 })
@@ -62,6 +64,7 @@ const deps: AccessDeps = {
   installations: {
     readingToken: async (_repository, how) => {
       asked.push({ fresh: how?.fresh ?? false })
+      if (isKeyRefused) throw new Fault('app_key_refused')
       tokens += 1
       return given(`wide ${tokens}`)
     },
@@ -160,6 +163,17 @@ describe('an installation', () => {
     now = 301_000
     await expect(access.token()).rejects.toMatchObject({ kind: 'unauthorized' })
     expect(await access.again()).toMatchObject({ holder: 'user:ada' })
+  })
+
+  test('github 1.1: is not replaced by its owner while the host refuses the key of the App', async () => {
+    isKeyRefused = true
+    const access = await tokenFor(ofAda)
+    expect(access.kind).toBe('installation')
+    for (const token of [access.token, access.repositoryToken])
+      await expect(token()).rejects.toMatchObject({ code: 'app_key_refused' })
+    isKeyRefused = false
+    expect(access.kind === 'installation' && (await access.again()).holder).toBe('installation:7')
+    expect(questions).toHaveLength(1)
   })
 
   test('that was refused is asked for a new token once, at most every five minutes', async () => {

@@ -1,5 +1,6 @@
 /** Whose access reads at the code host for a task: an installation of the App, where the task's owner may read the same, or else the owner. */
 import { LRUCache } from 'lru-cache'
+import { Fault } from '#domain/kernel/errors.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type {
   InstalledRepository,
@@ -29,7 +30,7 @@ export interface OwnAccess extends Tokens {
   readonly kind: 'own'
 }
 
-/** That of the App's installation. Its tokens throw CodeHostFault `unauthorized` once it is no longer to be used. */
+/** That of the App's installation. Its tokens throw CodeHostFault `unauthorized` once it is no longer to be used, and `app_key_refused`. */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'
   /** What this shows counts where the installation shows nothing. */
@@ -131,6 +132,7 @@ export function readAccess(deps: AccessDeps): TokenFor {
     if (repositoryId === null || repositoryOwner === null || isInVain(repositoryId)) return own
     const repository = { id: repositoryId, owner: repositoryOwner }
     const found = await ask(repository).catch(unlessOfHost)
+    if (found instanceof Fault) return keyRefused(found, own, () => choose(of))
     if (found?.kind !== 'token' || !(await mayOwnerRead(ownerId, repositoryId))) return own
     const current = async (asked: Promise<RepositoryToken>): Promise<string> => {
       const token = await asked
@@ -151,8 +153,15 @@ export function readAccess(deps: AccessDeps): TokenFor {
   return choose
 }
 
-/** The person's own access is tried then, which tells what is the matter. */
-function unlessOfHost(fault: unknown): undefined {
+/** Reads nothing until the key of the App is accepted again. */
+function keyRefused(fault: Fault, own: OwnAccess, again: () => Promise<ReadAccess>): InstallationAccess {
+  const token = async () => Promise.reject(fault)
+  return { kind: 'installation', holder: 'app', own, token, repositoryToken: token, again, refused() {} }
+}
+
+/** Where the host cannot be asked, the person's own access is tried, which tells what is the matter; a refused key is the answer. */
+function unlessOfHost(fault: unknown): Fault | undefined {
+  if (fault instanceof Fault && fault.code === 'app_key_refused') return fault
   if (!(fault instanceof CodeHostFault)) throw fault
   return undefined
 }

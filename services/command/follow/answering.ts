@@ -8,19 +8,22 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
+import { answerWords } from '#domain/task/codeHost/answerWords.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { task } from '#domain/task/task.ts'
-import { answers, markerOf, visibleText } from '#domain/task/visibleText.ts'
+import { answers, markerOf } from '#domain/task/visibleText.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { feedbackView, type FeedbackDocument } from '#domain/views/feedback.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
 import {
   CodeHostFault,
+  writeOrFind,
   type CodeHost,
   type PullRequestKey,
   type RepositoryName,
@@ -59,7 +62,6 @@ const foldedWithinMs = 5_000
 /** Owners who are remembered to have to wait, and for how long where the code host does not say. */
 const mostResting = 2_000
 const restMs = 60_000
-const longestWords = 1_500
 /** How long one is left alone that fails as nothing should: doubling, for an hour at most. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
 /** Of an earlier process, threads are looked at that were answered so lately, and so many of them. */
@@ -290,8 +292,9 @@ async function answerOf(
 async function writeAnswer(
   { documents, codeHost, access }: Answering,
   feedback: FeedbackDocument,
-  { id: taskId, projectId, owner }: TaskDocument,
+  of: TaskDocument,
 ): Promise<Answer> {
+  const { id: taskId, projectId, owner } = of
   const { number } = feedback
   const inProject = await documents.get(projectsView, projectId)
   if (!inProject || number === null) return gone
@@ -309,7 +312,7 @@ async function writeAnswer(
   const expected = pull?.repositoryId ?? (inProject.githubRepoId || repositoryId)
   if (repositoryId !== expected)
     return failed('code_host_refused', 'The pull request is in another repository than before.')
-  const words = await wordsFor({ documents }, feedback)
+  const words = await wordsFor({ documents }, feedback, of)
   const replyIds = await replies(codeHost, { token, repository: found.repository, number }, feedback, words)
   return { outcome: { kind: 'answered', replyIds }, on: { token, nodeId, projectId } }
 }
@@ -322,14 +325,20 @@ async function replies(
   words: string,
 ): Promise<readonly string[]> {
   const { token, repository, number } = at
-  const { lines, comments } = await codeHost.pullRequestFeedback(token, repository, number)
-  const written: { readonly id: string; readonly body: string }[] = [...lines, ...comments]
+  const read = async (): Promise<readonly { readonly id: string; readonly body: string }[]> => {
+    const { lines, comments } = await codeHost.pullRequestFeedback(token, repository, number)
+    return [...lines, ...comments]
+  }
+  const written = [...(await read())]
   const writeIn = async (threadId: string | null): Promise<string> => {
     const id = `${feedback.feedbackId}-${threadId ?? 'all'}`
     const before = written.find((one) => answers(one.body, id))
     if (before) return before.id
     const body = `${words}\n\n${markerOf(id)}`
-    const replyId = await codeHost.writeComment(token, repository, number, { threadId, body })
+    const replyId = await writeOrFind(
+      () => codeHost.writeComment(token, repository, number, { threadId, body }),
+      async () => (await read()).find((one) => answers(one.body, id))?.id,
+    )
     written.push({ id: replyId, body })
     return replyId
   }
@@ -351,22 +360,26 @@ function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
   return threads.size === 0 ? [null] : [...threads]
 }
 
-/** The commit with the work, or else how the agent closed its turn. */
+/** What the agent said at the end of its turn, the commit with the work, and for whom it speaks. */
 async function wordsFor(
   { documents }: Pick<AnsweringEngines, 'documents'>,
   { task: taskId, executionId, commit }: FeedbackDocument,
+  { owner, agent }: TaskDocument,
 ) {
-  if (commit !== null) return `Done in ${commit}.`
-  const [last] = await documents.find(chatView, {
-    where: { task: taskId, executionId: executionId ?? '', messageType: 'response' },
-    sort: { field: 'order', direction: 'descending' },
-    limit: 1,
+  const [[last], person] = await Promise.all([
+    documents.find(chatView, {
+      where: { task: taskId, executionId: executionId ?? '', messageType: 'response' },
+      sort: { field: 'order', direction: 'descending' },
+      limit: 1,
+    }),
+    documents.get(usersView, owner),
+  ])
+  return answerWords({
+    said: last?.message ?? '',
+    commit,
+    agent,
+    person: nameAtCodeHost(person),
   })
-  const words = visibleText(last?.message ?? '')
-  // Nobody is called by an agent.
-  const quiet = words.replaceAll('@', '@\u200B')
-  const short = quiet.length <= longestWords ? quiet : `${quiet.slice(0, longestWords)}…`
-  return short === '' ? 'Nothing was changed for this.' : short
 }
 
 /** The answer stands whatever comes of this. */

@@ -18,7 +18,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost, PullRequestReading } from '#platform/ports/codeHost.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import type { Admission } from '../admission.ts'
+import { hasNoRoomYet, type Admission } from '../admission.ts'
 import type { Redaction } from './feedbackRedaction.ts'
 import type { Wanted } from './readQueue.ts'
 
@@ -111,7 +111,7 @@ export async function record(
   try {
     await receive(content, automatic)
       .catch(async (fault: unknown) => {
-        if (!(fault instanceof Fault && fault.code === 'too_many_tasks')) throw fault
+        if (!hasNoRoomYet(fault)) throw fault
         await receive(content, null)
       })
       .catch(async (fault: unknown) => {

@@ -4,12 +4,12 @@
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault, pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
 import type { Bus } from '#platform/ports/bus.ts'
-import type { EventFilter, EventStore } from '#platform/ports/eventStore.ts'
+import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Held } from '#platform/ports/leases.ts'
@@ -152,7 +152,7 @@ function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown):
 }
 
 /** Queues what a batch of the log hints at: each pull request once. */
-async function hear(follower: Follower, events: readonly StoredEvent[], upTo: Position): Promise<void> {
+async function hear(follower: Follower, events: readonly LogRecord[], upTo: Position): Promise<void> {
   const { engines } = follower
   const tasks = new Set<string>()
   const named = new Map<string, Hint>()
@@ -186,10 +186,7 @@ type Hint = { readonly repositoryId: string } & ({ readonly number: number } | {
 /** They name a commit. GitHub names pull requests with some of them, and none of forks. */
 const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
 
-async function hintOf(
-  { engines: { log, logger } }: Follower,
-  stored: StoredEvent,
-): Promise<Hint | undefined> {
+async function hintOf({ engines: { log, logger } }: Follower, stored: LogRecord): Promise<Hint | undefined> {
   try {
     const event = await log.open(stored)
     if (event.type !== 'DeliveryReceived' || event.content === null) return undefined

@@ -2,8 +2,8 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 
-/** A person's access is gone, or they may not use this server. */
-export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required']
+/** A person's access or that of the App is gone, or they may not use this server. */
+export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required', 'app_key_refused']
 
 export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
   fault instanceof CodeHostFault && kinds.includes(fault.kind)

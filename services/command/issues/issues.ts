@@ -72,7 +72,7 @@ interface Settings {
   readonly following: { readonly everyMs: number }
   readonly tasksAtOnce: number
   readonly codeHostName: string
-  readonly publicAddress: string
+  readonly publicAddress: string | null
 }
 
 /** Makes tasks of issues, and tells the issues of them, each in one process, until it is stopped. */

@@ -1,23 +1,29 @@
 /**
- * Tells an issue of the task that was made of it: one comment, by the App where there is one, otherwise by the task's owner. That it is due
- * is in the log; it is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
+ * Tells an issue of the task that was made of it, and the pull request of any other task that an agent works on what was written there: one
+ * comment, by the App where there is one, otherwise by the task's owner, which is kept up to date as the task goes on. That it is due is in the
+ * log; it is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { Fault } from '#domain/kernel/errors.ts'
+import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { answers, markerOf } from '#domain/task/visibleText.ts'
-import { issueLinksView, type IssueLinkDocument } from '#domain/views/issueLinks.ts'
+import type { AnsweredFeedback } from '#domain/task/codeHost/commitMessage.ts'
+import { issueComment } from '#domain/task/codeHost/issue.ts'
+import { chatView } from '#domain/views/chat.ts'
+import { feedbackView } from '#domain/views/feedback.ts'
+import { issueLinksView, toldToIssues, type IssueLinkDocument } from '#domain/views/issueLinks.ts'
 import { projectsView } from '#domain/views/projects.ts'
-import { tasksView } from '#domain/views/tasks.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
 import { rounds } from '#platform/async/rounds.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Installations } from '#platform/credentials/installations.ts'
 import type { Logger } from '#platform/log.ts'
-import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, writeOrFind, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
@@ -31,10 +37,10 @@ export interface LinkingEngines {
   readonly commands: Pick<Commands, 'execute'>
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly installations: Pick<Installations, 'tokenFor'>
-  readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment'>
+  readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
   readonly logger: Logger
-  /** Where people reach the product. */
-  readonly publicAddress: string
+  /** Where people reach the product; `null` where readers of the code host can't follow it. */
+  readonly publicAddress: string | null
 }
 
 const actor = { kind: 'system', service: 'issues' } as const
@@ -43,6 +49,8 @@ const foldedWithinMs = 5_000
 /** Owners who have to wait, and for how long where the code host does not say. */
 const mostResting = 2_000
 const restMs = 60_000
+/** Changes of a task within so long are told at once, and those of its to-do list. */
+const gatherMs = { state: 2_000, todos: 15_000 }
 /** The code host's clock may be so far behind ours. */
 const graceMs = 60_000
 
@@ -53,7 +61,8 @@ export async function startLinking(engines: LinkingEngines, everyMs: number): Pr
   const run = { isStopped: false }
   const inRounds = rounds(async () => {
     try {
-      await linkAll(engines, resting, () => run.isStopped)
+      for (const comment of ['due', 'stale'] as const)
+        await linkAll(engines, resting, comment, () => run.isStopped)
     } catch (fault) {
       if (!(fault instanceof NotFolded || fault instanceof EngineUnavailable))
         logger.error({ err: fault }, 'failed to tell issues of their tasks')
@@ -64,11 +73,13 @@ export async function startLinking(engines: LinkingEngines, everyMs: number): Pr
   const subscription = eventStore.subscribe(
     await eventStore.head(),
     batch,
-    async (_events, upTo) => {
+    async (events, upTo) => {
       await projected.waitFor(upTo, foldedWithinMs)
-      inRounds.within(0)
+      const isNew = events.some(({ type }) => type === 'TaskCreatedFromIssue')
+      const isState = events.some(({ type }) => type !== 'ToolStarted')
+      inRounds.within(isNew ? 0 : isState ? gatherMs.state : gatherMs.todos)
     },
-    { streams: ['task-'], types: ['TaskCreatedFromIssue'] },
+    { streams: ['task-'], types: ['TaskCreatedFromIssue', ...toldToIssues] },
   )
   inRounds.within(0)
   return {
@@ -84,10 +95,15 @@ export async function startLinking(engines: LinkingEngines, everyMs: number): Pr
 type Resting = LRUCache<string, number>
 
 /** Page by page, so that those that have to wait hold up no others. */
-async function linkAll(engines: LinkingEngines, resting: Resting, isOver: () => boolean): Promise<void> {
+async function linkAll(
+  engines: LinkingEngines,
+  resting: Resting,
+  comment: 'due' | 'stale',
+  isOver: () => boolean,
+): Promise<void> {
   for (let after: { value: string; id: string } | undefined; ;) {
     const due = await engines.documents.find(issueLinksView, {
-      where: { comment: 'due' },
+      where: { comment },
       sort: { field: 'order', direction: 'ascending' },
       limit: batch,
       ...(after ? { after } : {}),
@@ -124,25 +140,20 @@ async function linkOne(engines: LinkingEngines, resting: Resting, link: IssueLin
   }
 }
 
-interface OfTask {
-  readonly owner: string
-  readonly projectId: string
-  /** ISO 8601. */
-  readonly createdAt: string
-}
+/** What keeps a comment only for a while from being written. */
+const passing: ReadonlySet<FaultCode> = new Set(['code_host_unavailable', 'app_key_refused'])
 
 /** What was written or why not; `null` where it should be tried again later. Throws what is not the code host's. */
 async function outcomeOf(
   engines: LinkingEngines,
   resting: Resting,
   link: IssueLinkDocument,
-  of: OfTask,
+  of: TaskDocument,
 ): Promise<Outcome | null> {
   try {
     return await write(engines, link, of)
   } catch (fault) {
-    if (fault instanceof Fault && fault.code !== 'code_host_unavailable')
-      return failed(fault.code, fault.message)
+    if (fault instanceof Fault && !passing.has(fault.code)) return failed(fault.code, fault.message)
     const isHost = fault instanceof CodeHostFault || fault instanceof Fault
     if (!isHost) throw fault
     if (fault instanceof CodeHostFault && fault.kind !== 'rate_limited' && fault.kind !== 'unavailable')
@@ -154,13 +165,13 @@ async function outcomeOf(
   }
 }
 
-async function write(
-  { documents, codeHost, access, installations, publicAddress }: LinkingEngines,
-  { id: taskId, repositoryId, number }: IssueLinkDocument,
-  { owner, projectId, createdAt }: OfTask,
-): Promise<Outcome> {
+async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskDocument): Promise<Outcome> {
+  const { documents, codeHost, access, installations } = engines
+  const { id: taskId, number } = link
+  const { owner, projectId, createdAt } = of
   const inProject = await documents.get(projectsView, projectId)
-  if (!inProject || repositoryId === null || number === null)
+  const repositoryId = link.repositoryId ?? inProject?.githubRepoId
+  if (!inProject || repositoryId === undefined || number === null)
     return failed('not_found', 'The project of this task is gone.')
   const installed = { id: repositoryId, owner: inProject.githubOwner }
   const found = await installations.tokenFor(installed, 'commenting')
@@ -170,14 +181,70 @@ async function write(
   if (read === 'unchanged') return failed('code_host_refused', 'GitHub does not show the repository.')
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
-  const since = new Date(Date.parse(createdAt) - graceMs).toISOString()
-  const { comments, isCut } = await codeHost.issueComments(token, repository, number, since)
-  const written = comments.find(({ body }) => answers(body, taskId))
-  if (written) return { kind: 'written', commentId: written.id }
-  if (isCut) return failed('unsure', 'The issue has so many new comments that this one may be among them.')
-  const body = `Flightdeck works on this: ${publicAddress.replace(/\/+$/, '')}/tasks/${taskId}\n\n${markerOf(taskId)}`
-  return {
-    kind: 'written',
-    commentId: await codeHost.writeComment(token, repository, number, { threadId: null, body }),
+  const body = `${await wordsOf(engines, link, of)}\n\n${markerOf(taskId)}`
+  // What the document of the task does not have yet is told with the next round.
+  const shows = Math.min(link.changedAt, of.version)
+  if (link.commentId !== null) {
+    await codeHost.editComment(token, repository, link.commentId, body)
+    return { kind: 'written', commentId: link.commentId, shows }
   }
+  const since = new Date(Date.parse(createdAt) - graceMs).toISOString()
+  const look = async () => {
+    const { comments, isCut } = await codeHost.issueComments(token, repository, number, since)
+    return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
+  }
+  const { isCut, written } = await look()
+  // What it says may be of another time.
+  if (written) return { kind: 'written', commentId: written.id, shows: 0 }
+  if (isCut)
+    return failed(
+      'unsure',
+      'The issue or pull request has so many new comments that this one may be among them.',
+    )
+  const commentId = await writeOrFind(
+    () => codeHost.writeComment(token, repository, number, { threadId: null, body }),
+    async () => (await look()).written?.id,
+  )
+  return { kind: 'written', commentId, shows }
+}
+
+async function wordsOf(
+  { documents, publicAddress }: LinkingEngines,
+  { isOnPull, todos }: IssueLinkDocument,
+  { id, owner, agent, status, execution, prNumber }: TaskDocument,
+): Promise<string> {
+  const [person, worksOn] = await Promise.all([
+    documents.get(usersView, owner),
+    feedbackOf({ documents }, id, execution?.id),
+  ])
+  return issueComment({
+    agent,
+    person: nameAtCodeHost(person),
+    where: publicAddress === null ? `task ${id}` : `${publicAddress}/tasks/${id}`,
+    status,
+    turn: execution?.turn ?? 1,
+    pullRequest: isOnPull ? null : prNumber,
+    worksOn,
+    todos,
+  })
+}
+
+/** Feedback and messages that are looked through for what a turn works on. */
+const mostRead = 50
+
+async function feedbackOf(
+  { documents }: Pick<LinkingEngines, 'documents'>,
+  taskId: string,
+  executionId: string | undefined,
+): Promise<readonly AnsweredFeedback[]> {
+  if (executionId === undefined) return []
+  const newest = { sort: { field: 'order', direction: 'descending' }, limit: mostRead } as const
+  const [messages, feedback] = await Promise.all([
+    documents.find(chatView, { ...newest, where: { task: taskId, executionId, messageType: 'user' } }),
+    documents.find(feedbackView, { ...newest, where: { task: taskId } }),
+  ])
+  const delivered = new Set(messages.map(({ messageId }) => messageId))
+  return feedback
+    .filter(({ messageId }) => messageId !== null && delivered.has(messageId))
+    .map(({ kind, author, check }) => ({ kind, author: author?.login ?? null, check: check?.name ?? null }))
 }

@@ -15,7 +15,7 @@ import { visibleText } from '#domain/task/visibleText.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
 import type { Admit, Commands } from '#platform/commands/execute.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
-import type { Admission } from '../admission.ts'
+import { hasNoRoomYet, type Admission } from '../admission.ts'
 
 export interface MakingDeps {
   readonly commands: Pick<Commands, 'execute' | 'load'>
@@ -110,8 +110,8 @@ export async function makeTask(
   } catch (fault) {
     if (fault instanceof Unwanted) return settle(deps, of.id, taskId, 'unwanted')
     if (fault instanceof TooLarge) return settle(deps, of.id, taskId, 'refused', 'The issue is too long.')
+    if (hasNoRoomYet(fault)) return 'later'
     if (!(fault instanceof Fault) || fault.code === 'conflict') throw fault
-    if (fault.code === 'too_many_tasks') return 'later'
     if (fault.code !== 'already_exists') return settle(deps, of.id, taskId, 'refused', fault.message)
   }
   return settle(deps, of.id, taskId, null)

@@ -6,6 +6,7 @@ import { project } from '#domain/project/project.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Commands } from '#platform/commands/execute.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { TokenFor } from '../follow/access.ts'
@@ -74,7 +75,14 @@ async function othersOf(
   const own = projects.findIndex((one) => one.id === id)
   const others: Other[] = []
   for (const [at, document] of projects.entries()) {
-    const issues = document.id === id ? null : await issuesOf(deps, document.id)
+    const issues =
+      document.id === id
+        ? null
+        : await issuesOf(deps, document.id).catch((fault: unknown) => {
+            // A damaged project takes no issue, and holds up no other.
+            if (fault instanceof UnreadableEvent) return null
+            throw fault
+          })
     if (issues !== null) others.push({ document, issues, isFirst: own === -1 || at < own })
   }
   return others

@@ -1,5 +1,4 @@
 /** Issues that wait: those that were taken and are no tasks yet, and those that were passed over for now. */
-import { Fault } from '#domain/kernel/errors.ts'
 import { isLimit } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
@@ -8,6 +7,7 @@ import {
   unsettledOf,
   type ProjectIssues,
 } from '#domain/project/issues.ts'
+import { hasNoRoomYet } from '../admission.ts'
 import { isFault } from './faults.ts'
 import { dueOf, noteOutcome, type Memory } from './memory.ts'
 import {
@@ -57,7 +57,7 @@ async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Pro
     release(null)
     return true
   } catch (fault) {
-    if (fault instanceof Fault && fault.code === 'too_many_tasks') return false
+    if (hasNoRoomYet(fault)) return false
     throw fault
   }
 }

@@ -1,4 +1,5 @@
 /** What a repository at the code host says of its project: read by the host's number, which stays when the repository is renamed or moved. */
+import { viewerOf } from '#domain/appPermissions.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RepositoryFacts } from '#domain/project/events.ts'
 import type { ProjectCommand } from '#domain/project/project.ts'
@@ -27,7 +28,10 @@ export async function readProject(
   {
     codeHost,
     etag,
-  }: { readonly codeHost: Pick<CodeHost, 'repositoryById' | 'repository'>; readonly etag?: string },
+  }: {
+    readonly codeHost: Pick<CodeHost, 'repositoryById' | 'repository' | 'ownToken'>
+    readonly etag?: string
+  },
 ): Promise<Reading | 'unchanged'> {
   try {
     const found = await read(project, await token(), codeHost, etag)
@@ -38,7 +42,11 @@ export async function readProject(
       return { before: [], last: { type: 'RecordSyncFailure', code, reason }, refusal: fault, etag: null }
     }
     if (!(fault instanceof CodeHostFault)) throw fault
-    const last = { type: 'RecordSyncFailure', code: fault.kind, reason: reasonOf(fault, project) } as const
+    const last = {
+      type: 'RecordSyncFailure',
+      code: fault.kind,
+      reason: reasonOf(fault, project, viewerOf(codeHost)),
+    } as const
     // A repository that is gone or out of reach is a fact about the project; a host that is away is one about this sync.
     return { before: [], last, ...(fault.kind === 'unavailable' ? { refusal: fault } : {}), etag: null }
   }
@@ -54,9 +62,13 @@ async function read(
   return { repository: await codeHost.repository(token, { owner, name }), etag: null }
 }
 
-function reasonOf({ kind, message }: CodeHostFault, { githubOwner, githubRepoName }: ReadProject): string {
+function reasonOf(
+  { kind, message }: CodeHostFault,
+  { githubOwner, githubRepoName }: ReadProject,
+  viewer: string,
+): string {
   return kind === 'not_found'
-    ? `GitHub has no repository ${githubOwner}/${githubRepoName}, or your account cannot see it.`
+    ? `GitHub has no repository ${githubOwner}/${githubRepoName}, or ${viewer} cannot see it.`
     : message
 }
 

@@ -1,5 +1,4 @@
 /** Writes on feedback: sending it to the agent, setting it aside, answering it again, resolving its threads; and drafts. */
-import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import {
   answerFeedback,
@@ -13,15 +12,14 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskState } from '#domain/task/state.ts'
-import { task } from '#domain/task/task.ts'
 import { feedbackDocumentId, feedbackView, type FeedbackDocument } from '#domain/views/feedback.ts'
-import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { contentOf, proposedMessage, shownFeedback } from '#platform/reads/feedback.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { requireAgentOfMessage } from '../preconditions.ts'
+import { pullRequestNode, setDraft } from '../pullRequestDraft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 interface Named {
@@ -62,7 +60,7 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
     const { comments, number } = await feedbackNow(services, params)
     const threads = [...new Set(comments.filter(isInFull).map(({ threadId }) => threadId))]
     if (threads.length === 0) throw new Fault('not_found', 'There is no thread to resolve here.')
-    const nodeId = await nodeOf(services, taskId, number)
+    const nodeId = await pullRequestNode(services, taskId, number)
     const token = await services.access.tokenOf(asked.user.id)
     // Resolving what is resolved changes nothing there.
     const count = await services.codeHost.resolveThreads(token, nodeId, threads)
@@ -82,18 +80,7 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
   }),
   route(setPullRequestDraft, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
     const { taskId } = params
-    const { draft } = body
-    const { codeHost, commands, access } = services
-    const nodeId = await nodeOf(services, taskId)
-    const token = await access.tokenOf(asked.user.id)
-    await executeOnTask(services, taskId, asked, { type: 'RequestDraft', draft })
-    await codeHost.setDraft(token, nodeId, draft)
-    const [reading] = await codeHost.pullRequestStates(token, [{ nodeId }])
-    const observed = reading?.kind === 'read' ? reading.pullRequest : null
-    const cause = { actor: { kind: 'system', service: 'follower' }, commandId: randomUUID() } as const
-    const executed = observed
-      ? await commands.execute(task, taskStream(taskId), { type: 'ObservePullRequest', observed }, cause)
-      : await commands.load(task, taskStream(taskId))
+    const executed = await setDraft(services, taskId, asked, body.draft)
     const placed = await written(executed.position, services)
     return { success: true as const, task: await taskAfter(services, taskId, executed.head), ...placed }
   }),
@@ -107,21 +94,6 @@ async function feedbackNow(
   const found = await documents.now(feedbackView, taskStream(taskId), id)
   if (!found) throw new Fault('not_found', 'There is no such feedback in this task.')
   return found
-}
-
-/** The code host's id of the task's pull request. Throws where that is no longer the one with `number`, if one is given. */
-async function nodeOf(
-  { documents }: CommandServices,
-  taskId: string,
-  number: number | null = null,
-): Promise<string> {
-  const pull = await documents.now(pullRequestsView, taskStream(taskId), taskId)
-  if (!pull) throw new Fault('not_found', 'This task has no pull request.')
-  if (number !== null && pull.number !== number)
-    throw new Fault('not_found', 'This feedback is on an earlier pull request of this task.')
-  if (pull.nodeId === null)
-    throw new Fault('code_host_unavailable', 'The pull request has not been read yet. Try again in a moment.')
-  return pull.nodeId
 }
 
 async function answered(

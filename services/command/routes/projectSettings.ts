@@ -19,7 +19,8 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
-    const { setupCommand, variables, egress, modelFetches, feedback, issues } = body
+    const { setupCommand, variables, egress, modelFetches } = body
+    const { allowedFilters, draftPullRequests, submodules, feedback, issues } = body
     const { projectId } = params
     if (feedback !== undefined) {
       const rule = Object.fromEntries(Object.entries(feedback).filter(([, value]) => value !== undefined))
@@ -31,6 +32,21 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
       const rule = Object.fromEntries(Object.entries(issues).filter(([, value]) => value !== undefined))
       const changed = { ...asked, commandId: uuidv5('issues', asked.commandId) }
       await executeOnProject(services, projectId, changed, { type: 'ChangeIssueRule', ...rule })
+    }
+    if (allowedFilters !== undefined) {
+      const changed = { ...asked, commandId: uuidv5('filters', asked.commandId) }
+      const allowed = { type: 'AllowFilters', filters: allowedFilters } as const
+      await executeOnProject(services, projectId, changed, allowed)
+    }
+    if (draftPullRequests !== undefined) {
+      const changed = { ...asked, commandId: uuidv5('drafts', asked.commandId) }
+      const drafts = { type: 'ChangeDrafts', on: draftPullRequests } as const
+      await executeOnProject(services, projectId, changed, drafts)
+    }
+    if (submodules !== undefined) {
+      const changed = { ...asked, commandId: uuidv5('submodules', asked.commandId) }
+      const chosen = { type: 'ChooseSubmodules', repositories: submodules } as const
+      await executeOnProject(services, projectId, changed, chosen)
     }
     const executed = await executeOnProject(services, params.projectId, asked, {
       type: 'ChangeSettings',

@@ -1,4 +1,5 @@
 /** Writes on projects and on the code host. */
+import { viewerOf } from '#domain/appPermissions.ts'
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import {
@@ -191,7 +192,7 @@ async function reach(
     return await services.codeHost.repository(token, named)
   } catch (fault) {
     if (!(fault instanceof CodeHostFault && fault.kind === 'not_found')) throw fault
-    const sentence = `GitHub has no repository ${named.owner}/${named.name}, or your account cannot see it.`
+    const sentence = `GitHub has no repository ${named.owner}/${named.name}, or ${viewerOf(services.codeHost)} cannot see it.`
     throw new CodeHostFault('not_found', sentence)
   }
 }

@@ -1,6 +1,7 @@
 /** Asking for a pull request, and waiting for what comes of it. */
+import { v5 as uuidv5 } from 'uuid'
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
-import { Fault, faultCodes } from '#domain/kernel/errors.ts'
+import { Fault, faultCodes, type FaultDetails } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { Proposal } from '#domain/task/codeHost/proposal.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -9,6 +10,7 @@ import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'
 import { proposalFor } from '#platform/reads/proposal.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { setDraft } from '../pullRequestDraft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 /** Below the client's time-out of 30 s, so that it hears from us and may ask again. */
@@ -40,10 +42,16 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
     if (!outcome) throw new Fault('pr_in_progress')
     if (outcome.type === 'PullRequestFailed') {
       const code = faultCodes.find((known) => known === outcome.data.code) ?? 'code_host_refused'
-      throw new Fault(code, outcome.content?.reason)
+      const details = code === 'rate_limited' ? await waitOf(services, asked.user.id) : {}
+      throw new Fault(code, outcome.content?.reason, undefined, details)
     }
-    const placed = await written(outcome.position, services)
-    const task = await taskAfter(services, taskId, { revision: outcome.revision, hash: outcome.meta.hash })
+    const head = { revision: outcome.revision, hash: outcome.meta.hash }
+    const made = { position: outcome.position, head }
+    const isReady = body?.draft === false && (await isDraft(services, taskId))
+    const ready = { ...asked, commandId: uuidv5('ready', asked.commandId) }
+    const last = isReady ? await setDraft(services, taskId, ready, false) : made
+    const placed = await written(last.position, services)
+    const task = await taskAfter(services, taskId, last.head)
     return {
       pr: { html_url: outcome.content?.url ?? '', number: outcome.content?.number ?? 0 },
       task,
@@ -51,6 +59,18 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
     }
   }),
 ]
+
+/** Whether its pull request is a draft, as far as is known: one that was only just opened was not read yet. */
+async function isDraft({ documents }: CommandServices, taskId: string): Promise<boolean> {
+  const task = await documents.get(tasksView, taskId)
+  return task?.pullRequest?.state === 'draft'
+}
+
+/** How long the code host asked the person to wait; a minute where it asked the App, or this process was not told. */
+async function waitOf({ access, codeHost }: CommandServices, userId: string): Promise<FaultDetails> {
+  const waitMs = codeHost.waitMs(await access.tokenOf(userId))
+  return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }
+}
 
 /** The words of a pull request that nobody wrote any for; an open one keeps its own. */
 async function proposed(

@@ -1,6 +1,7 @@
 /** Slows down password guessing: after some failures each further try has to wait, twice as long as the one before. */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
+import { networkOf } from '#platform/http/network.ts'
 
 /** From where a try comes, and which account it is for; one that is for none counts for the address alone. */
 export interface Trying {
@@ -83,16 +84,4 @@ function tooOften({ msBeforeNext }: RateLimiterRes): Fault {
     undefined,
     { retryAfterSeconds },
   )
-}
-
-/** Of an IPv6 address its network of 64 bits, which one client has whole. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!address.includes(':')) return address
-  const [head = '', tail] = address.split('::')
-  const front = head === '' ? [] : head.split(':')
-  const back = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
-  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`
 }

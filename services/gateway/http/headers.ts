@@ -1,14 +1,14 @@
 /** Headers: those that protect every response, and the forwarded ones that are trusted. */
 import type { Context, Middleware } from 'koa'
 
-const contentPolicy = (formTarget: string | null) =>
+const contentPolicy = (pictureOrigins: readonly string[], formTarget: string | null) =>
   [
     "default-src 'self'",
     "script-src 'self'",
     // Overlays lock the page's scroll with a style element of their own.
     "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' data: blob: https: http://localhost:* http://127.0.0.1:*",
-    "connect-src 'self' ws: wss:",
+    ['img-src', "'self'", 'data:', 'blob:', ...pictureOrigins].join(' '),
+    "connect-src 'self'",
     "font-src 'self'",
     "object-src 'none'",
     "base-uri 'none'",
@@ -16,12 +16,15 @@ const contentPolicy = (formTarget: string | null) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Security headers of every response. `formTarget` is the one other origin that a page may post a form to, if any. */
+/**
+ * Security headers of every response. `pictureOrigins` are those that people's pictures come from; `formTarget` is the one other origin that a
+ * page may post a form to, if any.
+ */
 export const securityHeaders =
-  (formTarget: (context: Context) => string | null): Middleware =>
+  (pictureOrigins: readonly string[], formTarget: (context: Context) => string | null): Middleware =>
   async (context, next) => {
     context.set({
-      'content-security-policy': contentPolicy(formTarget(context)),
+      'content-security-policy': contentPolicy(pictureOrigins, formTarget(context)),
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       // The token of a sign-in is in an address once: no page it loads may learn that address.

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Context } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
-import { rate, spreadBursts } from './limits.ts'
+import { limitAddresses, limitStrangers, rate, spreadBursts } from './limits.ts'
 
 const refusal = async (asking: Promise<void>): Promise<Fault | undefined> =>
   asking.then(
@@ -34,6 +34,25 @@ test('more than so many a minute are refused until the minute is over', async ()
 test('without a limit nothing is refused', async () => {
   const allowed = rate(null)
   for (let asked = 0; asked < 100; asked += 1) expect(await refusal(allowed('ada'))).toBeUndefined()
+})
+
+test('security M1: all addresses of one IPv6 network share the rate of an address', async () => {
+  const limited = limitAddresses(rate(2))
+  const ask = (ip: string) => limited({ ip } as Context, async () => undefined)
+  for (const ip of ['2001:db8:1:2::1', '2001:db8:1:2:3::4']) expect(await refusal(ask(ip))).toBeUndefined()
+  expect(await refusal(ask('2001:db8:1:2::5'))).toMatchObject({ code: 'rate_limited' })
+  expect(await refusal(ask('2001:db8:1:3::1'))).toBeUndefined()
+})
+
+test('security L3: all addresses of one IPv6 network share the connections of an address', () => {
+  const strangers = limitStrangers<object>({ ofAddress: 2, isProxied: false })
+  const [one, other] = [{}, {}]
+  strangers.came(one, '2001:db8:1:2::1')
+  strangers.came(other, '2001:db8:1:2::2')
+  expect(strangers.mayCome('2001:db8:1:2::3')).toBe(false)
+  expect(strangers.mayCome('2001:db8:1:3::1')).toBe(true)
+  strangers.gone(one)
+  expect(strangers.mayCome('2001:db8:1:2::3')).toBe(true)
 })
 
 test('a burst begins a few in each turn of the event loop, all of it in order, and what comes between is answered before its end', async () => {

@@ -2,6 +2,7 @@
 import type { Context, Middleware } from 'koa'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
+import { networkOf } from '#platform/http/network.ts'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -31,7 +32,7 @@ export function rate(aMinute: number | null): Rate {
 /** Before a person is known: by the address they ask from, which several may share. */
 export function limitAddresses(allowed: Rate): Middleware {
   return async (context, next) => {
-    await allowed(context.ip)
+    await allowed(networkOf(context.ip))
     await next()
   }
 }
@@ -78,37 +79,55 @@ export function spreadBursts(aTurn: number): Middleware {
   }
 }
 
-export interface UnauthenticatedConnections {
-  /** Somebody has signed in on this connection: it no longer counts. */
-  signedIn(connection: Socket): void
+/** What nobody has signed in on yet, by the address that it came from. */
+export interface Strangers<One> {
+  /** Whether one more may come from the address. */
+  mayCome(address: string): boolean
+  came(one: One, address: string): void
+  /** Somebody has signed in on it, or it is closed: it no longer counts. */
+  gone(one: One): void
+}
+
+export interface StrangersLimit {
+  readonly ofAddress: number
+  /** Behind proxies all addresses are theirs, so only the sum is limited. */
+  readonly isProxied: boolean
 }
 
 /** One address may have a quarter of all. */
 const addresses = 4
 
-/** Closes connections beyond the limits. Behind proxies all addresses are theirs, so only the sum is limited. */
-export function limitUnauthenticated(
-  http: Server,
-  { ofAddress, isProxied }: { readonly ofAddress: number; readonly isProxied: boolean },
-): UnauthenticatedConnections {
+export function limitStrangers<One>({ ofAddress, isProxied }: StrangersLimit): Strangers<One> {
   const counts = new Map<string, number>()
-  const waiting = new Map<Socket, string>()
-  function signedIn(connection: Socket): void {
-    const address = waiting.get(connection)
-    if (address === undefined) return
-    waiting.delete(connection)
-    const left = (counts.get(address) ?? 1) - 1
-    if (left > 0) counts.set(address, left)
-    else counts.delete(address)
+  const waiting = new Map<One, string>()
+  return {
+    mayCome: (address) =>
+      waiting.size < ofAddress * addresses &&
+      (isProxied || (counts.get(networkOf(address)) ?? 0) < ofAddress),
+    came(one, address) {
+      const network = networkOf(address)
+      counts.set(network, (counts.get(network) ?? 0) + 1)
+      waiting.set(one, network)
+    },
+    gone(one) {
+      const network = waiting.get(one)
+      if (network === undefined) return
+      waiting.delete(one)
+      const left = (counts.get(network) ?? 1) - 1
+      if (left > 0) counts.set(network, left)
+      else counts.delete(network)
+    },
   }
+}
+
+/** Closes connections beyond the limits. Whoever finds that somebody has signed in on one calls `gone`. */
+export function limitConnections(http: Server, limit: StrangersLimit): Pick<Strangers<Socket>, 'gone'> {
+  const strangers = limitStrangers<Socket>(limit)
   http.on('connection', (connection: Socket) => {
     const address = connection.remoteAddress ?? ''
-    const count = counts.get(address) ?? 0
-    const tooMany = waiting.size >= ofAddress * addresses || (!isProxied && count >= ofAddress)
-    if (tooMany) return void connection.destroy()
-    counts.set(address, count + 1)
-    waiting.set(connection, address)
-    connection.once('close', () => signedIn(connection))
+    if (!strangers.mayCome(address)) return void connection.destroy()
+    strangers.came(connection, address)
+    connection.once('close', () => strangers.gone(connection))
   })
-  return { signedIn }
+  return strangers
 }

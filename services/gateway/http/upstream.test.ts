@@ -8,10 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { bodyParser } from '@koa/bodyparser'
 import Koa, { type Middleware } from 'koa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { answers } from '#platform/http/answers.ts'
+import { createBodies } from '#platform/http/bodies.ts'
+import { readJson } from '#platform/http/body.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startServiceApp } from '#platform/http/serviceApp.ts'
 import { serviceTokens, type Callee, type ServiceTokens } from '#platform/http/serviceToken.ts'
@@ -73,7 +74,7 @@ async function gatewayTo(
     context.state.identity = person
     await next()
   })
-  if (parsing) app.use(bodyParser({ enableTypes: ['json'] }))
+  if (parsing) app.use(readJson(createBodies()))
   app.use(proxy.middleware)
   const server = createServer(app.callback())
   closing.push(() => {

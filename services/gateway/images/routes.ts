@@ -3,6 +3,7 @@ import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import { imageRoutes as routes } from '#domain/api/images.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import type { Bodies } from '#platform/http/bodies.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { grantName, type ImageAddresses } from '#platform/images/addresses.ts'
 import { dispositionOf } from './fileName.ts'
@@ -11,9 +12,9 @@ import { checkImage } from './reencode.ts'
 import { uploadLimits } from './uploadLimits.ts'
 import { receiveImage } from './upload.ts'
 
-export function imageRoutes(services: GatewayServices): Middleware {
+export function imageRoutes(services: GatewayServices, bodies: Bodies): Middleware {
   const router = new Router({ prefix: '/api', sensitive: true })
-  router.post(routes.uploadImage.path, receiveImage({ services, limits: uploadLimits(), checkImage }))
+  router.post(routes.uploadImage.path, receiveImage({ services, bodies, limits: uploadLimits(), checkImage }))
   router.get(routes.showImage.path, showImage(services))
   const dispatch = router.routes()
   return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)

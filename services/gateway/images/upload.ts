@@ -11,6 +11,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { imageStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import { imagesView } from '#domain/views/images.ts'
 import type { Loaded } from '#platform/commands/execute.ts'
+import type { Bodies } from '#platform/http/bodies.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import { keyedCommandId } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
@@ -37,16 +38,18 @@ interface Upload {
 /** Answers `POST /api/upload/image`. */
 export function receiveImage(parts: {
   readonly services: GatewayServices
+  readonly bodies: Bodies
   readonly limits: UploadLimits
   readonly checkImage: CheckImage
 }): Middleware {
-  const { services, limits, checkImage } = parts
+  const { services, bodies, limits, checkImage } = parts
   const { commands, blobs, documents, idempotency, projected, imageAddresses } = services
   const load = (imageId: string) => commands.load(image, imageStream(imageId))
 
   async function answer(context: Context): Promise<AnswerOf<typeof uploadImage>> {
     const asking: Identity | null = context.state.identity ?? null
     const { user, sessionId } = await signedIn({ identity: asking }, services)
+    if (services.ballast.isFull()) throw new Fault('disk_full')
     const keyed = keyedCommandId(context, { userId: user.id, sessionId })
     const commandId = keyed ?? services.ids.uuid()
     const upload: Upload = {
@@ -58,7 +61,7 @@ export function receiveImage(parts: {
     return limits.upload(user.id, async () => {
       // A repeated upload only gets the first answer again.
       if ((await load(upload.imageId)).state.kind === 'none') await refuseTooMany(user.id)
-      const file = await readImageForm(context.req, formMs)
+      const file = await readImageForm(context.req, formMs, (refuse) => bodies.watch(context, refuse))
       if (keyed !== undefined) await accept(upload, file)
       const known = await load(upload.imageId)
       const { state, position } = known.state.kind === 'none' ? await keep(upload, file) : known

@@ -15,7 +15,7 @@ beforeEach(async () => {
   let tell: (outcome: ImageFile | object) => void = () => {}
   outcome = new Promise((resolve) => (tell = resolve))
   server = createServer(async (request, response) => {
-    tell(await readImageForm(request, withinMs).catch((fault: object) => fault))
+    tell(await readImageForm(request, withinMs, () => () => undefined).catch((fault: object) => fault))
     request.resume()
     response.end()
   })

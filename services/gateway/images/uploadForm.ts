@@ -31,9 +31,14 @@ const broken = 'The form is incomplete or malformed.'
 
 /**
  * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when it is not
- * there in time, and `invalid_input` for what is missing, too much or broken. What is left of the request then is not read.
+ * there in time, and `invalid_input` for what is missing, too much or broken. What is left of the request then is not read. `watch` may
+ * refuse it too, until the function that it returns is called.
  */
-export async function readImageForm(request: IncomingMessage, withinMs: number): Promise<ImageFile> {
+export async function readImageForm(
+  request: IncomingMessage,
+  withinMs: number,
+  watch: (refuse: (fault: Fault) => void) => () => void,
+): Promise<ImageFile> {
   const form = openForm(request.headers)
   let stop = () => {}
   try {
@@ -46,8 +51,10 @@ export async function readImageForm(request: IncomingMessage, withinMs: number):
       }
       // It also closes when it has been read to its end.
       const gone = () => request.complete || reject(new Fault('invalid_input', broken))
+      const unwatch = watch(reject)
       const timer = setTimeout(() => reject(new Fault('too_slow')), withinMs)
       stop = () => {
+        unwatch()
         clearTimeout(timer)
         request.off('data', count)
         request.off('close', gone)

@@ -34,6 +34,8 @@ import { toolStarted } from '../../../tests/domain/taskHistories.ts'
 import { progressEveryMs, startFeed, type Viewer } from './feed.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import type { SocketMessage } from './socketMessages.ts'
+import { hearingBus } from '../../../tests/hearingBus.ts'
+import { randomRuns } from '../../../tests/longRun.ts'
 
 /** A log in memory. `wait` stands before every answer; nothing is handed to subscribers but by `deliver`. */
 function fakeEngines(wait: <T>(value: T) => Promise<T>) {
@@ -46,6 +48,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
   let reads = 0
   let say: (words: Words) => unknown = () => false
 
+  const bus = hearingBus()
   const stored = (event: AnyRecorded) => event as unknown as StoredEvent
   const eventStore: EventStore = {
     append: () => Promise.reject(new Error('Tests append by themselves.')),
@@ -133,6 +136,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
         return () => (say = () => false)
       },
     },
+    bus,
     /** An agent says something; the answer is whether anybody here wants to know. */
     say: (words: Words) => say(words) !== false,
     emit: noTelemetry,
@@ -196,7 +200,10 @@ function eventsOf(
   const said = { messageId: messageId(n), kind, agent: 'claude' } as const
   const ends = {
     completed: ExecutionCompleted.of({ ...work, exitCode: null, terminal: null }),
-    failed: ExecutionFailed.of({ ...work, code: 'c', exitCode: null, terminal: null }, { reason: 'r' }),
+    failed: ExecutionFailed.of(
+      { ...work, code: 'c', exitCode: null, terminal: null, retryAt: null },
+      { reason: 'r' },
+    ),
     cancelled: ExecutionCancelled.of({ ...work, terminal: null }),
   }
   const start = ExecutionRequested.of({ ...said, executionId: executionId(n), reason: 'follow_up' })
@@ -298,128 +305,124 @@ describe('any interleaving of appending, telling, joining, losing the connection
     return { position, messages: heard.filter((message) => positionOf(message) === position).length }
   }
 
-  test(
-    'tells each tab each thing once, in order, and leaves it with the status that the task has',
-    { timeout: 30_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.scheduler(), executions, actions, async (scheduler, planned, acts) => {
-          const fake = fakeEngines((value) => scheduler.schedule(Promise.resolve(value)))
-          fake.append(taskStream(task1), created())
-          const plan = planned.flatMap((execution, index) => eventsOf(execution, index + 1))
-          const starting = startFeed(fake)
-          await scheduler.waitAll()
-          const feed = await starting
+  test('tells each tab each thing once, in order, and leaves it with the status that the task has', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), executions, actions, async (scheduler, planned, acts) => {
+        const fake = fakeEngines((value) => scheduler.schedule(Promise.resolve(value)))
+        fake.append(taskStream(task1), created())
+        const plan = planned.flatMap((execution, index) => eventsOf(execution, index + 1))
+        const starting = startFeed(fake)
+        await scheduler.waitAll()
+        const feed = await starting
 
-          const tabs: Tab[] = [0, 1, 2].map(() => ({
-            heard: [],
-            from: undefined,
-            connection: undefined,
-          }))
-          const underWay: Promise<void>[] = []
-          let delivering = Promise.resolve()
-          const deliver = (count: number) => {
-            delivering = delivering.then(() => fake.deliver(count))
-            underWay.push(delivering)
+        const tabs: Tab[] = [0, 1, 2].map(() => ({
+          heard: [],
+          from: undefined,
+          connection: undefined,
+        }))
+        const underWay: Promise<void>[] = []
+        let delivering = Promise.resolve()
+        const deliver = (count: number) => {
+          delivering = delivering.then(() => fake.deliver(count))
+          underWay.push(delivering)
+        }
+        const connect = (tab: Tab) => {
+          if (tab.connection?.open) return
+          const viewer: Viewer = {
+            send(message) {
+              if (!connection.open) return
+              tab.heard.push(message)
+              connection.cutAfter -= 1
+              if (connection.cutAfter === 0) disconnect(tab)
+            },
+            sessionEnded: () => undefined,
           }
-          const connect = (tab: Tab) => {
-            if (tab.connection?.open) return
-            const viewer: Viewer = {
-              send(message) {
-                if (!connection.open) return
-                tab.heard.push(message)
-                connection.cutAfter -= 1
-                if (connection.cutAfter === 0) disconnect(tab)
-              },
-              sessionEnded: () => undefined,
+          const connection = { open: true, viewer, done: Promise.resolve(), cutAfter: Infinity }
+          const before = tab.connection?.done ?? Promise.resolve()
+          const join = async () => {
+            // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
+            await before
+            const { position, resync } = await feed.join(task1, viewer, resumeCursor(tab))
+            expect(resync).toBe(false)
+            // Who never had an answer has no history either: the place where it ends is the answer's.
+            if (!connection.open || tab.from !== undefined) return
+            tab.from = position
+          }
+          connection.done = join()
+          tab.connection = connection
+          underWay.push(connection.done)
+        }
+        const disconnect = (tab: Tab) => {
+          const { connection } = tab
+          if (!connection?.open) return
+          connection.open = false
+          underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
+          // Nothing was heard of the server yet: the next connection is the first.
+          if (tab.from === undefined) tab.heard.length = 0
+        }
+
+        for (const act of acts) {
+          switch (act.do) {
+            case 'append':
+              for (const [stream, event] of plan.splice(0, act.count)) fake.append(stream, event)
+              break
+            case 'deliver':
+              deliver(act.count)
+              break
+            case 'fold':
+              fake.fold(act.count)
+              break
+            case 'connect':
+              connect(tabs[act.who] as Tab)
+              break
+            case 'disconnect':
+              disconnect(tabs[act.who] as Tab)
+              break
+            case 'cut': {
+              const { connection } = tabs[act.who] as Tab
+              if (connection) connection.cutAfter = act.after
+              break
             }
-            const connection = { open: true, viewer, done: Promise.resolve(), cutAfter: Infinity }
-            const before = tab.connection?.done ?? Promise.resolve()
-            const join = async () => {
-              // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
-              await before
-              const { position, resync } = await feed.join(task1, viewer, resumeCursor(tab))
-              expect(resync).toBe(false)
-              // Who never had an answer has no history either: the place where it ends is the answer's.
-              if (!connection.open || tab.from !== undefined) return
-              tab.from = position
-            }
-            connection.done = join()
-            tab.connection = connection
-            underWay.push(connection.done)
+            case 'breathe':
+              // A join begins in a turn of its own.
+              await nextTurn()
+              for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
+                await scheduler.waitOne()
+              break
           }
-          const disconnect = (tab: Tab) => {
-            const { connection } = tab
-            if (!connection?.open) return
-            connection.open = false
-            underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
-            // Nothing was heard of the server yet: the next connection is the first.
-            if (tab.from === undefined) tab.heard.length = 0
-          }
+        }
+        // At the end everything comes to rest: all is appended, all come back, all is told.
+        for (const [stream, event] of plan) fake.append(stream, event)
+        for (const tab of tabs) {
+          if (tab.connection) tab.connection.cutAfter = Infinity
+          connect(tab)
+        }
+        deliver(fake.events.length)
+        deliver(fake.events.length)
+        await scheduler.waitFor(Promise.all(underWay))
 
-          for (const act of acts) {
-            switch (act.do) {
-              case 'append':
-                for (const [stream, event] of plan.splice(0, act.count)) fake.append(stream, event)
-                break
-              case 'deliver':
-                deliver(act.count)
-                break
-              case 'fold':
-                fake.fold(act.count)
-                break
-              case 'connect':
-                connect(tabs[act.who] as Tab)
-                break
-              case 'disconnect':
-                disconnect(tabs[act.who] as Tab)
-                break
-              case 'cut': {
-                const { connection } = tabs[act.who] as Tab
-                if (connection) connection.cutAfter = act.after
-                break
-              }
-              case 'breathe':
-                // A join begins in a turn of its own.
-                await nextTurn()
-                for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
-                  await scheduler.waitOne()
-                break
-            }
-          }
-          // At the end everything comes to rest: all is appended, all come back, all is told.
-          for (const [stream, event] of plan) fake.append(stream, event)
-          for (const tab of tabs) {
-            if (tab.connection) tab.connection.cutAfter = Infinity
-            connect(tab)
-          }
-          deliver(fake.events.length)
-          deliver(fake.events.length)
-          await scheduler.waitFor(Promise.all(underWay))
+        const final = foldView(tasksView, new Map(), fake.events).get(task1)
+        for (const { heard, from } of tabs) {
+          const after = from ?? null
+          expect(outputs(heard)).toEqual(positionsIn(fake.events, terminalStream(task1), after))
+          expect(taskEvents(heard)).toEqual(positionsIn(fake.events, taskStream(task1), after))
+          const position = heard.map(positionOf)
+          expect(position).toEqual(position.toSorted(comparePositions))
 
-          const final = foldView(tasksView, new Map(), fake.events).get(task1)
-          for (const { heard, from } of tabs) {
-            const after = from ?? null
-            expect(outputs(heard)).toEqual(positionsIn(fake.events, terminalStream(task1), after))
-            expect(taskEvents(heard)).toEqual(positionsIn(fake.events, taskStream(task1), after))
-            const position = heard.map(positionOf)
-            expect(position).toEqual(position.toSorted(comparePositions))
-
-            const atFirst = foldView(
-              tasksView,
-              new Map(),
-              fake.events.filter((event) => after !== null && comparePositions(event.position, after) <= 0),
-            ).get(task1)
-            const lastStatus = heard.findLast(([name]) => name === 'task_status_changed')
-            const shown = lastStatus?.[0] === 'task_status_changed' ? lastStatus[1] : atFirst
-            expect(shown).toMatchObject({ status: final?.status, progress: final?.progress })
-            expectCommandsTold(fake.events, heard, after)
-          }
-        }),
-        { numRuns: 300 },
-      )
-    },
-  )
+          const atFirst = foldView(
+            tasksView,
+            new Map(),
+            fake.events.filter((event) => after !== null && comparePositions(event.position, after) <= 0),
+          ).get(task1)
+          const lastStatus = heard.findLast(([name]) => name === 'task_status_changed')
+          const shown = lastStatus?.[0] === 'task_status_changed' ? lastStatus[1] : atFirst
+          expect(shown).toMatchObject({ status: final?.status, progress: final?.progress })
+          expectCommandsTold(fake.events, heard, after)
+        }
+      }),
+      { numRuns: randomRuns(300) },
+    )
+  })
 
   /** Each end of a command was told once, and how its message fares is what the chat shows. */
   function expectCommandsTold(

@@ -15,7 +15,8 @@ import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Logger } from '#platform/log.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { boundedBuffer, type BoundedBuffer } from './boundedBuffer.ts'
@@ -76,6 +77,7 @@ export interface FeedEngines {
   readonly documents: Documents
   readonly imageAddresses: Pick<ImageAddresses, 'addressOf'>
   readonly words: Pick<LiveWords, 'hear'>
+  readonly bus: Pick<Bus, 'subscribe'>
   readonly emit: Emit
   readonly logger: Logger
 }
@@ -104,7 +106,7 @@ export const progressEveryMs = 250
 
 /** Starts at the end of the log. */
 export async function startFeed(engines: FeedEngines): Promise<Feed> {
-  const { eventStore, documents, log, words } = engines
+  const { eventStore, documents, log, words, bus } = engines
   const serialized = serialize()
   const feed: FeedState = {
     ...engines,
@@ -126,6 +128,11 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
     (taskId) => feed.rooms.has(taskId),
     (heard) => sendWords(feed, heard),
   )
+  const stopWatching = bus.subscribe('quarantine', ({ stream }) => {
+    void serialized(() => tellQuarantine(feed, stream)).catch((fault: unknown) =>
+      engines.logger.warn({ err: fault, stream }, 'failed to tell viewers of a damaged stream'),
+    )
+  })
   return {
     join: (taskId, viewer, last) =>
       limited(async () => {
@@ -145,14 +152,15 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
     present: () => ({ userIds: [...feed.followers.keys()], taskIds: [...feed.rooms.keys()] }),
     async stop() {
       stopHearing()
+      stopWatching()
       await subscription.stop()
       feed.progress.stop()
     },
   }
 }
 
-async function sendBatch(feed: FeedState, events: readonly StoredEvent[]): Promise<void> {
-  if (feed.followers.size > 0) await feed.owners.learn(events.filter(mayChangeLists))
+async function sendBatch(feed: FeedState, events: readonly LogRecord[]): Promise<void> {
+  if (feed.followers.size > 0) await feed.owners.learn(intact(events).filter(mayChangeLists))
   for (const event of events) {
     // A batch that failed half way is delivered again: what was sent of it is not sent twice.
     if (isCovered(event.position, feed.reached)) continue
@@ -161,9 +169,25 @@ async function sendBatch(feed: FeedState, events: readonly StoredEvent[]): Promi
       return () => undefined
     })
     send()
-    holdForOpeningRoom(feed, event)
+    if (!isDamaged(event)) holdForOpeningRoom(feed, event)
     feed.reached = event.position
   }
+}
+
+/** A task's record was found to be damaged, or was repaired: its viewers read it anew, and its owner's lists show its status. */
+async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
+  const { kind, id: taskId } = { id: '', ...parseStream(stream) }
+  if (kind !== 'task' && kind !== 'terminal') return
+  const task = await feed.documents.get(tasksView, taskId)
+  const room = feed.rooms.get(taskId)
+  if (room) room.task = task
+  for (const viewer of room?.viewers.keys() ?? []) viewer.send(['task_resync', { taskId }])
+  if (!task) return
+  const { status, progress, version } = task
+  const position = feed.reached ?? task.position
+  const change = { taskId, status, progress, position, version, commandId: '' }
+  for (const viewer of feed.followers.get(task.owner) ?? [])
+    viewer.send(['global_task_status_changed', change])
 }
 
 /** Words come outside the order of the log. What the log records of their message takes their place. */
@@ -174,14 +198,19 @@ function sendWords({ rooms }: FeedState, words: Parameters<Parameters<LiveWords[
 }
 
 /** An event that cannot be read is sent to nobody and holds up nobody. */
-function skipUnreadable({ logger }: FeedState, { stream, revision }: StoredEvent, fault: unknown): void {
+function skipUnreadable({ logger }: FeedState, { stream, revision }: LogRecord, fault: unknown): void {
   if (!(fault instanceof UnreadableEvent)) throw fault
   logger.warn({ stream, revision, reason: fault.reason }, 'skipped an unreadable event on the socket')
 }
 
 /** Does all that may fail before the first message, so that an event is sent whole or not at all. */
-async function prepare(feed: FeedState, stored: StoredEvent): Promise<() => void> {
+async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> {
   const { log, documents, followers, rooms, progress } = feed
+  if (isDamaged(record)) {
+    await log.open(record)
+    return () => undefined
+  }
+  const stored = record
   const stream = parseStream(stored.stream)
   if (stream.kind === 'user' && stored.type === 'SessionEnded' && followers.has(stream.id)) {
     const event = await log.open(stored)

@@ -9,6 +9,7 @@ import { logger } from '#platform/log.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import { openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { limitStrangers } from '../http/limits.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { openSocket } from './socket.ts'
 
@@ -67,6 +68,8 @@ beforeEach(async () => {
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,
+    socketsOfPerson: 5,
+    strangers: limitStrangers({ ofAddress: 500, isProxied: false }),
     onPresence: () => undefined,
   })
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
@@ -243,6 +246,17 @@ describe('who asks or holds back too much', () => {
     expect(quick.connected).toBe(true)
     await vi.waitFor(() => expect(followers.size).toBe(1), { timeout: 10_000 })
   })
+})
+
+test('security L3: one person has so many sockets open at once and no more, and is told so', async () => {
+  for (let opened = 0; opened < 5; opened += 1) await connect()
+  await expect(connect()).rejects.toThrow(
+    'You have 5 live connections open, which is the most. Close some tabs.',
+  )
+  clients.pop()?.close()
+  clients.pop()?.close()
+  await vi.waitFor(() => expect(followers.size).toBe(4))
+  await connect()
 })
 
 /** Leaves what comes in the kernel, as a browser that hangs does. */

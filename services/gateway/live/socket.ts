@@ -12,7 +12,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
-import type { Rate } from '../http/limits.ts'
+import type { Rate, Strangers } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
 import type { SocketMessage } from './socketMessages.ts'
@@ -30,6 +30,10 @@ type SocketServices = Pick<
   readonly mayOpen: (request: IncomingMessage) => boolean
   /** Called for a connection on which somebody has signed in. */
   readonly known: (connection: Connection) => void
+  /** How many sockets one person may have open. */
+  readonly socketsOfPerson: number
+  /** Counts the sessions on which nobody has signed in yet. */
+  readonly strangers: Strangers<object>
   /** Called when somebody has connected, or opened a task. */
   readonly onPresence: () => void
 }
@@ -51,15 +55,24 @@ const askedAtOnce = 200
 
 /** Opens the socket on the gateway's server; the caller closes it. */
 export function openSocket(http: HttpServer, feed: Feed, services: SocketServices): LiveServer {
+  const { strangers } = services
   const io: LiveServer = new Server(http, {
     serveClient: false,
     transports: ['websocket', 'polling'],
     maxHttpBufferSize: 100_000,
     connectTimeout: 10_000,
-    allowRequest: (request, decide) => decide(null, services.mayOpen(request)),
+    allowRequest: (request, decide) => {
+      if (!services.mayOpen(request)) decide(null, false)
+      else if (strangers.mayCome(addressOf(request))) decide(null, true)
+      else decide('Too many connections are open from there on which nobody has signed in.', false)
+    },
     // A connection that died silently is shown as doubtful within three seconds, and closed within seven.
     pingInterval: 2_000,
     pingTimeout: 5_000,
+  })
+  io.engine.on('connection', (session: LiveSocket['conn']) => {
+    strangers.came(session, addressOf(session.request))
+    session.once('close', () => strangers.gone(session))
   })
   const inLine = limitConcurrency(enteringAtOnce)
   io.use(async (socket, next) => {
@@ -105,9 +118,22 @@ async function enter(socket: LiveSocket, services: SocketServices): Promise<void
   const { user, sessionId } = await signedIn({ identity }, services)
   await services.accessControl.check(user.id)
   await services.mayConnect(user.id)
+  if (openOf(user.id, socket.nsp.sockets.values()) >= services.socketsOfPerson) {
+    const sentence = `You have ${services.socketsOfPerson} live connections open, which is the most. Close some tabs.`
+    throw new Fault('rate_limited', sentence)
+  }
   socket.data = { userId: user.id, sessionId }
   services.known(socket.request.socket)
+  services.strangers.gone(socket.conn)
 }
+
+function openOf(userId: string, sockets: Iterable<LiveSocket>): number {
+  let open = 0
+  for (const { data } of sockets) if (data.userId === userId) open += 1
+  return open
+}
+
+const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? ''
 
 function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const { userId, sessionId } = socket.data

@@ -219,7 +219,13 @@ describe('an execution', () => {
   })
   test.each([
     ['completed', ExecutionCompleted.of({ ...work, exitCode: null, terminal: null })],
-    ['failed', ExecutionFailed.of({ ...work, code: 'c', exitCode: null, terminal: null }, { reason: 'r' })],
+    [
+      'failed',
+      ExecutionFailed.of(
+        { ...work, code: 'c', exitCode: null, terminal: null, retryAt: null },
+        { reason: 'r' },
+      ),
+    ],
     ['cancelled', ExecutionCancelled.of({ ...work, terminal: null })],
   ])('of a turn that ends %s says so as the status, and speaks of no command', (status, end) => {
     const messages = saidOf(toRunning('turn'), end)
@@ -232,7 +238,10 @@ describe('an execution', () => {
     [
       'command_failed',
       null,
-      ExecutionFailed.of({ ...work, code: 'c', exitCode: null, terminal: null }, { reason: 'r' }),
+      ExecutionFailed.of(
+        { ...work, code: 'c', exitCode: null, terminal: null, retryAt: null },
+        { reason: 'r' },
+      ),
     ],
     ['command_cancelled', null, ExecutionCancelled.of({ ...work, terminal: null })],
   ])(
@@ -304,7 +313,7 @@ test('what happens to people and projects is nobody else’s to hear', () => {
 test('every kind of event is known here', () => {
   const around = { before: undefined, after: undefined, isCommand: false }
   for (const { type } of eventKinds.values()) {
-    const event = { type, data: {}, content: null } as unknown as DomainEvent
+    const event = { type, data: { retryAt: moment }, content: null } as unknown as DomainEvent
     expect(() =>
       socketMessagesOf(recorded(event, { revision: 0, stream }) as AnyRecorded, around),
     ).not.toThrow()

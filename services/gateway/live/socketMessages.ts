@@ -43,6 +43,8 @@ export function socketMessagesOf(
     case 'MessageTextRecorded':
       return [['chat_message_delta', { ...messageDeltaOf(event), commandId: event.meta.commandId }]]
     case 'MessageQueued':
+    case 'AgentActedUnasked':
+    case 'ModelRetryScheduled':
     case 'MessagePosted': {
       const message = chatView.evolve(undefined, event, '')
       return message && after ? [['task_event', event], messageSaying(message, event, after, addressOf)] : []

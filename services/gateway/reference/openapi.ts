@@ -82,6 +82,7 @@ const always: readonly FaultCode[] = [
   'engine_unavailable',
   'disk_full',
   'history_unreadable',
+  'record_damaged',
   'views_behind',
   'timeout',
 ]

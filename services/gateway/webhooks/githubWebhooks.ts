@@ -3,11 +3,13 @@
  * follows from it follows from the log.
  */
 import { Webhooks } from '@octokit/webhooks'
-import type { Context, Middleware } from 'koa'
+import type { Middleware } from 'koa'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { z } from 'zod'
 import { webhookPath } from '#domain/api/server.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import type { Bodies } from '#platform/http/bodies.ts'
+import { networkOf } from '#platform/http/network.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { rate } from '../http/limits.ts'
 import { hintOf } from './hint.ts'
@@ -15,8 +17,6 @@ import { deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
 
 /** GitHub delivers nothing that is larger. */
 export const mostBytes = 25 * 1_024 * 1_024
-/** Of all bodies that are being read: whoever sends them has shown nothing yet. */
-const mostBytesAtOnce = 4 * mostBytes
 /** Of one address. A burst of 10,000 must pass, wherever it comes from. */
 const aMinute = 30_000
 /** Of one address. One that sent more may be a proxy that real deliveries come through too: small bodies are still read. */
@@ -29,29 +29,31 @@ const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 /** Whoever changes the secret gives the old one as well, until the code host has the new one. Without any, there is no such address. */
 export function githubWebhooks(
   secrets: () => Promise<readonly string[]>,
-  deps: RecordingDeps & { readonly bus: Pick<Bus, 'publish'> },
+  deps: RecordingDeps & { readonly bus: Pick<Bus, 'publish'>; readonly bodies: Pick<Bodies, 'read'> },
 ): Middleware {
   const verifiersOf = verifiersBySecret()
   const record = deliveryRecorder(deps)
   const allowed = rate(aMinute)
   const forged = new RateLimiterMemory({ points: forgedBytesAMinute, duration: 60 })
-  const bodies = { bytes: 0 }
   return async (context, next) => {
     if (context.path !== webhookPath) return next()
     const verifiers = verifiersOf(await secrets())
     if (verifiers.length === 0 || context.method !== 'POST')
       throw new Fault('not_found', 'There is no such address.')
-    await allowed(context.ip)
-    const isSuspect = ((await forged.get(context.ip))?.remainingPoints ?? 1) <= 0
+    const sender = networkOf(context.ip)
+    await allowed(sender)
+    const isSuspect = ((await forged.get(sender))?.remainingPoints ?? 1) <= 0
     if (!context.is('json')) throw new Fault('unsupported_type')
     const guid = Guid.safeParse(context.get('x-github-delivery'))
     const name = EventName.safeParse(context.get('x-github-event'))
     if (!guid.success || !name.success)
       throw new Fault('invalid_input', 'X-GitHub-Delivery and X-GitHub-Event are missing or not valid.')
-    const most = isSuspect ? smallBytes : mostBytes
-    const body = await readBody(context, bodies, most)
+    const isTooLarge = (context.request.length ?? Infinity) > smallBytes
+    if (isSuspect && isTooLarge) throw new Fault('rate_limited')
+    // As they came: those bytes are what is signed.
+    const body = (await deps.bodies.read(context, mostBytes)).toString('utf8')
     if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
-      await forged.penalty(context.ip, Buffer.byteLength(body))
+      await forged.penalty(sender, Buffer.byteLength(body))
       throw new Fault('forbidden', 'The signature does not match.')
     }
     const hint = hintOf(guid.data.toLowerCase(), name.data, parsed(body))
@@ -87,30 +89,4 @@ function parsed(body: string): unknown {
   } catch {
     throw new Fault('invalid_input', 'The body is not valid JSON.')
   }
-}
-
-/** The bytes as they came: those are what is signed. */
-async function readBody(context: Context, bodies: { bytes: number }, most: number): Promise<string> {
-  if ((context.request.length ?? 0) > most) throw tooLarge(context, most)
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of context.req) {
-      const part: Buffer = chunk
-      bytes += part.length
-      bodies.bytes += part.length
-      if (bytes > most) throw tooLarge(context, most)
-      if (bodies.bytes > mostBytesAtOnce) throw new Fault('engine_unavailable')
-      chunks.push(part)
-    }
-  } finally {
-    bodies.bytes -= bytes
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-/** The rest of what is sent is not read. */
-function tooLarge(context: Context, most: number): Fault {
-  context.set('connection', 'close')
-  return new Fault(most === mostBytes ? 'too_large' : 'rate_limited')
 }

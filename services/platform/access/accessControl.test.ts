@@ -13,6 +13,7 @@ let host: Map<string, { id: string; members: string[] }>
 let fault: CodeHostFault | Fault | null
 /** People here, by id: their account there as it was when they last signed in. */
 let people: Map<string, { githubId: string | null; githubUsername: string | null }>
+let ownToken: string | undefined
 let now: number
 let asked: number
 let secrets: Map<string, string>
@@ -24,6 +25,7 @@ beforeEach(() => {
     ['u-grace', { githubId: '1002', githubUsername: 'grace' }],
     ['u-pat', { githubId: null, githubUsername: null }],
   ])
+  ownToken = undefined
   now = Date.parse('2026-01-01T00:00:00Z')
   asked = 0
   secrets = new Map()
@@ -42,6 +44,7 @@ function accessControlOf(list: AllowList): AccessControl {
         },
       },
       codeHost: {
+        ...(ownToken !== undefined && { ownToken }),
         membership: async (_token, { organization, team, login }) => {
           asked += 1
           if (fault !== null) throw fault
@@ -94,8 +97,8 @@ describe('a sign-in', () => {
     expect(await door.admits(ada, 't')).toBe(true)
     expect(await door.admits(grace, 't')).toBe(true)
     expect(await door.admits({ id: '666', login: 'ada' }, 't')).toBe(false)
-    expect(await door.isAdmin({ githubId: '666', githubUsername: 'grace' })).toBe(false)
-    expect(await door.isAdmin({ githubId: '1002', githubUsername: 'grace' })).toBe(true)
+    expect(await door.isAdmin({ id: 'u', githubId: '666', githubUsername: 'grace' })).toBe(false)
+    expect(await door.isAdmin({ id: 'u', githubId: '1002', githubUsername: 'grace' })).toBe(true)
     expect(JSON.stringify([...secrets.keys()])).not.toMatch(/ada|grace/)
   })
 
@@ -104,6 +107,25 @@ describe('a sign-in', () => {
     expect(await door.admits(ada, 't')).toBe(true)
     host.set('acme', { id: '666', members: ['ada', 'mallory'] })
     expect(await door.admits({ id: '9', login: 'mallory' }, 't')).toBe(false)
+  })
+})
+
+describe('github 4.8: in single-user mode', () => {
+  const isAdmin = (id: string) =>
+    accessControlOf(everybody).isAdmin({ id, githubId: '1001', githubUsername: 'ada' })
+
+  test('the owner of GITHUB_TOKEN is an administrator, and nobody who came with another token', async () => {
+    // Here the token of a person is their id.
+    expect(await isAdmin('u-ada')).toBe(false)
+    ownToken = 'u-ada'
+    expect(await isAdmin('u-ada')).toBe(true)
+    expect(await isAdmin('u-grace')).toBe(false)
+  })
+
+  test('whoever disconnected it is none any more', async () => {
+    ownToken = 'u-ada'
+    fault = new Fault('github_not_connected')
+    expect(await isAdmin('u-ada')).toBe(false)
   })
 })
 

@@ -20,7 +20,8 @@ export interface AccessControl {
    * token, `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
    */
   check(userId: string): Promise<void>
-  isAdmin(person: Pick<UserDocument, 'githubId' | 'githubUsername'>): Promise<boolean>
+  /** Whether `ADMINS` names the person, or they are the one person of single-user mode: who works with its token. */
+  isAdmin(person: Pick<UserDocument, 'id' | 'githubId' | 'githubUsername'>): Promise<boolean>
   /** What a person without access is told. */
   refusal(login: string | null): string
 }
@@ -28,7 +29,7 @@ export interface AccessControl {
 interface Engines {
   readonly documents: Pick<Documents, 'get'>
   readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly codeHost: Pick<CodeHost, 'membership'>
+  readonly codeHost: Pick<CodeHost, 'membership' | 'ownToken'>
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret' | 'deriveKey'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'warn'>
@@ -80,10 +81,21 @@ export function openAccessControl(
     },
     async isAdmin(person) {
       const known = personOf(person)
-      return known !== null && isNamed(deps, list.admins, known, 'isFree')
+      if (known === null) return false
+      return (await isNamed(deps, list.admins, known, 'isFree')) || isOwnerOfToken(deps, person.id)
     },
     refusal: (login) => refusalSentence(list, login),
   }
+}
+
+/** By the token that they work with: the code host, which may be away, is not asked. */
+async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promise<boolean> {
+  if (codeHost.ownToken === undefined) return false
+  const token = await access.tokenOf(userId).catch((fault: unknown) => {
+    if (fault instanceof Fault || fault instanceof CodeHostFault) return undefined
+    throw fault
+  })
+  return token === codeHost.ownToken
 }
 
 /** A sign-in claims a name for the account; a later check only asks whether it still has it. */

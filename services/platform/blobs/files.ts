@@ -34,6 +34,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
       return onDisk(blobs, () => serialized(hash, () => put(blobs, hash, bytes))).then(() => hash)
     },
     get: (hash) => getBlob(blobs, hash),
+    check: (hash) => onDisk(blobs, () => checkBlob(folder, hash)),
     remove: (hash, putBefore) =>
       onDisk(blobs, async () => {
         if (isHash(hash)) await serialized(hash, () => remove(blobs, hash, putBefore))
@@ -63,7 +64,7 @@ async function onDisk<T>(blobs: FileBlobs, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function fileOf(blobs: FileBlobs, hash: string): string {
+function fileOf(blobs: Pick<FileBlobs, 'folder'>, hash: string): string {
   return join(blobs.folder, hash.slice(0, 2), hash.slice(2, 4), hash)
 }
 
@@ -148,6 +149,16 @@ function getBlob(blobs: FileBlobs, hash: string): Promise<Uint8Array | undefined
     }
     return bytes
   })
+}
+
+/** Whether the blob is in the folder and whole; reads it a piece at a time. */
+export async function checkBlob(folder: string, hash: string): Promise<'whole' | 'changed' | 'missing'> {
+  if (!isHash(hash)) return 'missing'
+  const found = createHash('sha256')
+  const handle = await open(fileOf({ folder }, hash), 'r').catch(absent)
+  if (!handle) return 'missing'
+  for await (const piece of handle.createReadStream()) found.update(piece)
+  return found.digest('hex') === hash ? 'whole' : 'changed'
 }
 
 function hashOf(bytes: Uint8Array): string {

@@ -61,6 +61,7 @@ export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Pro
   return {
     put: (bytes) => put(blobs, bytes),
     get: async (hash) => (isHash(hash) ? read(blobs, hash) : undefined),
+    check: (hash) => check(blobs, hash),
     remove: (hash, putBefore) => remove(blobs, hash, putBefore),
     list: (putBefore) => list(blobs, putBefore),
     ready: () => mongo.ready(),
@@ -115,6 +116,20 @@ async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined
   if (now === null) return undefined
   if (!now._id.equals(file._id)) return read(blobs, hash)
   throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
+}
+
+/** A chunk at a time. */
+async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' | 'missing'> {
+  const file = isHash(hash) ? await blobs.mongo.ask((db) => fileOf(db, hash)) : null
+  if (file === null) return 'missing'
+  const found = createHash('sha256')
+  await blobs.mongo.ask(async (db) => {
+    const chunks = chunksIn(db).find({ files_id: file._id }, { batchSize: chunksAtOnce }).sort({ n: 1 })
+    for await (const { data } of chunks) found.update(data)
+  }, transferMs(file.length))
+  if (found.digest('hex') === hash) return 'whole'
+  // It may have been removed while it was read.
+  return (await blobs.mongo.ask((db) => fileOf(db, hash))) === null ? 'missing' : 'changed'
 }
 
 /** The oldest first, in pages of our own: a cursor of the server ends when nobody asks for its next for a while. */

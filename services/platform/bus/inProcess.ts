@@ -15,6 +15,8 @@ export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
     runner: new Set(),
     presence: new Set(),
     installations: new Set(),
+    hostWait: new Set(),
+    quarantine: new Set(),
   }
   let waiting: (() => void)[] = []
   let lost = 0

@@ -30,6 +30,8 @@ const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
   }),
   presence: z.object({ userIds: z.array(z.string()), taskIds: z.array(z.string()) }),
   installations: z.object({ changed: z.literal(true) }),
+  hostWait: z.object({ holder: z.string(), until: z.number() }),
+  quarantine: z.object({ stream: z.string() }),
 }
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
@@ -68,6 +70,8 @@ export function natsBus(options: { nats: Nats; namespace?: string; onFault: Repo
       runner: new Set(),
       presence: new Set(),
       installations: new Set(),
+      hostWait: new Set(),
+      quarantine: new Set(),
     },
     subscriptions: new Map(),
     isClosed: false,

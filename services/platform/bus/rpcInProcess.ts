@@ -13,6 +13,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     removeWorkspace: new Set(),
     prepare: new Set(),
     hosts: new Set(),
+    repository: new Set(),
     seal: new Set(),
   }
 

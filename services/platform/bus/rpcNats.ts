@@ -2,7 +2,7 @@
 import { createInbox, type Msg, type Subscription } from 'nats'
 import { z } from 'zod'
 import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
-import { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
+import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { faultCodes } from '#domain/kernel/errors.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
@@ -81,6 +81,10 @@ const schemas: Schemas = {
   hosts: {
     asked: z.object({ projectId: z.string(), ownerId: z.string() }),
     answered: z.object({ suggestions: z.array(HostSuggestion) }),
+  },
+  repository: {
+    asked: z.object({ projectId: z.string(), ownerId: z.string() }),
+    answered: z.object({ repository: ShownRepository }),
   },
   seal: {
     asked: z.object({}),

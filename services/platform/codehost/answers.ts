@@ -44,6 +44,7 @@ export const PullRequest = z.object({
   html_url: z.string(),
   state: z.enum(['open', 'closed']),
   merged_at: z.string().nullish(),
+  body: z.string().nullish(),
 })
 
 /** Tokens, or the reason why there are none: GitHub answers 200 either way. */

@@ -217,7 +217,7 @@ function checkCalls({
 
 function writingCalls({
   octokit,
-}: FeedbackHost): Pick<CodeHostFeedback, 'writeComment' | 'resolveThreads' | 'setDraft'> {
+}: FeedbackHost): Pick<CodeHostFeedback, 'writeComment' | 'editComment' | 'resolveThreads' | 'setDraft'> {
   return {
     writeComment: async (accessToken, repository, number, { threadId, body }) => {
       const { owner, name: repo } = checkedName(repository)
@@ -234,6 +234,11 @@ function writingCalls({
             }),
       )
       return written.id
+    },
+    editComment: async (accessToken, repository, commentId, body) => {
+      const { owner, name: repo } = checkedName(repository)
+      const { issues } = octokit(accessToken).rest
+      await ask(Written, () => issues.updateComment({ owner, repo, comment_id: Number(commentId), body }))
     },
     resolveThreads: async (accessToken, nodeId, threadIds) => {
       const asking = octokit(accessToken)

@@ -27,7 +27,7 @@ import { feedbackCalls } from './feedback.ts'
 import { issueCalls } from './issues.ts'
 import { pullRequestReader } from './graphql.ts'
 import { pages } from './pages.ts'
-import { ask, isUnchanged, postForm, type Requests } from './request.ts'
+import { ask, isUnchanged, limited, type Requests } from './request.ts'
 
 export interface GitHubOptions {
   /** Where pages and git are: `https://github.com`. */
@@ -83,6 +83,15 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     },
     nameHolder: options.requests.named,
     allowance: options.requests.allowance,
+    waitMs: (accessToken) => options.requests.waitMs(accessToken),
+    throwIfRateLimited(accessToken) {
+      const waitMs = options.requests.waitMs(accessToken, { ofGit: true })
+      if (waitMs > 0) throw limited(waitMs)
+    },
+    recordGitRateLimit(accessToken) {
+      options.requests.told(accessToken)
+      return limited(options.requests.waitMs(accessToken))
+    },
     parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),
     ...(options.ownToken === undefined ? {} : { ownToken: options.ownToken }),
   }
@@ -112,11 +121,11 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
     },
     exchangeCode: async ({ code, redirectUri, codeVerifier }) => {
       const form = { ...(await credentials()), code, redirect_uri: redirectUri, code_verifier: codeVerifier }
-      return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
+      return tokensFrom(await options.requests.postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     refresh: async (refreshToken) => {
       const form = { ...(await credentials()), grant_type: 'refresh_token', refresh_token: refreshToken }
-      return tokensFrom(await postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
+      return tokensFrom(await options.requests.postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     revoke: async (accessToken) => {
       // What a person made by hand, only they can end.
@@ -141,7 +150,7 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
 /** Who the token belongs to, and what they can reach. */
 function accountCalls(
   host: Host,
-): Pick<CodeHost, 'account' | 'repositories' | 'organizations' | 'membership'> {
+): Pick<CodeHost, 'account' | 'tokenScopes' | 'repositories' | 'organizations' | 'membership'> {
   const { octokit, serverUrl } = host
   return {
     account: async (accessToken) => {
@@ -154,6 +163,15 @@ function accountCalls(
         avatarUrl: onServer(answer.avatar_url, serverUrl),
         publicRepos: answer.public_repos,
       }
+    },
+    tokenScopes: async (accessToken) => {
+      let listed: string | undefined
+      await ask(Account, async () => {
+        const answer = await octokit(accessToken).rest.users.getAuthenticated()
+        listed = answer.headers['x-oauth-scopes']
+        return answer
+      })
+      return listed?.split(/[,\s]+/).filter((scope) => scope !== '') ?? null
     },
     repositories: async (accessToken) => {
       const { repos } = octokit(accessToken).rest
@@ -399,4 +417,5 @@ const pullRequestFrom = (answer: PullRequest, serverUrl: string): HostPullReques
   htmlUrl: onServer(answer.html_url, serverUrl),
   state: answer.state,
   merged: answer.merged_at !== null && answer.merged_at !== undefined,
+  body: answer.body ?? '',
 })

@@ -63,7 +63,7 @@ const tokenOf = (installationId: string) =>
 
 test('a token of one installation is made while another is being made', { timeout: 30_000 }, async () => {
   const apiUrl = await hostOfTokens(3)
-  const requests = requestsTo({ apiUrl, paced: true })
+  const requests = requestsTo({ apiUrl, serverUrl: apiUrl, paced: true })
   const apps = githubApps({ serverUrl: apiUrl, requests, app: async () => app })
   const tokens = ['1', '2', '3'].map((installation) => apps.installationToken(tokenOf(installation)))
   expect(await Promise.all(tokens)).toEqual(['ghs_1', 'ghs_2', 'ghs_3'])
@@ -72,10 +72,9 @@ test('a token of one installation is made while another is being made', { timeou
 test('a host that never answers is unavailable after 20 s', async () => {
   const silent = () => new Octokit({ request: { fetch: () => new Promise(() => undefined) } })
   const requests: Requests = {
+    ...requestsTo({ apiUrl: 'https://api.github.com', serverUrl: 'https://github.com', paced: false }),
     octokit: silent,
     unpaced: silent,
-    named: () => undefined,
-    allowance: () => undefined,
   }
   const apps = githubApps({ serverUrl: 'https://github.com', requests, app: async () => app })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -58,6 +58,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
       return registrationFrom(await ask(answers.ConvertedManifest, () => apps.createFromManifest({ code })))
     },
     ...knownOfApp(host),
+    isPublic: async () => isPublic(requests, await app()),
     installationToken: async ({ installationId, repositoryId, permissions, fresh = false }) => {
       const auth = await signing()
       try {
@@ -95,6 +96,19 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
       const { limit, remaining, reset } = resources.core
       return { limit, remaining, resetsAt: new Date(reset * 1_000).toISOString() }
     },
+  }
+}
+
+/** Without a token the host shows public Apps alone. */
+async function isPublic(requests: Requests, app: AppRegistration | undefined): Promise<boolean | null> {
+  if (!app) return null
+  const { apps } = requests.octokit(undefined).rest
+  try {
+    await ask(z.unknown(), () => apps.getBySlug({ app_slug: app.slug }))
+    return true
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    return fault.kind === 'not_found' ? false : null
   }
 }
 

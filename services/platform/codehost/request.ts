@@ -1,18 +1,24 @@
-/** One request to the code host: a time limit on each, one more try for what only reads, faults in the port's words. */
+/**
+ * One request to the code host: a time limit on each, one more try for what only reads, none while the host asked its holder to wait, and
+ * faults in the port's words.
+ */
 import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
 import type { Octokit as Core } from '@octokit/core'
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { z } from 'zod'
+import type { Bus, BusMessages } from '#platform/ports/bus.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { Refusal } from './answers.ts'
-import { acceptedPermissions, missingSentence } from '#domain/appPermissions.ts'
+import { acceptedPermissions, missingSentence, credentials, type Credential } from '#domain/appPermissions.ts'
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
 /** No limit of GitHub lasts longer: who asks for more is between us, or at fault. */
 const longestWaitMs = 86_400_000
+/** Where the host says only that requests come too fast. */
+const untoldWaitMs = 60_000
 
 /** The version of the REST API that we were written for; without it a host answers in whatever version is its default. */
 const apiVersion = '2022-11-28'
@@ -34,6 +40,12 @@ export interface Requests {
   named(accessToken: string, holder: string): void
   /** What is left of the holder's limit, as the host last said: nothing for as long as it asked the holder to wait. */
   allowance(accessToken: string): Allowance | undefined
+  /** How long the host asked the token's holder to wait, in ms from now; 0 where it did not. Git is in no limit that is used up. */
+  waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number
+  /** The host asked the token's holder to wait, where git or another process was told; a minute where it did not say how long. */
+  told(accessToken: string, waitMs?: number): void
+  /** What OAuth asks for: it is in nobody's limit, and has a wait of its own. */
+  postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown>
 }
 
 /** What one of its limits leaves to a holder. */
@@ -46,6 +58,12 @@ export interface Allowance {
 
 export interface RequestsOptions {
   readonly apiUrl: string
+  /** Where the host's pages are: only links to them are passed on to people. */
+  readonly serverUrl: string
+  /** Whether people's requests are made with `GITHUB_TOKEN`, in place of an App. */
+  readonly hasOwnToken?: boolean
+  /** A wait that one process is told holds for all that share it. */
+  readonly bus?: Pick<Bus, 'publish' | 'subscribe'>
   /** Whether writes are spaced as the host asks: a second apart, and three where they notify people. */
   readonly paced: boolean
   /** Called for each request that the host answered, each try of it. */
@@ -59,30 +77,53 @@ export interface RequestsOptions {
 /** More than there are people and installations at work at once; of more than that the oldest is forgotten. */
 const mostHolders = 2_000
 
-export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Requests {
+export function requestsTo({
+  apiUrl,
+  serverUrl,
+  paced,
+  hasOwnToken = false,
+  onSpent,
+  bus,
+}: RequestsOptions): Requests {
   const holders = bounded<string>(mostHolders)
   const left = bounded<Allowance>(mostHolders)
-  const pauses = bounded<Allowance>(mostHolders)
+  const waits = bounded<number>(mostHolders)
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
-  function octokitOf(holder: string, auth: string | undefined, isPaced: boolean): Octokit {
-    const noted = async (url: string, init: RequestInit) => {
+  const waitUntil = (holder: string) => Math.max(waits.get(holder) ?? 0, Date.now())
+  // Of requests under way together, each may be told another wait.
+  const keepWait = ({ holder, until }: BusMessages['hostWait']) => {
+    if (until > waitUntil(holder)) waits.set(holder, until)
+  }
+  bus?.subscribe('hostWait', keepWait)
+  function told(holder: string, waitMs: number): void {
+    const wait = { holder, until: Date.now() + Math.min(waitMs, longestWaitMs) }
+    keepWait(wait)
+    bus?.publish('hostWait', wait)
+  }
+  const fetchAs =
+    (holder: string) =>
+    async (url: string, init: RequestInit): Promise<Response> => {
+      const counted = `${holder} ${limitOf(url)}`
+      const waitMs = Math.max(waitUntil(holder), waitUntil(counted)) - Date.now()
+      if (waitMs > 0) return refusedHere(waitMs)
       const response = await limitedFetch(url, init)
       onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
       const allowance = allowanceIn(response.headers)
       if (allowance) left.set(holder, allowance)
       const pauseMs = pauseIn(url, response)
-      const resetsAt = Date.now() + (pauseMs ?? 0)
-      // Of requests under way together, each may be told another wait.
-      if (resetsAt > Math.max(Date.now(), pauses.get(holder)?.resetsAt ?? 0))
-        pauses.set(holder, { limit: allowance?.limit ?? 1, remaining: 0, resetsAt })
+      if (pauseMs !== undefined) told(holder, pauseMs)
+      // What is used up keeps back only what counts to it.
+      else if (allowance?.remaining === 0) told(counted, allowance.resetsAt - Date.now())
       return response
     }
-    return new LimitedOctokit({
+  function octokitOf(holder: string, auth: string | undefined, isPaced: boolean): Octokit {
+    const asked: Asked = { serverUrl, credential: credentialOf(holder, hasOwnToken) }
+    const octokit = new LimitedOctokit({
       baseUrl: apiUrl,
       userAgent: 'flightdeck',
       log: silent,
-      request: { fetch: noted },
+      request: { fetch: fetchAs(holder) },
       retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
       // Each holder has a line of its own; nobody waits in it for a limit to end, but is told how long that takes.
       throttle: {
@@ -93,18 +134,48 @@ export function requestsTo({ apiUrl, paced, onSpent }: RequestsOptions): Request
       },
       ...(auth === undefined ? {} : { auth }),
     })
+    octokit.hook.error('request', (error) => {
+      throw Object.assign(error, { asked })
+    })
+    return octokit
   }
   return {
     octokit: (accessToken) => octokitOf(holderOf(accessToken), accessToken, paced),
-    unpaced: () => octokitOf('nobody', undefined, false),
+    unpaced: () => octokitOf('app', undefined, false),
     named: (accessToken, holder) => holders.set(keyOf(accessToken), holder),
     allowance: (accessToken) => {
       const holder = holderOf(accessToken)
-      const pause = pauses.get(holder)
-      return pause && pause.resetsAt > Date.now() ? pause : left.get(holder)
+      const [known, resetsAt] = [left.get(holder), waitUntil(holder)]
+      return resetsAt > Date.now() ? { limit: known?.limit ?? 1, remaining: 0, resetsAt } : known
     },
+    waitMs: (accessToken, { ofGit = false } = {}) => {
+      const holder = holderOf(accessToken)
+      const until = Math.max(waitUntil(holder), ofGit ? 0 : waitUntil(`${holder} core`))
+      return until - Date.now()
+    },
+    told: (accessToken, waitMs = untoldWaitMs) => told(holderOf(accessToken), waitMs),
+    postForm: (url, form) => postForm(fetchAs('oauth'), url, form),
   }
 }
+
+function credentialOf(holder: string, hasOwnToken: boolean): Credential {
+  if (holder === 'app') return 'app_key'
+  if (holder.startsWith('installation:')) return 'installation'
+  return hasOwnToken ? 'own_token' : 'person'
+}
+
+/** Which of a holder's limits a request counts to. */
+function limitOf(url: string): string {
+  const { pathname } = new URL(url)
+  return /\/(graphql|rate_limit)$/.exec(pathname)?.[1] ?? (pathname.includes('/search/') ? 'search' : 'core')
+}
+
+/** The answer to a request that is not made, as the host would give it. */
+const refusedHere = (waitMs: number): Response =>
+  Response.json(
+    { message: 'The wait is not over.' },
+    { status: 429, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } },
+  )
 
 /** Tokens are kept nowhere but where they are used. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url').slice(0, 22)
@@ -143,10 +214,16 @@ function pauseIn(url: string, { status, headers }: Response): number | undefined
   const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined
-  return retryAfterMs({ 'retry-after': after }) ?? 60_000
+  return retryAfterMs({ 'retry-after': after }) ?? untoldWaitMs
 }
 
 const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
+
+/** Where something was asked, and with what: for the sentence of a refusal. */
+interface Asked {
+  readonly serverUrl: string
+  readonly credential: Credential
+}
 
 /**
  * Only what reads is tried again, and never after a time limit: two waits are too long. The plugin would repeat writes as well. It comes
@@ -189,25 +266,29 @@ export const misunderstood = (cause: unknown): CodeHostFault =>
   new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.', cause)
 
 /** Posts a form to an OAuth address and answers its JSON. Throws CodeHostFault; secrets stay out of it. */
-export async function postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown> {
-  const response = await fetch(url, {
+async function postForm(
+  fetchIt: (url: string, init: RequestInit) => Promise<Response>,
+  url: string,
+  form: Readonly<Record<string, string>>,
+): Promise<unknown> {
+  const response = await fetchIt(url, {
     method: 'POST',
     headers: { Accept: 'application/json' },
     body: new URLSearchParams(form),
     redirect: 'error',
-    signal: AbortSignal.timeout(timeLimitMs),
   }).catch(() => {
     throw unreachable()
   })
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer
-  throw refused(response.status, new Headers(response.headers), answer)
+  throw refused(response.status, new Headers(response.headers), answer, undefined)
 }
 
 /** What octokit throws, as far as it is looked at. The request in it holds tokens and goes nowhere. */
 const HttpError = z.object({
   status: z.number(),
   response: z.object({ headers: z.record(z.string(), z.unknown()).catch({}), data: z.unknown() }).optional(),
+  asked: z.object({ serverUrl: z.string(), credential: z.enum(credentials) }).optional(),
 })
 
 const isTimeout = (error: unknown): boolean =>
@@ -219,12 +300,12 @@ const isTimeout = (error: unknown): boolean =>
 export function faultOf(error: unknown): unknown {
   const read = HttpError.safeParse(error)
   if (!read.success) return isTimeout(error) ? unreachable() : error
-  const { status, response } = read.data
+  const { status, response, asked } = read.data
   if (!response) return unreachable()
   const headers = new Headers(
     Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
   )
-  return refused(status, headers, response.data)
+  return refused(status, headers, response.data, asked)
 }
 
 export const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
@@ -239,18 +320,38 @@ export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   invalid: 'GitHub refused the request.',
 }
 
-function refused(status: number, headers: Headers, data: unknown): CodeHostFault {
+/** What is said where the host does not take a token or a key at all. */
+const notTaken: Readonly<Record<Credential, string>> = {
+  person: sentences.unauthorized,
+  own_token:
+    'GitHub no longer accepts the token in GITHUB_TOKEN. Start the server with a new one, and connect GitHub again in Settings.',
+  installation: "GitHub does not accept the token of the App's installation. Try again.",
+  app_key: 'GitHub does not accept the private key of the App, or no longer knows the App.',
+}
+
+const notShown = (holder: string): string => `GitHub can't find this, or ${holder} has no access to it.`
+/** What is said where the host hides what is asked for. */
+const notFound: Readonly<Record<Credential, string>> = {
+  person: sentences.not_found,
+  own_token: notShown('the token in GITHUB_TOKEN'),
+  installation: notShown("Flightdeck's App"),
+  app_key: notShown("Flightdeck's App"),
+}
+
+function refused(status: number, headers: Headers, data: unknown, asked: Asked | undefined): CodeHostFault {
   const kind = kindOf(status, headers)
   const said = sentenceOf(data) ?? `It answered with status ${status}`
   switch (kind) {
     case 'invalid':
       return new CodeHostFault(kind, said)
     case 'forbidden':
-      return forbidden(said, headers)
+      return forbidden(said, headers, asked)
     case 'rate_limited':
       return limited(retryAfterMs(Object.fromEntries(headers)))
     case 'unauthorized':
+      return new CodeHostFault(kind, notTaken[asked?.credential ?? 'person'])
     case 'not_found':
+      return new CodeHostFault(kind, notFound[asked?.credential ?? 'person'])
     case 'unavailable':
       return new CodeHostFault(kind, sentences[kind])
   }
@@ -258,7 +359,8 @@ function refused(status: number, headers: Headers, data: unknown): CodeHostFault
 
 /** The limit is used up, or requests come too fast; where the host says until when, a person is told. */
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
-  if (waitMs === undefined) return new CodeHostFault('rate_limited', sentences.rate_limited, cause)
+  if (waitMs === undefined)
+    return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
   // The next full minute: nobody is asked to come too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
   // A time of day is the next one of its name.
@@ -269,13 +371,28 @@ export function limited(waitMs: number | undefined, cause?: unknown, now = Date.
   return new CodeHostFault('rate_limited', `GitHub asks us to wait ${words}.`, cause, waitMs)
 }
 
-function forbidden(said: string, headers: Headers): CodeHostFault {
+function forbidden(said: string, headers: Headers, asked: Asked | undefined): CodeHostFault {
+  const signOn = asked && signOnLink(headers.get('x-github-sso'), asked.serverUrl)
+  if (signOn)
+    return new CodeHostFault(
+      'forbidden',
+      `The organization wants this access to be authorized by its single sign-on. Open ${signOn}, then try again.`,
+    )
   const missing = acceptedPermissions(headers.get('x-accepted-github-permissions'))
   // People's tokens are bound by the App's rights, too.
   if (!/not accessible by (integration|personal access token)/i.test(said) || missing.length === 0)
     return new CodeHostFault('forbidden', `GitHub does not allow this: ${said}.`)
-  const fault = new CodeHostFault('forbidden', missingSentence(missing))
+  const credential = /by personal access token/i.test(said) ? 'own_token' : (asked?.credential ?? 'person')
+  const fault = new CodeHostFault('forbidden', missingSentence(missing, credential))
   return Object.assign(fault, { missing })
+}
+
+/** The page of an organization's single sign-on, of `required; url=https://...`: only by https, and at the code host itself. */
+function signOnLink(header: string | null, serverUrl: string): string | undefined {
+  const [, address = ''] = /(?:^|;)\s*url=(\S+)/.exec(header ?? '') ?? []
+  if (!URL.canParse(address)) return undefined
+  const { protocol, origin, href } = new URL(address)
+  return protocol === 'https:' && origin === new URL(serverUrl).origin ? href : undefined
 }
 
 function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {

@@ -10,6 +10,7 @@ import { cause, openTestEngines, type TestEngines } from '../../../tests/server/
 import { chainFaultOf } from '../eventlog/chain.ts'
 import { commands } from './execute.ts'
 import type { EventLog } from '../eventlog/eventLog.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 interface Titles {
   readonly titles: readonly string[]
@@ -137,7 +138,9 @@ describe('a repeat under the same command id', () => {
     expect(both.map(({ repeated }) => repeated).toSorted()).toEqual([false, true])
     expect(new Set(both.map(({ head }) => head.hash)).size).toBe(1)
     await Promise.all(processes.map((process) => process.execute(titles, stream, add('after'), cause())))
-    const events = await engines.eventStore.readStream(stream, { from: 0, direction: 'forwards', limit: 10 })
+    const events = intact(
+      await engines.eventStore.readStream(stream, { from: 0, direction: 'forwards', limit: 10 }),
+    )
     expect(before.head.revision).toBe(0)
     expect(events.map((event, at) => chainFaultOf(event, events[at - 1] ?? null))).toEqual([
       undefined,
@@ -155,7 +158,7 @@ describe('a repeat under the same command id', () => {
     expect(await recordedTitles()).toEqual(['a'])
   })
 
-  test('is known even when a run has reported thousands of times since', { timeout: 30_000 }, async () => {
+  test('is known even when a run has reported thousands of times since', async () => {
     const once = cause()
     await engines.commands.execute(titles, stream, add('a'), once)
     const usage = UsageRecorded.of({

@@ -1,4 +1,6 @@
 /** Where the product is reached. */
+import type { CodeHostConfig } from './codeHost.ts'
+import { isLoopback } from './checks.ts'
 import type { Config } from './config.ts'
 
 /** Where this process finds its own gateway. */
@@ -11,3 +13,26 @@ export function ownAddress({ host, port }: Pick<Config, 'host' | 'port'>): strin
 /** Where people reach the product. */
 export const publicAddress = ({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string =>
   publicUrl ?? `http://localhost:${port}`
+
+/** The product's address for what stays at the code host; `null` where its readers could not follow a link to this machine. */
+export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | 'codeHost'>): string | null {
+  const { codeHost } = config
+  const address = publicAddress(config)
+  const isHere = codeHost.kind === 'local' || isLoopback(new URL(codeHost.serverUrl).hostname)
+  return isHere || !isLoopback(new URL(address).hostname) ? address.replace(/\/+$/, '') : null
+}
+
+/** Where the code host is reached: its pages, and its API. */
+export function codeHostAddresses(config: Pick<Config, 'codeHostPort'>, codeHost: CodeHostConfig) {
+  if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }
+  return {
+    serverUrl: `http://localhost:${config.codeHostPort}`,
+    apiUrl: `http://127.0.0.1:${config.codeHostPort}/api/v3`,
+  }
+}
+
+/** The domain of the addresses by which a code host knows the commits of its accounts. */
+export function noreplyDomainOf(config: Pick<Config, 'codeHostPort' | 'codeHost'>): string {
+  const { serverUrl } = codeHostAddresses(config, config.codeHost)
+  return `users.noreply.${new URL(serverUrl).hostname}`
+}

@@ -68,7 +68,8 @@ export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string 
   return TRUST_PROXY > 0 ? 'TRUST_PROXY says that a proxy is in front' : undefined
 }
 
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
+/** Whether a host name is this machine itself. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
 /** The local code host asks for no passwords, so an operator must open it to others explicitly. */
 export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {

@@ -155,6 +155,8 @@ export interface RunLimits {
   /** Nothing heard of an agent for so long means that nothing will be. */
   readonly silentMs: number
   readonly longestMs: number
+  /** How long after a passing fault of the model a turn asks it once more; 0: it does not. */
+  readonly modelRetryMs: number
   /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */
   readonly idleMs: number
 }
@@ -172,6 +174,17 @@ export class BadConfig extends Error {
 /** Names the code host: accounts of two hosts never meet. */
 export function codeHostName({ codeHost }: Pick<Config, 'codeHost'>): string {
   return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
+}
+
+/** Where the code host has the pictures of people: GitHub has a host for them, a server of an enterprise may have one below its own name. */
+export function pictureOrigins({
+  codeHost,
+  codeHostPort,
+}: Pick<Config, 'codeHost' | 'codeHostPort'>): readonly string[] {
+  if (codeHost.kind === 'local') return [`http://localhost:${codeHostPort}`]
+  const { origin, protocol, host, hostname } = new URL(codeHost.serverUrl)
+  if (hostname === 'github.com') return ['https://avatars.githubusercontent.com']
+  return [origin, `${protocol}//avatars.${host}`]
 }
 
 /** The token in place of an App, in single-user mode. */
@@ -297,6 +310,7 @@ function limitsOf(values: Variables): Limits {
     runs: {
       silentMs: values.SILENT_AGENT_SECONDS * 1_000,
       longestMs: values.RUN_SECONDS * 1_000,
+      modelRetryMs: values.MODEL_RETRY_SECONDS * 1_000,
       idleMs: values.IDLE_AGENT_SECONDS * 1_000,
       atOnce: values.RUNS_AT_ONCE,
     },

@@ -185,6 +185,10 @@ export const variables = {
     count.min(1, { error: 'is at least 1' }).default(7_200),
     'a turn or command that goes on for longer is stopped (7200)',
   ],
+  MODEL_RETRY_SECONDS: [
+    count.default(60),
+    'how long a turn waits to ask an overloaded model once more; 0: it does not (60)',
+  ],
   RUNS_AT_ONCE: [count.min(1, { error: 'is at least 1' }).default(8), 'runs that a runner has at once (8)'],
   WORKSPACE_BUDGET_GB: [
     gigabytes(20),

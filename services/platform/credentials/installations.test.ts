@@ -156,32 +156,52 @@ describe('what is known of installations', () => {
 
 describe('a key that the host does not accept', () => {
   const told = 'GitHub does not accept the key of the App'
+  const refused = { name: 'Fault', code: 'app_key_refused' }
 
   test.each(['unauthorized', 'not_found'] as const)(
-    'leaves the work to the person, is not tried for each, and is told once: %s',
+    'github 1.1: leaves the work to nobody else, is not tried for each, and is told once: %s',
     async (kind) => {
       listRefusal = new CodeHostFault(kind, 'no')
       for (let asks = 0; asks < 3; asks += 1)
-        expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'none', why: 'key_refused' })
+        await expect(installed.tokenFor(engine, 'git')).rejects.toMatchObject(refused)
       expect(lists).toBe(1)
       now = 31_000
-      expect(await installed.readingToken(engine)).toMatchObject({ kind: 'none', why: 'key_refused' })
+      await expect(installed.readingToken(engine)).rejects.toMatchObject(refused)
       expect(lists).toBe(2)
       expect(errors).toEqual([told])
     },
   )
 
-  test('is noticed by tokens as well, and told again after it had been accepted', async () => {
+  test('github 1.1: is noticed by tokens as well, and told again after it had been accepted', async () => {
     refusal = new CodeHostFault('unauthorized', 'no')
-    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'none', why: 'key_refused' })
-    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'none', why: 'key_refused' })
+    for (let asks = 0; asks < 2; asks += 1)
+      await expect(installed.tokenFor(engine, 'git')).rejects.toMatchObject(refused)
     expect(errors).toEqual([told])
     refusal = undefined
     installed.forget()
     expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'token' })
     refusal = new CodeHostFault('unauthorized', 'no')
-    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ why: 'key_refused' })
+    await expect(installed.tokenFor(engine, 'git')).rejects.toMatchObject(refused)
     expect(errors).toEqual([told, told])
+  })
+
+  test('github 1.1: is known to whoever asks, also where nobody had asked for a token', async () => {
+    expect(await installed.isKeyRefused()).toBe(false)
+    listRefusal = new CodeHostFault('unauthorized', 'no')
+    now = 31_000
+    expect(await installed.isKeyRefused()).toBe(true)
+    listRefusal = undefined
+    now = 62_000
+    expect(await installed.isKeyRefused()).toBe(false)
+    refusal = new CodeHostFault('unauthorized', 'no')
+    await expect(installed.tokenFor(engine, 'git')).rejects.toMatchObject(refused)
+    now = 93_000
+    expect(await installed.isKeyRefused()).toBe(true)
+    listRefusal = new CodeHostFault('unavailable', 'away')
+    refusal = undefined
+    expect(await installed.tokenFor(engine, 'git')).toMatchObject({ kind: 'token' })
+    now = 124_000
+    expect(await installed.isKeyRefused()).toBe(false)
   })
 
   test('ends where the host cannot be asked: that says nothing of it', async () => {

@@ -2,6 +2,7 @@
  * Where the App is installed, and tokens of its installations: one repository, and no more rights than the work needs. What the host said
  * counts for half a minute, or until it tells of a change.
  */
+import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -19,13 +20,7 @@ export interface InstalledRepository {
 export type RepositoryWork = 'git' | 'git with workflows' | 'reading' | 'commenting'
 
 /** Why an installation gives no token; the person's own is used then, where that can do it. */
-export type NoToken =
-  | 'no_key'
-  | 'key_refused'
-  | 'not_installed'
-  | 'suspended'
-  | 'not_selected'
-  | 'not_granted'
+export type NoToken = 'no_key' | 'not_installed' | 'suspended' | 'not_selected' | 'not_granted'
 
 export type RepositoryToken =
   | { readonly kind: 'token'; readonly accessToken: string; readonly installation: Installation }
@@ -34,13 +29,22 @@ export type RepositoryToken =
 export interface Installations {
   /** All of them; empty without a key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
-  /** A token for work on the repository, and none where the host does not accept the App's key. Throws CodeHostFault where it cannot be asked. */
-  tokenFor(repository: InstalledRepository, work: RepositoryWork): Promise<RepositoryToken>
+  /**
+   * A token for work on the repository. With `fresh` it is made anew, after one that is kept was refused. Throws `app_key_refused` where the
+   * host refuses the App's key, as no person's token may stand in for it, and CodeHostFault where the host cannot be asked.
+   */
+  tokenFor(
+    repository: InstalledRepository,
+    work: RepositoryWork,
+    how?: { readonly fresh: boolean },
+  ): Promise<RepositoryToken>
   /**
    * A token that reads all that the installation has, once it has been seen that the repository is among it: for reads by ids alone, as a
    * name may lead to another repository. With `fresh` both are asked for anew, after one that is kept was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
+  /** Whether the host refuses the App's key, as far as is known; it is asked where that is long ago. Never throws. */
+  isKeyRefused(): Promise<boolean>
   /** What is known is asked for anew. */
   forget(): void
   close(): void
@@ -71,7 +75,8 @@ interface InstallationsDeps {
 
 /** What is known of installations, in memory, until it is closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
-  let isKeyAccepted = true
+  /** What the key was refused for last, until the same is answered again. */
+  let keyRefusedFor: 'list' | 'token' | undefined
   let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
   const forget = () => void (known = undefined)
   const unsubscribe = bus.subscribe('installations', forget)
@@ -83,18 +88,21 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     const asked = { found, at: now }
     known = asked
     found.then(
-      () => void (isKeyAccepted = true),
+      () => void (keyRefusedFor = keyRefusedFor === 'list' ? undefined : keyRefusedFor),
       // A refused key is not tried again for each question.
-      (fault: unknown) => known === asked && !isKeyRefused(fault) && forget(),
+      (fault: unknown) => {
+        if (isRefusalOfKey(fault)) tellOfKey('list', fault)
+        else if (known === asked) forget()
+      },
     )
     return found
   }
   const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
 
-  /** People's own tokens do the work then; the operator is told, once until the key is accepted again. */
-  function tellOfKey(fault: unknown): void {
-    if (isKeyAccepted) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
-    isKeyAccepted = false
+  /** The operator is told once until the key is accepted again. */
+  function tellOfKey(refusedFor: 'list' | 'token', fault: unknown): void {
+    if (!keyRefusedFor) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
+    keyRefusedFor = refusedFor
   }
 
   async function of(owner: string): Promise<Installation | undefined> {
@@ -109,11 +117,8 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   ): Promise<RepositoryToken> {
     if (!(await apps.hasKey())) return { kind: 'none', why: 'no_key', installation: undefined }
     const installation = await of(repository.owner).catch((fault: unknown) => {
-      if (!isKeyRefused(fault)) throw fault
-      tellOfKey(fault)
-      return 'key_refused' as const
+      throw isRefusalOfKey(fault) ? new Fault('app_key_refused') : fault
     })
-    if (installation === 'key_refused') return { kind: 'none', why: installation, installation: undefined }
     const none = (why: NoToken): RepositoryToken => ({ kind: 'none', why, installation })
     if (!installation) return none('not_installed')
     if (installation.suspendedAt !== null) return none('suspended')
@@ -121,7 +126,9 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     if (!isGranted(permissions, installation.permissions)) return none('not_granted')
     try {
       const asked = { installationId: installation.id, repositoryId: repository.id, permissions, ...how }
-      return { kind: 'token', accessToken: await apps.installationToken(asked), installation }
+      const accessToken = await apps.installationToken(asked)
+      keyRefusedFor = undefined
+      return { kind: 'token', accessToken, installation }
     } catch (fault) {
       if (!(fault instanceof CodeHostFault)) throw fault
       // What is known of the installation may be no longer true.
@@ -130,14 +137,14 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
       if (fault.kind === 'forbidden') return none('suspended')
       if (fault.kind === 'invalid') return none('not_selected')
       if (fault.kind !== 'unauthorized') throw fault
-      tellOfKey(fault)
-      return none('key_refused')
+      tellOfKey('token', fault)
+      throw new Fault('app_key_refused')
     }
   }
 
   return {
     list: () => list(),
-    tokenFor: (repository, work) => tokenFor(repository, work),
+    tokenFor,
     async readingToken(repository, how) {
       const narrow = await tokenFor(repository, 'reading', how)
       if (narrow.kind === 'none') return narrow
@@ -146,13 +153,17 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
       const asked = { installationId: installation.id, repositoryId: null, permissions, ...how }
       return { ...narrow, accessToken: await apps.installationToken(asked) }
     },
+    async isKeyRefused() {
+      await list().catch(() => undefined)
+      return keyRefusedFor !== undefined
+    },
     forget,
     close: unsubscribe,
   }
 }
 
 /** What the host says to a key that is not, or no longer, that of an App. */
-const isKeyRefused = (fault: unknown): boolean =>
+const isRefusalOfKey = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && (fault.kind === 'unauthorized' || fault.kind === 'not_found')
 
 function readsOf({ permissions }: Installation): AppPermissions {

@@ -137,10 +137,12 @@ export function openSqlite({
 
   // By itself, since it takes no part in a transaction; a kill before the new format is noted has it done again.
   if (found > 0 && missing.includes(overwriteFreed)) db.exec('VACUUM')
-  db.transaction(() => {
-    for (const format of missing) db.exec(format)
-    db.exec(`PRAGMA user_version = ${latest}`)
-  })
+  // One that is up to date is opened without a write, for which there may be no room.
+  if (found < latest)
+    db.transaction(() => {
+      for (const format of missing) db.exec(format)
+      db.exec(`PRAGMA user_version = ${latest}`)
+    })
   return db
 }
 

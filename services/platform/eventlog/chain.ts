@@ -60,7 +60,7 @@ export type ChainFault = 'revision' | 'prev' | 'hash' | 'sealed_content'
 /** The first rule that the event breaks as the one after `before`, `null` at the start of a stream; `undefined` when it breaks none. */
 export function chainFaultOf(
   event: StoredEvent,
-  before: Pick<StoredEvent, 'revision' | 'meta'> | null,
+  before: { readonly revision: number; readonly meta: Pick<EventMeta, 'hash'> } | null,
   digests: Digests = digestsOf(event),
 ): ChainFault | undefined {
   const { revision, meta } = event

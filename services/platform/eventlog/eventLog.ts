@@ -11,10 +11,16 @@ import { scopeOfStream } from '#domain/kernel/streams.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore, EventToAppend, ReadStream } from '#platform/ports/eventStore.ts'
+import {
+  isDamaged,
+  type EventStore,
+  type EventToAppend,
+  type LogRecord,
+  type ReadStream,
+} from '#platform/ports/eventStore.ts'
 import { CannotOpen, EngineUnavailable, RemovedStream } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { bytesOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
+import { bytesOf, digestsOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
 
 /** Where a stream ends: what the next append builds on. */
 export interface Head {
@@ -57,8 +63,9 @@ export interface EventLog {
     limit: number,
     asOf?: Position,
   ): Promise<readonly AnyRecorded[]>
-  /** Opens what the store or the bus gave: in the form and version that its kind has today, erased content `null`. */
-  open(event: StoredEvent): Promise<AnyRecorded>
+  /** Opens what the store gave: in the form and version that its kind has today, erased content `null`. */
+  open(record: LogRecord): Promise<AnyRecorded>
+  /** Where a stream ends. Throws `UnreadableEvent` where its last record is damaged. */
   headOf(stream: string): Promise<Head>
 }
 
@@ -71,20 +78,42 @@ interface LogEngines {
   readonly vault: Vault
   readonly bus: Bus
   readonly clock: Clock
+  /** Is told of each event that cannot be read, whoever wanted it; not of those that a newer version wrote. */
+  readonly setAside?: (fault: UnreadableEvent) => void
 }
 
 /** The log over its engines. */
 export function eventLog(log: LogEngines): EventLog {
+  const { setAside = () => undefined } = log
+  const telling = async <T>(reading: Promise<T>): Promise<T> => {
+    try {
+      return await reading
+    } catch (fault) {
+      if (fault instanceof UnreadableEvent && !isOfLaterVersion(fault)) setAside(fault)
+      throw fault
+    }
+  }
   return {
     append: (stream, head, events, cause) => append(log, stream, head, events, cause),
-    read: (stream, from, limit) => readForwards(log, stream, from, limit),
-    readBackwards: (stream, from, limit, asOf) => readBackwards(log, stream, from, limit, asOf),
-    open: (event) => open(log, event),
-    async headOf(stream) {
-      const [last] = await stored(log, stream, { from: 'end', direction: 'backwards', limit: 1 })
-      return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
-    },
+    read: (stream, from, limit) => telling(readForwards(log, stream, from, limit)),
+    readBackwards: (stream, from, limit, asOf) => telling(readBackwards(log, stream, from, limit, asOf)),
+    open: (record) => telling(open(log, record)),
+    headOf: (stream) => telling(headOf(log, stream)),
   }
+}
+
+async function headOf(log: LogEngines, stream: string): Promise<Head> {
+  const records = await stored(log, stream, { from: 'end', direction: 'backwards', limit: 1 })
+  const [last] = undamaged(records)
+  return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
+}
+
+/** The records, all of which are events. Throws `UnreadableEvent` for the first that is damaged. */
+function undamaged(records: readonly LogRecord[]): readonly StoredEvent[] {
+  return records.map((record) => {
+    if (isDamaged(record)) throw new UnreadableEvent(record, record.damage)
+    return record
+  })
 }
 
 async function seal(log: LogEngines, stream: string, eventId: string, content: unknown) {
@@ -94,10 +123,14 @@ async function seal(log: LogEngines, stream: string, eventId: string, content: u
   return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
 }
 
-async function open(log: LogEngines, event: StoredEvent): Promise<AnyRecorded> {
+async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
+  if (isDamaged(event)) throw new UnreadableEvent(event, event.damage)
   const kind = eventKinds.get(event.type)
-  if (!kind) throw new UnreadableEvent(event, 'unknown_kind')
-  if (event.version > kind.version) throw new UnreadableEvent(event, 'newer_version')
+  if (!kind || event.version > kind.version) {
+    // What a newer version wrote is as it was written.
+    if (digestsOf(event).hash !== event.meta.hash) throw new UnreadableEvent(event, 'changed')
+    throw new UnreadableEvent(event, kind ? 'newer_version' : 'unknown_kind')
+  }
   const content = await openContent(log, event).catch((fault: unknown) => {
     throw fault instanceof CannotOpen ? new UnreadableEvent(event, 'cannot_be_opened', fault) : fault
   })
@@ -128,7 +161,7 @@ async function openContent(log: LogEngines, event: StoredEvent): Promise<unknown
   return data.content
 }
 
-async function stored(log: LogEngines, stream: string, read: ReadStream): Promise<readonly StoredEvent[]> {
+async function stored(log: LogEngines, stream: string, read: ReadStream): Promise<readonly LogRecord[]> {
   try {
     return await log.eventStore.readStream(stream, read)
   } catch (fault) {
@@ -212,7 +245,7 @@ async function readForwards(
   from: number,
   limit: number,
 ): Promise<readonly AnyRecorded[]> {
-  const events = await stored(log, stream, { from, direction: 'forwards', limit })
+  const events = undamaged(await stored(log, stream, { from, direction: 'forwards', limit }))
   checkLinks(events, from)
   return Promise.all(events.map((event) => open(log, event)))
 }
@@ -224,7 +257,9 @@ async function readBackwards(
   limit: number,
   asOf: Position | undefined,
 ): Promise<readonly AnyRecorded[]> {
-  const events = await stored(log, stream, { from, direction: 'backwards', limit, ...(asOf && { asOf }) })
+  const events = undamaged(
+    await stored(log, stream, { from, direction: 'backwards', limit, ...(asOf && { asOf }) }),
+  )
   checkLinks(events.toReversed(), events.length < limit ? 0 : undefined)
   return Promise.all(events.map((event) => open(log, event)))
 }
@@ -236,6 +271,11 @@ export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   wrong_shape: 'does not have the shape of its kind',
   cannot_be_opened: 'has content that does not open: it was changed, or its key is missing',
   broken_chain: 'does not follow the event before it: one was changed, removed or put in',
+  no_json: 'is not JSON: what is stored was damaged',
+  repeated_name: 'has a member twice: what is stored was damaged',
+  wrong_envelope: 'does not have the form of an event: what is stored was damaged',
+  too_large: 'is larger than an event can be: what is stored was damaged',
+  changed: 'is not what its hash was taken over: it was changed',
   truncated: 'is the first that is left: those before it were removed from the log',
   deleted: 'and all others of its stream were removed from the log',
 }
@@ -255,6 +295,10 @@ export class UnreadableEvent extends Error {
     this.reason = reason
   }
 }
+
+/** Whether a newer version wrote the event: all else of its stream is of use. */
+export const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
+  reason === 'unknown_kind' || reason === 'newer_version'
 
 /** Throws where events of a stream, in its order, do not follow each other, the first at `from` where that is given. */
 function checkLinks(events: readonly StoredEvent[], from?: number): void {

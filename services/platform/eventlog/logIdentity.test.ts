@@ -1,13 +1,15 @@
 /** A log is begun once, keeps its id, and is not taken for one when it is from before. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { log as decider } from '#domain/log.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { log as decider, type LogIdentity } from '#domain/log.ts'
+import { notesOf } from '#domain/proof/sealNotes.ts'
 import { logStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { emptyHead } from './eventLog.ts'
+import { isDamaged, type LogRecord } from '#platform/ports/eventStore.ts'
+import { emptyHead, eventLog } from './eventLog.ts'
 import { commands } from '../commands/execute.ts'
-import { openLog } from './logIdentity.ts'
+import { openKnownLog, openLog } from './logIdentity.ts'
 
 let engines: TestEngines
 beforeEach(async () => {
@@ -24,9 +26,12 @@ test('a log that is empty is begun by the first who opens it, and of several at 
   expect(await engines.log.read(logStream, 0, 10)).toHaveLength(1)
 })
 
+const tree = { size: 1, root: '0'.repeat(64), signature: '0'.repeat(128), keyId: '0'.repeat(8) }
+const seal = { ...tree, heads: { streams: 1, root: tree.root, signature: tree.signature } }
+
 test('a restore begins another epoch of the same log', async () => {
   const { logId } = await opening()
-  await engines.commands.execute(decider, logStream, { type: 'RestoreLog' }, cause())
+  await engines.commands.execute(decider, logStream, { type: 'RestoreLog', epoch: 2, tree }, cause())
   expect(await opening()).toEqual({ logId, epoch: 2 })
 })
 
@@ -38,4 +43,55 @@ test('events that no log began with are refused with a sentence', async () => {
     cause(),
   )
   await expect(opening()).rejects.toThrow(/holds a log in an early format/)
+})
+
+describe('recorder C1: of a log whose own stream is damaged', () => {
+  const kinds: readonly (readonly [string, RegExp, (record: LogRecord) => readonly LogRecord[]])[] = [
+    [
+      'is not JSON',
+      /is not JSON/,
+      ({ stream, revision, position, type }) => [
+        { damage: 'no_json', stream, revision, position, type, hash: null, beginning: '' },
+      ],
+    ],
+    [
+      'was changed',
+      /was changed/,
+      (record) => (isDamaged(record) ? [] : [{ ...record, data: { logId: taskId(7) } }]),
+    ],
+    ['is gone', /were removed from the log/, () => []],
+  ]
+
+  test.each(kinds)(
+    'which %s, the identity is what the read models and the file of seals know',
+    async (_kind, why, damage) => {
+      const identity = await opening()
+      const eventStore = {
+        ...engines.eventStore,
+        readStream: async (...asked: Parameters<typeof engines.eventStore.readStream>) =>
+          (await engines.eventStore.readStream(...asked)).flatMap(damage),
+      }
+      const noted: string[] = []
+      const opened = (catalog: LogIdentity | null, sealed: LogIdentity | null) =>
+        openKnownLog({
+          eventStore,
+          commands: commands(eventLog({ ...engines, eventStore })),
+          readStore: { catalog: async () => ({ ...(await engines.readStore.catalog()), log: catalog }) },
+          sealsFile: {
+            newest: async () =>
+              sealed === null
+                ? undefined
+                : { revision: 3, at: '', ...notesOf(sealed.logId, { ...seal, epoch: sealed.epoch }) },
+          },
+          setAside: ({ message }) => void noted.push(message),
+        })
+      const logDamage = expect.stringMatching(why)
+      expect(await opened({ ...identity, epoch: 4 }, identity)).toEqual({
+        logIdentity: { ...identity, epoch: 4 },
+        logDamage,
+      })
+      expect(await opened(null, identity)).toEqual({ logIdentity: identity, logDamage })
+      expect(noted).toEqual([logDamage, logDamage])
+    },
+  )
 })

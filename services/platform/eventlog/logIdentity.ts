@@ -2,56 +2,113 @@
 import { randomUUID } from 'node:crypto'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { logStream } from '#domain/kernel/streams.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
+import { identityIn } from '#domain/proof/sealNotes.ts'
+import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import { OlderData } from '#platform/ports/faults.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { SealsFile } from '#platform/seals/sealsFile.ts'
 import type { Commands } from '../commands/execute.ts'
+import { chainFaultOf } from './chain.ts'
+import { UnreadableEvent } from './eventLog.ts'
+
+interface OpeningLog {
+  readonly commands: Pick<Commands, 'load' | 'execute'>
+  readonly eventStore: Pick<EventStore, 'head' | 'readStream'>
+}
+
+/** What keeps the identity beside the log. */
+export interface KnowsIdentity {
+  readonly readStore: Pick<ReadStore, 'catalog'>
+  readonly sealsFile: Pick<SealsFile, 'newest'>
+}
 
 const actor = { kind: 'system', service: 'log' } as const
+const page = 1_000
+/** In the place of an identity that nothing knows any more: no log has it. */
+const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
-/** The log's identity; an empty log is begun. Throws `OlderData` for events that no log of this format began with. */
-export async function openLog({
-  commands,
-  eventStore,
-}: {
-  commands: Pick<Commands, 'load' | 'execute'>
-  eventStore: Pick<EventStore, 'head'>
-}): Promise<LogIdentity> {
-  const known = await identityOf(commands)
+/** The log's identity, also of one whose own stream is damaged: `logDamage` then says how. Throws `OlderData` as `openLog` does. */
+export async function openKnownLog(
+  opening: OpeningLog & KnowsIdentity & { readonly setAside: (fault: UnreadableEvent) => void },
+): Promise<{ readonly logIdentity: LogIdentity; readonly logDamage: string | null }> {
+  try {
+    return { logIdentity: await openLog(opening), logDamage: null }
+  } catch (fault) {
+    const { logIdentity, damage } = await knownWithout(fault, opening)
+    opening.setAside(damage)
+    return { logIdentity, logDamage: damage.message }
+  }
+}
+
+/** Whose log this is, also where its own stream is damaged or gone; `undefined` where nothing knows it. */
+export async function knownIdentity(
+  opened: Parameters<typeof identityOf>[0] & KnowsIdentity,
+): Promise<LogIdentity | undefined> {
+  try {
+    return (await identityOf(opened)) ?? (await identityBeside(opened))
+  } catch (fault) {
+    return (await knownWithout(fault, opened)).logIdentity
+  }
+}
+
+/** What is known of a log whose own stream is damaged, as the fault says; throws every other fault. */
+async function knownWithout(
+  fault: unknown,
+  beside: KnowsIdentity,
+): Promise<{ readonly logIdentity: LogIdentity; readonly damage: UnreadableEvent }> {
+  const known = await identityBeside(beside)
+  // A log of another format is known to nobody.
+  const damage =
+    fault instanceof OlderData && known
+      ? new UnreadableEvent({ stream: logStream, revision: 0, type: 'LogBegun' }, 'deleted', fault)
+      : fault
+  if (!(damage instanceof UnreadableEvent)) throw damage
+  return { logIdentity: known ?? unknownLog, damage }
+}
+
+/** The identity of which the read models are, or the newest seal outside of the log; `undefined` where there is neither. */
+async function identityBeside({ readStore, sealsFile }: KnowsIdentity): Promise<LogIdentity | undefined> {
+  const { log } = await readStore.catalog()
+  if (log && log.logId !== unknownLog.logId) return log
+  const note = parseNote((await sealsFile.newest())?.checkpoint ?? '')
+  const checkpoint = note && parseCheckpoint(note.text)
+  return checkpoint && identityIn(checkpoint.origin)
+}
+
+/**
+ * The log's identity; an empty log is begun. Throws `OlderData` for events that no log of this format began with, and `UnreadableEvent`
+ * where the log's own stream is damaged.
+ */
+export async function openLog({ commands, eventStore }: OpeningLog): Promise<LogIdentity> {
+  const known = await identityOf({ commands, eventStore })
   if (known) return known
   if ((await eventStore.head()) !== null) {
     // Another process may have begun it since.
-    const begun = await identityOf(commands)
+    const begun = await identityOf({ commands, eventStore })
     if (begun) return begun
     throw new OlderData('The event store')
   }
   const command = { type: 'BeginLog', logId: randomUUID() } as const
   await commands.execute(decider, logStream, command, { actor, commandId: randomUUID() })
-  const begun = await identityOf(commands)
+  const begun = await identityOf({ commands, eventStore })
   if (!begun) throw new Error('The log was begun and does not say so.')
   return begun
 }
 
-/**
- * Begins the next epoch of a log that was put back from a copy, before anybody goes on with it: whatever is known of more than the copy
- * has is of another epoch from here on. `above` is an epoch that something beside the log has heard of.
- */
-export async function restoreLog(
-  commands: Pick<Commands, 'load' | 'execute'>,
-  above = 0,
-): Promise<LogIdentity> {
-  await commands.execute(
-    decider,
-    logStream,
-    { type: 'RestoreLog', above },
-    { actor, commandId: randomUUID() },
-  )
-  const restored = await identityOf(commands)
-  if (!restored) throw new OlderData('The event store')
-  return restored
-}
-
-/** Whose log this is; `undefined` for one that was not begun. */
-export async function identityOf(commands: Pick<Commands, 'load'>): Promise<LogIdentity | undefined> {
+/** Whose log this is; `undefined` for one that was not begun. Throws `UnreadableEvent` where that is damaged or was changed. */
+export async function identityOf({
+  commands,
+  eventStore,
+}: {
+  readonly commands: Pick<Commands, 'load'>
+  readonly eventStore: Pick<EventStore, 'readStream'>
+}): Promise<LogIdentity | undefined> {
   const { state } = await commands.load(decider, logStream)
+  const all = await eventStore.readStream(logStream, { from: 0, direction: 'forwards', limit: page })
+  const events = intact(all)
+  // Under a changed identity everything that is derived from the log would be thrown away.
+  const changed = events.find((event, at) => chainFaultOf(event, events[at - 1] ?? null) !== undefined)
+  if (changed) throw new UnreadableEvent(changed, 'changed')
   return state.kind === 'begun' ? { logId: state.logId, epoch: state.epoch } : undefined
 }

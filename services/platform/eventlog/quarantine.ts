@@ -1,21 +1,25 @@
 /** Streams that cannot be read on: what an operator sees of them, and how one is taken up again once it was mended. */
 import { z } from 'zod'
-import { unreadableReasons, type Position } from '#domain/kernel/event.ts'
+import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
+import type { Logger } from '#platform/log.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
-import type { Collection, ReadStore } from '#platform/ports/readStore.ts'
+import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
+import type { Change, Collection, ReadStore } from '#platform/ports/readStore.ts'
+import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 
 /** Each stream by its name, with the event from which on nothing of it is folded. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
+/** A stream that is set aside. */
 const Flawed = z.object({
   id: z.string(),
   revision: z.number(),
   type: z.string(),
   reason: z.enum(unreadableReasons),
 })
-type Flawed = z.infer<typeof Flawed>
+export type Flawed = z.infer<typeof Flawed>
 
 type Store = Pick<ReadStore, 'prepare' | 'find' | 'get' | 'apply' | 'catalog' | 'replaceCatalog'>
 
@@ -25,6 +29,40 @@ const page = 1_000
  * hurt again, at a later event or at an earlier one.
  */
 export const quarantinePosition: Position = '0'
+
+/**
+ * Puts a stream on the list when something could not read it, unless it is there already from that event on or from an earlier one. Answers
+ * at once; what goes wrong is logged.
+ */
+export function settingAside(
+  store: Pick<Store, 'prepare' | 'get' | 'apply'>,
+  logger: Logger,
+): (fault: UnreadableEvent) => void {
+  const underWay = new Set<string>()
+  async function note({ event: { stream: id, revision, type }, reason }: UnreadableEvent): Promise<void> {
+    await store.prepare([quarantine])
+    const known = Flawed.safeParse(await store.get(quarantine.name, id)).data
+    if (known && known.revision <= revision) return
+    await store.apply([putOf({ id, revision, type, reason })], null)
+    logger.error({ stream: id, revision, reason }, 'stream set aside: it cannot be read')
+  }
+  return (fault) => {
+    const { stream } = fault.event
+    if (underWay.has(stream)) return
+    underWay.add(stream)
+    void note(fault)
+      .catch((err: unknown) => logger.warn({ err, stream }, 'failed to set a stream aside'))
+      .finally(() => underWay.delete(stream))
+  }
+}
+
+/** The change that puts a stream on the list. */
+export const putOf = (document: Flawed): Change => ({
+  kind: 'put',
+  collection: quarantine.name,
+  document,
+  position: quarantinePosition,
+})
 
 /** A line for each stream that is set aside, by its name. */
 export async function listFlawed(store: Store): Promise<readonly string[]> {
@@ -49,7 +87,8 @@ export async function clearQuarantine(store: Store): Promise<void> {
     )
 }
 
-async function* allFlawed(store: Store): AsyncGenerator<Flawed> {
+/** Every stream that is set aside. */
+export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncGenerator<Flawed> {
   await store.prepare([quarantine])
   for (let after: { value: string; id: string } | undefined; ;) {
     const sort = { field: 'id', direction: 'ascending' } as const
@@ -69,25 +108,55 @@ async function* allFlawed(store: Store): AsyncGenerator<Flawed> {
 const lineOf = ({ id, revision, type, reason }: Flawed): string =>
   `${id}  event ${revision} (${type}) ${unreadableSentences[reason]}`
 
+/** Why the stream is set aside, and the beginning of what is stored there; content is left out. `failed` when it is not set aside. */
+export async function inspectFlawed(
+  store: Store,
+  eventStore: Pick<EventStore, 'readStream'>,
+  stream: string,
+): Promise<{ readonly lines: readonly string[]; readonly failed?: boolean }> {
+  await store.prepare([quarantine])
+  const flawed = Flawed.safeParse(await store.get(quarantine.name, stream)).data
+  if (!flawed) return { failed: true, lines: [`${stream} is not set aside.`] }
+  const from = Math.max(flawed.revision, 0)
+  const [record] = await eventStore.readStream(stream, { from, direction: 'forwards', limit: 1 })
+  return { lines: [lineOf(flawed), record ? shownOf(record) : 'Nothing is stored there.'] }
+}
+
+/** Long enough to see what is wrong. */
+const shownLength = 600
+
+function shownOf(record: LogRecord): string {
+  if (isDamaged(record)) return `position ${record.position}  ${record.beginning}`
+  const { content, ...open } = record
+  return JSON.stringify({ ...open, content: content && `${content.length} characters` }).slice(0, shownLength)
+}
+
 /**
- * Takes the stream up again when all of it can be read: its documents are made anew, by whoever projects. The first line is what came
+ * Takes the stream up again when all of it can be read and is what was recorded: its documents are made anew, by whoever projects. The first line is what came
  * of it; `ok` is false when it is as it was.
  */
 export async function releaseFlawed(
   store: Store,
-  log: Pick<EventLog, 'read'>,
+  {
+    log,
+    eventStore,
+  }: { readonly log: Pick<EventLog, 'read'>; readonly eventStore: Pick<EventStore, 'readStream'> },
   stream: string,
 ): Promise<{ readonly ok: boolean; readonly line: string }> {
   await store.prepare([quarantine])
   if ((await store.get(quarantine.name, stream)) === undefined)
     return { ok: false, line: `${stream} is not set aside.` }
   try {
-    let before = ''
+    let before: StoredEvent | null = null
     for (let from = 0; ; from += page) {
       const events = await log.read(stream, from, page)
-      const [first] = events
-      if (first && first.meta.prev !== before) throw new UnreadableEvent(first, 'broken_chain')
-      before = events.at(-1)?.meta.hash ?? before
+      for (const event of intact(
+        await eventStore.readStream(stream, { from, direction: 'forwards', limit: page }),
+      )) {
+        const fault = chainFaultOf(event, before)
+        if (fault) throw new UnreadableEvent(event, fault === 'prev' ? 'broken_chain' : 'changed')
+        before = event
+      }
       if (events.length < page) break
     }
   } catch (fault) {

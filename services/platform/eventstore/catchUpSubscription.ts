@@ -1,7 +1,7 @@
 /** The loop under an in-process subscription: read after a cursor, hand over, sleep until something is appended. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { HandleEvents, Subscription } from '../ports/eventStore.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import type { HandleEvents, LogRecord, Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
 /** A subscription that must be woken when there may be new events. */
@@ -18,7 +18,7 @@ export interface Following {
 }
 
 export interface Found {
-  readonly events: readonly StoredEvent[]
+  readonly events: readonly LogRecord[]
   readonly upTo: Position
 }
 

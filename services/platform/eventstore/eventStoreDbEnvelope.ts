@@ -1,19 +1,19 @@
 /** Our events as EventStoreDB keeps them: facts and sealed content as its data, the rest of the envelope as its metadata. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
-import { EventMeta } from '#domain/kernel/event.schema.ts'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
-import type { EventToAppend } from '../ports/eventStore.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import type { EventToAppend, LogRecord } from '../ports/eventStore.ts'
+import { recordOf } from './storedRecord.ts'
 
 /** Counts up when what is written here changes. Those before it are of logs that are not read any more. */
 const envelopeVersion = 2
 
-const Data = z.strictObject({ data: z.unknown(), content: z.string().nullable() })
+const Data = z.strictObject({ data: z.unknown(), content: z.unknown() })
 const Metadata = z.strictObject({
   flightdeck: z.literal(envelopeVersion),
-  version: z.number().int(),
-  at: z.string(),
-  meta: EventMeta,
+  version: z.unknown(),
+  at: z.unknown(),
+  meta: z.unknown(),
 })
 const Ours = z.object({ flightdeck: z.number() })
 
@@ -36,22 +36,25 @@ export function isOurs(event: RecordedEvent): boolean {
   return !event.streamId.startsWith('$') && Ours.safeParse(event.metadata).success
 }
 
-/** What was appended, as it was. Throws for an event that is not in our form, or in a newer one. */
-export function fromEventStoreDb(event: RecordedEvent): StoredEvent {
-  const { id, type, streamId: stream, revision } = event
-  const metadata = Metadata.safeParse(event.metadata)
-  const body = Data.safeParse(event.data)
-  if (!metadata.success || !body.success) {
-    throw new Error(
-      `Event ${revision} of ${stream} in EventStoreDB is not one that this Flightdeck can read: ` +
-        'a newer one, or another program, wrote it.',
-    )
-  }
-  const { version, at, meta } = metadata.data
-  const { data, content } = body.data
+/** What was appended, as it was; a damaged record for what is not in our form, as of another program. Throws for an older server. */
+export function fromEventStoreDb(event: RecordedEvent): LogRecord {
+  const { id, type, streamId: stream } = event
   const position = positionOf(event)
   if (position === null) throw new Error(olderServer)
-  return { id, stream, revision: Number(revision), position, type, version, at, data, content, meta }
+  const { version, at, meta } = Metadata.safeParse(event.metadata).data ?? {}
+  const { data, content } = Data.safeParse(event.data).data ?? {}
+  return recordOf({
+    id,
+    stream,
+    revision: Number(event.revision),
+    position,
+    type,
+    version,
+    at,
+    data,
+    content,
+    meta,
+  })
 }
 
 /** What is said of a server that does not tell positions of the events of a stream. */

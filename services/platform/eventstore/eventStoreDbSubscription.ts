@@ -11,9 +11,15 @@ import {
   type EventStoreDBClient,
   type Filter,
 } from '@eventstore/db-client'
-import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { streamPrefixes } from '#domain/kernel/streams.ts'
-import { isWanted, type EventFilter, type HandleEvents, type Subscription } from '../ports/eventStore.ts'
+import {
+  isWanted,
+  type EventFilter,
+  type HandleEvents,
+  type LogRecord,
+  type Subscription,
+} from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { answered } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs } from './eventStoreDbEnvelope.ts'
@@ -128,7 +134,7 @@ export function followFeed(
 }
 
 interface Taken {
-  readonly events: readonly StoredEvent[]
+  readonly events: readonly LogRecord[]
   readonly upTo: Position
 }
 

@@ -1,5 +1,5 @@
 /** The embedded event store: one table in a SQLite file, one writer process. */
-import type { EventMeta, Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import type {
   AppendResult,
   EventFilter,
@@ -7,6 +7,7 @@ import type {
   EventToAppend,
   ExpectedRevision,
   HandleEvents,
+  LogRecord,
   ReadStream,
   Subscription,
 } from '../ports/eventStore.ts'
@@ -15,6 +16,7 @@ import type { ReportFault } from '../ports/faults.ts'
 import { openSqlite, type SqlValue } from '../engines/sqlite.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './catchUpSubscription.ts'
+import { largestRecordBytes, recordOfText } from './storedRecord.ts'
 import type { Follower, Found } from './catchUpSubscription.ts'
 
 /** Earlier formats of the file are not read any more. */
@@ -37,8 +39,34 @@ const formats = [
    ) STRICT`,
 ]
 
-const columns = 'position, id, stream, revision, type, version, at, data, content, meta'
-type Row = [number, string, string, number, string, number, string, string, string | null, string]
+/** Positions above are none that this has given: some are too large for a number. */
+const largestPosition = 1_000_000_000_000_000
+const whole = (column: string) => `iif(${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}, ${column}, -1)`
+const size = 'octet_length(data) + octet_length(meta) + ifnull(octet_length(content), 0)'
+/** A name is cut, and a text that is too long is left on the disk. */
+const bounded = (column: string) => `iif(${size} <= ${largestRecordBytes}, ${column}, NULL)`
+const name = (column: string) => `substr(${column}, 1, 500)`
+const columns = [
+  whole('position'),
+  ...['id', 'stream'].map(name),
+  whole('revision'),
+  name('type'),
+  whole('version'),
+  name('at'),
+  ...['data', 'content', 'meta'].map(bounded),
+].join(', ')
+type Row = [
+  number,
+  string,
+  string,
+  number,
+  string,
+  number,
+  string,
+  string | null,
+  string | null,
+  string | null,
+]
 
 // Appends of one turn of the event loop share a transaction: its fsync is most of what an append costs.
 const largestGroup = 256
@@ -55,15 +83,20 @@ interface Append {
 
 type Db = ReturnType<typeof openSqlite>
 
+const lastPosition = `SELECT max(position) FROM events WHERE position <= ${largestPosition}`
+
 function statements(db: Db) {
   const revisionOf = db.prepare<[string], [number | null]>(
-    'SELECT max(revision) FROM events WHERE stream = ?',
+    `SELECT min(max(revision), ${Number.MAX_SAFE_INTEGER}) FROM events WHERE stream = ?`,
   )
   const between = db.prepare<[string, number, number], [number, string]>(
-    'SELECT position, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision',
+    `SELECT ${whole('position')}, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
   )
   const insert = db.prepare<[string, string, number, string, number, string, string, string | null, string]>(
-    'INSERT INTO events (id, stream, revision, type, version, at, data, content, meta) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    // Of its own accord SQLite would go on from the largest number in the table, which a damaged row may have.
+    `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta) VALUES (
+       (SELECT max(iif(seq <= ${largestPosition}, seq, 0), ifnull((${lastPosition}), 0)) + 1
+        FROM sqlite_sequence WHERE name = 'events'), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const forwards = db.prepare<[string, number, number], Row>(
     `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
@@ -71,11 +104,11 @@ function statements(db: Db) {
   const backwards = db.prepare<[string, number, number], Row>(
     `SELECT ${columns} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
   )
-  const all = db.prepare<[number, number], Row>(
-    `SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
+  const last = db.prepare<[], [number | null]>(lastPosition)
+  const next = db.prepare<[number], [number | null]>(
+    `SELECT min(position) FROM events WHERE position > ? AND position <= ${largestPosition}`,
   )
-  const last = db.prepare<[], [number | null]>('SELECT max(position) FROM events')
-  return { revisionOf, between, insert, forwards, backwards, all, last }
+  return { revisionOf, between, insert, forwards, backwards, last, next }
 }
 
 interface SqliteLog extends ReturnType<typeof statements> {
@@ -103,8 +136,7 @@ export function openSqliteEventStore({ file, onFault }: { file: string; onFault:
   return {
     append: (stream, expected, events) => append(log, stream, expected, events),
     readStream: async (stream, range) => readStream(log, stream, range),
-    readAll: async (after, limit, wanted) =>
-      wanted === undefined ? readAll(log, after, limit) : readWanted(log, after, limit, wanted),
+    readAll: async (after, limit, wanted) => readAll(log, after, limit, wanted),
     head: async () => head(log),
     subscribe: (after, batch, handle, wanted) => subscribe(log, after, batch, handle, wanted),
     ready: async () => {
@@ -114,11 +146,7 @@ export function openSqliteEventStore({ file, onFault }: { file: string; onFault:
   }
 }
 
-function readAll(log: SqliteLog, after: Position | null, limit: number): readonly StoredEvent[] {
-  return log.all.all(Number(after ?? 0), Math.max(0, limit)).map(storedEvent)
-}
-
-/** What comes next for a subscription. Synchronous, so nothing is appended between its two reads. */
+/** What comes next for a subscription. Synchronous, so nothing is appended between its reads. */
 function find(
   log: SqliteLog,
   after: Position | null,
@@ -130,10 +158,11 @@ function find(
     const upTo = events.at(-1)?.position
     return upTo === undefined ? null : { events, upTo }
   }
-  // Looks through a bounded part of the log per turn, so that others get theirs.
-  const end = Math.min(Number(after ?? 0) + lookedThrough, log.last.get()?.[0] ?? 0)
-  if (end <= Number(after ?? 0)) return null
-  const events = readWanted(log, after, limit, wanted, end)
+  // Looks through a bounded part of the log per turn, so that others get theirs. Where positions have a gap, it goes on behind it.
+  const begin = log.next.get(Number(after ?? 0))?.[0] ?? null
+  if (begin === null) return null
+  const end = Math.min(begin + lookedThrough, log.last.get()?.[0] ?? 0)
+  const events = readAll(log, after, limit, wanted, end)
   const full = events.length === limit ? events.at(-1) : undefined
   return { events, upTo: full?.position ?? String(end) }
 }
@@ -143,20 +172,25 @@ function head(log: SqliteLog): Position | null {
   return position === null ? null : String(position)
 }
 
-function readWanted(
+function readAll(
   log: SqliteLog,
   after: Position | null,
   limit: number,
-  wanted: EventFilter,
-  upTo = Number.MAX_SAFE_INTEGER,
-): readonly StoredEvent[] {
-  const { sql, values } = filterSql(wanted)
-  return log.db
-    .prepare<readonly SqlValue[], Row>(
-      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND ${sql} ORDER BY position LIMIT ?`,
-    )
-    .all(Number(after ?? 0), upTo, ...values, Math.max(0, limit))
-    .map(storedEvent)
+  wanted?: EventFilter,
+  upTo = largestPosition,
+): readonly LogRecord[] {
+  const most = Math.max(0, limit)
+  const { sql, values } = wanted ? filterSql(wanted) : { sql: 'TRUE', values: [] }
+  const select = (place: string, ...of: readonly SqlValue[]) =>
+    log.db
+      .prepare<readonly SqlValue[], Row>(
+        `SELECT ${columns} FROM events WHERE ${place} AND ${sql} ORDER BY position LIMIT ?`,
+      )
+      .all(...of.slice(0, -1), ...values, of.at(-1) ?? 0)
+      .map(recordOfRow)
+  const strays = after === null ? select(`(position < 1 OR position > ${largestPosition})`, most) : []
+  const placed = select('position > ? AND position <= ?', Number(after ?? 0), upTo, most - strays.length)
+  return [...strays, ...placed]
 }
 
 function appendNow(log: SqliteLog, { stream, expected, events }: Append): AppendResult {
@@ -230,13 +264,13 @@ function readStream(
   log: SqliteLog,
   stream: string,
   { from, direction, limit }: ReadStream,
-): readonly StoredEvent[] {
+): readonly LogRecord[] {
   const most = Math.max(0, limit)
   switch (direction) {
     case 'forwards':
-      return from === 'end' ? [] : log.forwards.all(stream, from, most).map(storedEvent)
+      return from === 'end' ? [] : log.forwards.all(stream, from, most).map(recordOfRow)
     case 'backwards':
-      return log.backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(storedEvent)
+      return log.backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(recordOfRow)
   }
 }
 
@@ -266,21 +300,10 @@ async function close(log: SqliteLog): Promise<void> {
   log.db.close()
 }
 
-function storedEvent(row: Row): StoredEvent {
-  const [position, id, stream, revision, type, version, at, data, content, meta] = row
-  const parsed: EventMeta = JSON.parse(meta)
-  return {
-    id,
-    stream,
-    revision,
-    position: String(position),
-    type,
-    version,
-    at,
-    data: JSON.parse(data),
-    content,
-    meta: parsed,
-  }
+function recordOfRow(row: Row): LogRecord {
+  const [place, id, stream, revision, type, version, at, data, content, meta] = row
+  const position = String(place >= 1 && place <= largestPosition ? place : 0)
+  return recordOfText({ position, id, stream, revision, type, version, at, data, content, meta })
 }
 
 /** The events that are wanted, as a condition. */

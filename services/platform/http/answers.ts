@@ -5,11 +5,23 @@ import type { FaultAnswer } from '#domain/api/fields.schema.ts'
 import type { Logger } from '#platform/log.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { EngineUnavailable, isDiskFull, NotFolded, TooLarge } from '#platform/ports/faults.ts'
+import {
+  CannotOpen,
+  DamagedBlob,
+  EngineUnavailable,
+  isDiskFull,
+  NotFolded,
+  TooLarge,
+} from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/telemetry/requests.ts'
 
 /** What an operator has to look at. */
-const logged: ReadonlySet<FaultCode> = new Set<FaultCode>(['internal', 'history_unreadable', 'disk_full'])
+const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
+  'internal',
+  'history_unreadable',
+  'record_damaged',
+  'disk_full',
+])
 
 /** Answers faults as `{error, code, field?, requestId}`. Any other error is logged in full and answered without details. */
 export function answers(log: Logger, fresh: () => string): Middleware {
@@ -53,6 +65,11 @@ function faultOf(thrown: unknown): Fault {
   if (thrown instanceof EngineUnavailable && isDiskFull(thrown)) return new Fault('disk_full')
   if (thrown instanceof EngineUnavailable) return new Fault('engine_unavailable')
   if (thrown instanceof UnreadableEvent) return new Fault('history_unreadable')
+  if (thrown instanceof DamagedBlob || thrown instanceof CannotOpen)
+    return new Fault(
+      'record_damaged',
+      'What was saved here is damaged. Ask the operator of this server to look at it.',
+    )
   if (thrown instanceof TooLarge) return new Fault('too_large')
   // What the router throws of an address that cannot be decoded.
   if (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
@@ -74,6 +91,6 @@ const codeOfHost: Record<CodeHostFault['kind'], FaultCode> = {
   forbidden: 'code_host_refused',
   not_found: 'code_host_refused',
   invalid: 'code_host_refused',
-  rate_limited: 'code_host_refused',
+  rate_limited: 'rate_limited',
   unavailable: 'code_host_unavailable',
 }

@@ -43,7 +43,7 @@ export async function signedIn(
   return person
 }
 
-/** Lets those pass whom `ADMINS` names. */
+/** Lets the administrators pass. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },

@@ -10,6 +10,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { answers } from './answers.ts'
+import { createBodies } from './bodies.ts'
 import { readJson } from './body.ts'
 import { mount, routeWith, type Route } from './route.ts'
 import type { Identity } from './session.ts'
@@ -33,7 +34,7 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
   const app = new Koa()
   app.silent = true
   app.use(answers(logger('silent'), () => 'request-1'))
-  app.use(readJson())
+  app.use(readJson(createBodies()))
   app.use((context, next) => {
     context.state.identity = identity
     return next()
@@ -174,6 +175,23 @@ describe('a route', () => {
       status: 401,
       body: { code: 'sign_in_required' },
     })
+  })
+
+  test('tells who may not use the call so, before what is wrong with the input', async () => {
+    const ask = await serving([
+      route(
+        thing,
+        async () => {
+          throw new Fault('onboarding_incomplete')
+        },
+        async () => ({}),
+      ),
+    ])
+    for (const body of ['{}', '{"name":"n"}'])
+      expect(await ask('POST', '/api/things/t', body)).toMatchObject({
+        status: 403,
+        body: { code: 'onboarding_incomplete' },
+      })
   })
 
   test('leaves other addresses and methods to who comes next', async () => {

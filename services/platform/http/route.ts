@@ -34,6 +34,8 @@ export type Guard<S, Needs, Gives> = (asked: Needs, services: S) => Promise<Give
 
 export interface Route<S> {
   readonly call: AnyCall
+  /** Throws where the person may not use the call, whatever its input is. */
+  admit(asked: Pick<Asked<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
   /** `accept` notes a write that may come again, once the guards have let it pass. */
   serve(asked: Asked<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
@@ -64,6 +66,8 @@ export interface RouteOf<S> {
 export function routeWith<S>(): RouteOf<S> {
   return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
     call,
+    // The first guard of a call that is not open to anybody asks who the person is, or waits for nothing without a query.
+    admit: async (asked: unknown, services: S) => steps[0]?.(asked as never, services),
     async serve(asked: Asked<AnyCall>, services: S, accept: Accept) {
       let known: Asked<AnyCall> = asked
       let result: unknown
@@ -96,13 +100,13 @@ export function mount<S>(
   { fresh, idempotency }: Mounting,
 ): Middleware {
   const router = new Router({ prefix, sensitive: true })
-  for (const { call, serve } of routes) {
+  for (const { call, admit, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
       if (identity === null && call.open !== 'anybody') throw new Fault('sign_in_required')
-      const params = checked(call.params, context.params)
-      const query = checked(call.query, context.query)
-      const body = checked(call.body, context.request.body ?? {})
+      const { params, query, body } = await inputOf(call, context, async () => {
+        if (call.open !== 'anybody') await admit({ identity, query: {} }, services)
+      })
       const requestId = requestIdOf(context) ?? fresh()
       const key = keyOf(context)
       // Who may be anybody has no keys of their own.
@@ -156,6 +160,20 @@ export function keyedCommandId(context: Context, identity: Identity): string | u
 /** The same key of the same person for the same address names the same command. */
 function commandIdOf(key: string, { userId }: Identity, address: string): string {
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
+}
+
+/** The input of a call. Who may not use the call is told so by `admit`, before what is wrong with the input. */
+async function inputOf(call: AnyCall, context: Context, admit: () => Promise<void>) {
+  try {
+    return {
+      params: checked(call.params, context.params),
+      query: checked(call.query, context.query),
+      body: checked(call.body, context.request.body ?? {}),
+    }
+  } catch (fault) {
+    await admit()
+    throw fault
+  }
 }
 
 function checked(schema: z.ZodType, input: unknown): unknown {

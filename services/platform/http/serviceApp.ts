@@ -8,6 +8,7 @@ import type { Ids } from '#platform/ports/ids.ts'
 import { adoptRequest, requests } from '#platform/telemetry/requests.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
 import { answers } from './answers.ts'
+import { createBodies } from './bodies.ts'
 import { readJson } from './body.ts'
 import { health, type Details, type Parts } from './health.ts'
 import { timeLimit } from './timeLimit.ts'
@@ -45,7 +46,7 @@ export async function startServiceApp(
   app.use(health(options.parts, options.details))
   app.use(timeLimit(requestMs))
   app.use(callersOnly(options.apis, services.tokens))
-  app.use(readJson())
+  app.use(readJson(createBodies()))
   for (const api of options.apis.values()) app.use(api)
   app.use(() => {
     throw new Fault('not_found', 'There is no such call.')

@@ -10,6 +10,8 @@ export interface Blobs {
   put(bytes: Uint8Array): Promise<string>
   /** The bytes, checked against their hash; `undefined` when there are none. Throws `DamagedBlob` when they do not match. */
   get(hash: string): Promise<Uint8Array | undefined>
+  /** Whether the bytes are there and have their hash, in bounded memory. */
+  check(hash: string): Promise<'whole' | 'changed' | 'missing'>
   /** Removes the blob; with `putBefore`, only if it was last put before that moment, so that a blob that is put meanwhile stays. */
   remove(hash: string, putBefore?: Date): Promise<void>
   /**

@@ -34,6 +34,10 @@ export interface BusMessages {
   readonly presence: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] }
   /** The code host told of a change of installations of the App, or of what they may. */
   readonly installations: { readonly changed: true }
+  /** The code host asked a holder of tokens to wait until then, in ms since the epoch. The holder's name is no secret. */
+  readonly hostWait: { readonly holder: string; readonly until: number }
+  /** A stream was set aside, or is back in use: documents that it is in say so by now. */
+  readonly quarantine: { readonly stream: string }
 }
 export type Topic = keyof BusMessages
 

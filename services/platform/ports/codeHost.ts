@@ -58,6 +58,8 @@ export interface HostPullRequest {
   readonly htmlUrl: string
   readonly state: 'open' | 'closed'
   readonly merged: boolean
+  /** Its text in Markdown. */
+  readonly body: string
 }
 
 /** A pull request to read: by the host's own id, which outlives a rename, or by its number where that is not known yet. */
@@ -109,6 +111,19 @@ export class CodeHostFault extends Error {
   }
 }
 
+/** Writes; where the host does not say what came of that, what was written is looked up, and the fault stands where it is not there. */
+export function writeOrFind<Written>(
+  write: () => Promise<Written>,
+  find: () => Promise<Written | undefined>,
+): Promise<Written> {
+  return write().catch(async (fault: unknown) => {
+    const isUnclear = fault instanceof CodeHostFault && fault.kind === 'unavailable'
+    const found = isUnclear ? await find().catch(() => undefined) : undefined
+    if (found === undefined) throw fault
+    return found
+  })
+}
+
 /** The tip of a branch. */
 export interface HostBranch {
   readonly commit: string
@@ -133,6 +148,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /** Ends the grant; a token the host no longer knows is fine. */
   revoke(accessToken: string): Promise<void>
   account(accessToken: string): Promise<HostAccount>
+  /** The scopes of a token, as `repo`; `null` where the host lists none, as for those with finer rights. */
+  tokenScopes(accessToken: string): Promise<readonly string[] | null>
   /** All repositories the person can reach, most recently updated first, paged by 100 up to 1,000. */
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
@@ -209,8 +226,17 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   allowance(
     accessToken: string,
   ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
-  /** Where a person installs or manages the provider's app. Throws `setup_required`. */
+  /** How long the host asked the token's holder to wait before the next request, in ms from now; 0 where it did not. */
+  waitMs(accessToken: string): number
+  /**
+   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port keep such a wait by themselves;
+   * git does not know of it.
+   */
+  throwIfRateLimited(accessToken: string): void
+  /** Git was refused for a limit: the token's holder waits for a minute. Answers what is said of it. */
+  recordGitRateLimit(accessToken: string): CodeHostFault
   /** The token that this server was given in place of an App: its owner is the one person who signs in. */
   readonly ownToken?: string
+  /** Where a person installs or manages the provider's app. Throws `setup_required`. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

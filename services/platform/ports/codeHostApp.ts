@@ -108,6 +108,8 @@ export interface CodeHostApps {
   /** Whether the App has a key, so that the other calls can do something. */
   hasKey(): Promise<boolean>
   app(): Promise<AppAtHost>
+  /** Whether other accounts than its owner's may install the App; `null` where the host does not say, or there is no App. */
+  isPublic(): Promise<boolean | null>
   /** Up to 1,000. */
   installations(): Promise<readonly Installation[]>
   installationRequests(): Promise<readonly InstallationRequest[]>

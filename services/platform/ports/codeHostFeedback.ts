@@ -113,6 +113,8 @@ export interface CodeHostFeedback {
     number: number,
     comment: { readonly threadId: string | null; readonly body: string },
   ): Promise<string>
+  /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
+  editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /** Resolves the threads of a pull request that begin with one of these comments. Answers how many there are, also of those that were resolved before. */
   resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<number>
   /** Makes a pull request a draft, or ready for review. */

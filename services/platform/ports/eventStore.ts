@@ -1,8 +1,9 @@
 /**
  * The log: events appended once, in order, never changed. Held by `tests/contracts/eventStore.spec.ts`,
- * which every adapter passes unchanged.
+ * which every adapter passes unchanged. A disk or a person may damage what is stored: every read gives such a record as a
+ * `DamagedRecord` in its place and goes on, and whoever reads sets that record's stream aside.
  */
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { DamageReason, Position, StoredEvent } from '#domain/kernel/event.ts'
 
 /** The revision that a stream must have for an append: `-1` when it must not exist yet. */
 export type ExpectedRevision = number
@@ -15,6 +16,33 @@ export type ExpectedRevision = number
 export type AppendResult =
   | { readonly kind: 'appended'; readonly positions: readonly Position[] }
   | { readonly kind: 'conflict'; readonly actual: number }
+
+/** What is stored in the place of an event and cannot be taken for one. Its names may be damaged too. */
+export interface DamagedRecord {
+  readonly damage: DamageReason
+  readonly stream: string
+  /** `-1` when the record does not tell it. */
+  readonly revision: number
+  /** `'0'` when the record does not tell it: it then comes before all others. */
+  readonly position: Position
+  readonly type: string
+  /** Its `meta.hash`, where that can still be read. */
+  readonly hash: string | null
+  /** What its facts and metadata begin with, as they are stored: never content. */
+  readonly beginning: string
+}
+
+/** What a read gives: an event, or what is left of one. */
+export type LogRecord = StoredEvent | DamagedRecord
+
+export function isDamaged(record: LogRecord): record is DamagedRecord {
+  return 'damage' in record
+}
+
+/** The events among the records, for readers to whom a damaged stream says nothing. */
+export function intact(records: readonly LogRecord[]): readonly StoredEvent[] {
+  return records.filter((record): record is StoredEvent => !isDamaged(record))
+}
 
 /** An event before the log has given it its position. */
 export type EventToAppend = Omit<StoredEvent, 'position'>
@@ -54,8 +82,8 @@ export function isWanted(
   )
 }
 
-/** Takes the wanted events of the log, all up to the position. */
-export type HandleEvents = (events: readonly StoredEvent[], upTo: Position) => Promise<void>
+/** Takes the wanted records of the log, all up to the position. */
+export type HandleEvents = (events: readonly LogRecord[], upTo: Position) => Promise<void>
 
 /** A running subscription. `stop` resolves when no handler runs any more. */
 export interface Subscription {
@@ -74,9 +102,9 @@ export interface EventStore {
    * Events of one stream in the requested order; an unknown stream has none. A stream whose first events an engine has removed begins
    * later; throws `RemovedStream` when all were removed.
    */
-  readStream(stream: string, read: ReadStream): Promise<readonly StoredEvent[]>
+  readStream(stream: string, read: ReadStream): Promise<readonly LogRecord[]>
   /** Events of all streams with `position > after`, in position order, the first `limit` that are wanted; `null` starts at the beginning. */
-  readAll(after: Position | null, limit: number, wanted?: EventFilter): Promise<readonly StoredEvent[]>
+  readAll(after: Position | null, limit: number, wanted?: EventFilter): Promise<readonly LogRecord[]>
   /** The position of the last event in the log, or `null` when it is empty. */
   head(): Promise<Position | null>
   /**

@@ -89,7 +89,12 @@ export class DamagedBlob extends Error {
 
 /** Sealed bytes do not open: they were changed, or sealed with another context. */
 export class CannotOpen extends Error {
-  override readonly name = 'CannotOpen'
+  override readonly name: string = 'CannotOpen'
+}
+
+/** Sealed bytes do not open, because the key of their scope is missing. It was not destroyed on purpose: that leaves a mark. */
+export class KeyMissing extends CannotOpen {
+  override readonly name = 'KeyMissing'
 }
 
 /** The scope's key was destroyed: nothing more can be sealed under it. */

@@ -3,7 +3,7 @@
  * `tests/contracts/rpc.spec.ts`.
  */
 import type { WorkspaceOutcome } from '#domain/api/cleanUp.ts'
-import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
+import type { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -60,7 +60,15 @@ export interface Questions {
     readonly answered: {
       /** `null`: there is no such text file. */
       readonly ranges:
-        | readonly { readonly from: number; readonly to: number; readonly executionId: string | null }[]
+        | readonly {
+            readonly from: number
+            readonly to: number
+            readonly executionId: string | null
+            /** The file's path when the lines were written, where that was another one. */
+            readonly path?: string
+            /** The `lineHash` of each line; left out where there are too many lines. */
+            readonly hashes?: readonly string[]
+          }[]
         | null
       /** Git's name of the content whose lines these are. */
       readonly blob?: string
@@ -92,6 +100,11 @@ export interface Questions {
   readonly hosts: {
     readonly asked: { readonly projectId: string; readonly ownerId: string }
     readonly answered: { readonly suggestions: readonly HostSuggestion[] }
+  }
+  /** What a project's repository is, asked of a runner that has fetched it. The caller has checked whose project it is. */
+  readonly repository: {
+    readonly asked: { readonly projectId: string; readonly ownerId: string }
+    readonly answered: { readonly repository: ShownRepository }
   }
   /** A seal over the log as it is when this is asked, made now where there is none; asked of whoever seals. */
   readonly seal: {

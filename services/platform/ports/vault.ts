@@ -8,7 +8,7 @@ export interface Vault {
    * again to open it. Throws `KeyDestroyed` once the scope was destroyed.
    */
   seal(scope: string, context: string, plain: Uint8Array): Promise<Uint8Array>
-  /** The plain bytes; `undefined` once the scope's key was destroyed. Throws `CannotOpen` when the bytes were changed or the context is another. */
+  /** The plain bytes; `undefined` once the scope's key was destroyed. Throws `CannotOpen` when the bytes were changed or the context is another, and `KeyMissing` when there is no such key. */
   open(scope: string, context: string, sealed: Uint8Array): Promise<Uint8Array | undefined>
   /** Destroys the scope's key and its secrets, for good. */
   destroy(scope: string): Promise<void>

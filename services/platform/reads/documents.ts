@@ -12,7 +12,12 @@ export interface Documents {
   find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
   count(view: View<ViewDocument>, where: Find['where']): Promise<number>
   /** The document as of a place in its stream, also when the projection has not got there yet, or is being made. */
-  asOf<D extends ViewDocument>(view: View<D>, stream: string, id: string, head: Head): Promise<D | undefined>
+  asOf<D extends ViewDocument>(
+    view: View<D>,
+    stream: string,
+    id: string,
+    head: Pick<Head, 'revision'>,
+  ): Promise<D | undefined>
   /** The document as of the end of its stream. */
   now<D extends ViewDocument>(view: View<D>, stream: string, id: string): Promise<D | undefined>
 }
@@ -86,7 +91,14 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
     },
     count: (view, where) => readStore.count(view.collection, where),
     asOf,
-    now: async (view, stream, id) => asOf(view, stream, id, await log.headOf(stream)),
+    now: async (view, stream, id) => {
+      const head = await log.headOf(stream).catch((fault: unknown): Pick<Head, 'revision'> => {
+        // As far as the stream can be read.
+        if (fault instanceof UnreadableEvent) return { revision: Infinity }
+        throw fault
+      })
+      return asOf(view, stream, id, head)
+    },
   }
 }
 

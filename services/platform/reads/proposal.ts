@@ -7,7 +7,7 @@ import { proposePullRequest, type Proposal } from '#domain/task/codeHost/proposa
 import { chatView } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Documents } from './documents.ts'
-import type { SealedBlobs } from '../eventlog/sealedBlobs.ts'
+import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
 interface Recorded {
   readonly documents: Documents
@@ -44,7 +44,7 @@ export async function proposalFor(services: Recorded, task: TaskDocument): Promi
   })
 }
 
-/** The files of a recorded diff; none when it is gone. */
+/** The files of a recorded diff; none when it is gone or damaged. */
 export async function changedFilesOf(
   services: Pick<Recorded, 'blobs'>,
   taskId: string,
@@ -53,13 +53,13 @@ export async function changedFilesOf(
   return (await recordedFilesOf(services, taskId, blob)) ?? []
 }
 
-/** The files of a recorded diff, which has none without a blob; `undefined` when the blob is gone. */
+/** The files of a recorded diff, which has none without a blob; `undefined` when the blob is gone or damaged. */
 export async function recordedFilesOf(
   { blobs }: Pick<Recorded, 'blobs'>,
   taskId: string,
   blob: BlobRef | null,
 ): Promise<ChangedFile[] | undefined> {
   if (!blob) return []
-  const bytes = await blobs.get(scopeOfStream(taskStream(taskId)), blob)
+  const bytes = await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), blob))
   return bytes && z.array(ChangedFile).parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
 }

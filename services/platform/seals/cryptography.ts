@@ -6,10 +6,18 @@ import type { Cryptography } from '#domain/proof/bundleHashes.ts'
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export const cryptography: Cryptography = {
   sha256: (bytes) => new Uint8Array(createHash('sha256').update(bytes).digest()),
   utf8: (text) => encoder.encode(text),
+  text(bytes) {
+    try {
+      return decoder.decode(bytes)
+    } catch {
+      return undefined
+    }
+  },
   isSignedBy: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
 }
 

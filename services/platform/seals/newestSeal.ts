@@ -1,10 +1,9 @@
 /** The seals in the log itself. */
-import type { StoredEvent } from '#domain/kernel/event.ts'
 import { sealStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { notesOf } from '#domain/proof/sealNotes.ts'
 import { LogSealed, type Seal } from '#domain/seal.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 /** A seal as the log has it. */
@@ -22,13 +21,29 @@ export class UnreadableSeal extends Error {
   override readonly name = 'UnreadableSeal'
 }
 
-/** The last seal of the epoch; `undefined` before the first. Throws `UnreadableSeal`. */
+/** The last seal of the epoch that is not damaged; `undefined` before the first. Throws `UnreadableSeal` where it says something else. */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
-  const [last] = await store.readStream(sealStream(epoch), { from: 'end', direction: 'backwards', limit: 1 })
-  const seal = last && recorded(last)
-  if (last && !seal)
-    throw new UnreadableSeal(`${last.stream} @ ${last.revision} cannot be read: it was changed.`)
-  return seal
+  // Nearly always the first that is looked at.
+  for (const limit of [2, page]) {
+    const found = await store.readStream(sealStream(epoch), { from: 'end', direction: 'backwards', limit })
+    const [end, before] = found
+    if (end && !isDamaged(end) && before?.revision !== -1 && end.revision !== (before?.revision ?? -1) + 1)
+      throw new UnreadableSeal(`${end.stream} @ ${end.revision} does not come after the seal before it.`)
+    const [last] = intact(found)
+    const seal = last && recorded(last)
+    if (last && !seal)
+      throw new UnreadableSeal(`${last.stream} @ ${last.revision} cannot be read: it was changed.`)
+    if (seal) return seal
+  }
+  return undefined
+}
+
+/** The same for those to whom a seal that cannot be read is none. */
+export async function readableSeal(store: Streams, identity: LogIdentity): Promise<RecordedSeal | undefined> {
+  return newestSeal(store, identity).catch((fault: unknown) => {
+    if (fault instanceof UnreadableSeal) return undefined
+    throw fault
+  })
 }
 
 const page = 500
@@ -51,7 +66,9 @@ export function outsideSeal(logId: string, { revision, at, seal }: RecordedSeal)
   return { revision, at, ...notesOf(logId, seal) }
 }
 
-function recorded({ revision, at, data, meta: { hash } }: StoredEvent): RecordedSeal | undefined {
+function recorded(record: LogRecord): RecordedSeal | undefined {
+  if (isDamaged(record)) return undefined
+  const { revision, at, data, meta } = record
   const seal = LogSealed.data.safeParse(data).data
-  return seal && { revision, at, hash, seal }
+  return seal && { revision, at, hash: meta.hash, seal }
 }

@@ -4,9 +4,9 @@
  * they are computed again from the log.
  */
 import { z } from 'zod'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import { logStream, sealStream } from '#domain/kernel/streams.ts'
-import { LogRestored, type LogIdentity } from '#domain/log.ts'
+import { LogRestored, RestoredEpoch, type LogIdentity } from '#domain/log.ts'
 import { leafOf } from '#domain/proof/bundleHashes.ts'
 import { leafHash, type Hash } from '#domain/proof/merkleTree.ts'
 import { headLeaf } from '#domain/proof/sealNotes.ts'
@@ -21,6 +21,7 @@ import {
   type TiledTree,
 } from '#domain/proof/tiles.ts'
 import { LogSealed } from '#domain/seal.ts'
+import { isDamaged, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { Change, Collection, ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from './cryptography.ts'
 
@@ -140,21 +141,24 @@ function noTrees(identity: LogIdentity): SealTrees {
   }
 }
 
-/** Adds the next event of the log. */
-export function addEvent(trees: SealTrees, event: StoredEvent): void {
-  const { stream, revision, position, type, meta } = event
+/** Adds the next record of the log, with the hash that is sealed of it. */
+export function addRecord(trees: SealTrees, record: LogRecord, hash: string): void {
+  const { stream, position, type } = record
+  // The stream's heads are numbers from 0 on; of a damaged record it may not be known.
+  const revision = Math.max(record.revision, 0)
+  const data = isDamaged(record) ? undefined : record.data
   const index = trees.log.size
-  setLeaf(trees.log, index, leafHash(sha256, leafOf(meta.hash)))
+  setLeaf(trees.log, index, leafHash(sha256, leafOf(hash)))
   const ordinal = trees.heads.get(stream)?.ordinal ?? trees.heads.size
-  trees.heads.set(stream, { ordinal, revision, hash: meta.hash, index })
+  trees.heads.set(stream, { ordinal, revision, hash, index })
   trees.touched.add(stream)
-  trees.last = { stream, revision, hash: meta.hash, position }
+  trees.last = { stream, revision, hash, position }
   if (type === LogSealed.type && stream === sealStream(trees.identity.epoch)) {
-    const seal = LogSealed.data.safeParse(event.data).data
+    const seal = LogSealed.data.safeParse(data).data
     trees.unsealed = seal === undefined ? trees.unsealed : index - seal.size
   } else trees.unsealed += 1
   const restored = stream === logStream && type === LogRestored.type
-  const epoch = restored ? LogRestored.data.safeParse(event.data).data?.epoch : undefined
+  const epoch = restored ? RestoredEpoch.safeParse(data).data?.epoch : undefined
   if (epoch !== undefined && epoch > trees.identity.epoch) trees.newerEpoch = epoch
 }
 

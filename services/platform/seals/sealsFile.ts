@@ -18,13 +18,21 @@ export interface OutsideSeal extends SealNotes {
   readonly at: string
 }
 
+export interface SealLine {
+  /** Counts from 1. */
+  readonly number: number
+  readonly text: string
+  /** What it says; `undefined` where it is no seal. */
+  readonly seal: OutsideSeal | undefined
+}
+
 export interface SealsFile {
   /** The newest seal of the epoch that the file ends with; `undefined` where there is none. */
   newest(): Promise<OutsideSeal | undefined>
   /** Adds them at the end, on the disk when it resolves. */
   append(seals: readonly OutsideSeal[]): Promise<void>
-  /** Every line in order: what it says, or `undefined` where it cannot be read. */
-  all(): AsyncGenerator<OutsideSeal | undefined>
+  /** Every line in order, but for empty ones. */
+  all(): AsyncGenerator<SealLine>
 }
 
 /** A seal has some 800 bytes and at most 20,000 with cosignatures, so that the last few are in here. */
@@ -76,12 +84,15 @@ async function append(path: string, seals: readonly OutsideSeal[]): Promise<void
   }
 }
 
-async function* all(path: string): AsyncGenerator<OutsideSeal | undefined> {
+async function* all(path: string): AsyncGenerator<SealLine> {
   const file = await opened(path)
   if (!file) return
+  let number = 0
   try {
-    for await (const line of createInterface({ input: file.createReadStream({ autoClose: false }) }))
-      if (line !== '') yield sealIn(line)
+    for await (const text of createInterface({ input: file.createReadStream({ autoClose: false }) })) {
+      number += 1
+      if (text !== '') yield { number, text, seal: sealIn(text) }
+    }
   } finally {
     await file.close()
   }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { LogIdentity } from '#domain/log.ts'
 import { originOf } from '#domain/proof/bundleHashes.ts'
 import { verifierKey, writeVerifierKey, type VerifierKey } from '#domain/proof/checkpoint.ts'
+import { keyFingerprint } from '#domain/proof/fingerprint.ts'
 import { withLinkedKeys, writeKeyLink } from '#domain/proof/keyLinks.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -23,11 +24,19 @@ const Stored = z
   .min(1)
 type Stored = z.infer<typeof Stored>
 
+/** A key in the form in which people hand it on. */
+export interface PublishedKey {
+  readonly fingerprint: string
+  readonly verifierKey: string
+}
+
 /** The keys of a log, newest first, under the name that it has in its epoch. */
 export interface SigningKeys {
   readonly verifiers: readonly VerifierKey[]
   /** The same as text, for people and for bundles. */
   readonly vkeys: readonly string[]
+  /** The same as text, each with the fingerprint by which people compare keys. */
+  readonly published: readonly PublishedKey[]
   /** Notes by which a key names the one that replaced it, newest first. */
   readonly links: readonly string[]
   /** Those that the first key vouches for by such notes, and itself: what another key signed may be forged. */
@@ -98,6 +107,10 @@ function keysOf(stored: Stored, identity: LogIdentity): SigningKeys {
   return {
     verifiers,
     vkeys: verifiers.map(writeVerifierKey),
+    published: verifiers.map((key) => ({
+      fingerprint: keyFingerprint(cryptography.sha256, key.publicKey),
+      verifierKey: writeVerifierKey(key),
+    })),
     links,
     vouched: verifiers.filter(({ publicKey }) => vouched.has(publicKey.join())),
     sign(message) {

@@ -7,7 +7,7 @@ import {
   type Hash,
   type Node,
 } from '#domain/proof/merkleTree.ts'
-import { leafIn, nodeIn, tileName, tileOf } from '#domain/proof/tiles.ts'
+import { leafIn, levelsInTile, nodeIn, tileName, tileOf } from '#domain/proof/tiles.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from './cryptography.ts'
 import { bytesOf, sealTiles, tileId, type TreeName } from './sealTrees.ts'
@@ -16,10 +16,23 @@ const { sha256 } = cryptography
 
 type Tiles = Pick<ReadStore, 'getMany'>
 
+/** Tiles and subtrees that were read and hashed before, so that many proofs of one tree cost little more than one. */
+export interface KnownTree {
+  readonly tiles: Map<string, Uint8Array>
+  readonly nodes: Map<string, Hash>
+}
+
+export const nothingKnown = (): KnownTree => ({ tiles: new Map(), nodes: new Map() })
+
 /** The root that the tree had at a size; `undefined` when the stored tiles do not reach so far. */
-export async function rootAt(store: Tiles, tree: TreeName, size: number): Promise<Hash | undefined> {
+export async function rootAt(
+  store: Tiles,
+  tree: TreeName,
+  size: number,
+  known?: KnownTree,
+): Promise<Hash | undefined> {
   if (size === 0) return sha256(new Uint8Array(0))
-  const [root] = (await combined(store, tree, [nodesOf(0, size)])) ?? []
+  const [root] = (await combined(store, tree, [nodesOf(0, size)], known)) ?? []
   return root
 }
 
@@ -39,8 +52,9 @@ export function storedConsistency(
   tree: TreeName,
   older: number,
   newer: number,
+  known?: KnownTree,
 ): Promise<readonly Hash[] | undefined> {
-  return combined(store, tree, consistencyPath(older, newer))
+  return combined(store, tree, consistencyPath(older, newer), known)
 }
 
 /** One hash for each list of subtrees. */
@@ -48,18 +62,44 @@ async function combined(
   store: Tiles,
   tree: TreeName,
   path: readonly (readonly Node[])[],
+  known = nothingKnown(),
 ): Promise<readonly Hash[] | undefined> {
   const names = [...new Set(path.flat().map((node) => tileName(tileOf(node))))]
-  const documents = await store.getMany(
-    sealTiles.name,
-    names.map((name) => tileId(tree, name)),
-  )
-  const tiles = new Map(names.map((name) => [name, bytesOf(documents.get(tileId(tree, name)))]))
+  const missing = names.filter((name) => !known.tiles.has(name))
+  if (missing.length > 0) {
+    const documents = await store.getMany(
+      sealTiles.name,
+      missing.map((name) => tileId(tree, name)),
+    )
+    for (const name of missing) known.tiles.set(name, bytesOf(documents.get(tileId(tree, name))))
+  }
   const hashes = path.map((nodes) => {
-    const parts = nodes.map((node) => nodeIn(sha256, tiles.get(tileName(tileOf(node))), node))
+    const parts = nodes.map((node) => subtree(known, node))
     return parts.every((part) => part !== undefined) ? combine(sha256, parts) : undefined
   })
   return hashes.every((hash) => hash !== undefined) ? hashes : undefined
+}
+
+/** The hash of a subtree: of its two halves, down to what is stored. */
+function subtree(known: KnownTree, node: Node): Hash | undefined {
+  const { level, index } = node
+  const name = `${level}/${index}`
+  const found = known.nodes.get(name)
+  if (found !== undefined) return found
+  const isStored = level % levelsInTile === 0
+  const halves = isStored
+    ? [nodeIn(sha256, known.tiles.get(tileName(tileOf(node))), node)]
+    : [0, 1].map((half) => subtree(known, { level: level - 1, index: 2 * index + half }))
+  const hash = halves.every((half) => half !== undefined) ? combine(sha256, halves) : undefined
+  if (hash !== undefined) known.nodes.set(name, hash)
+  return hash
+}
+
+/** The hash of one leaf of the log's tree; `undefined` when the stored tiles do not reach so far. */
+export async function storedLeaf(store: Tiles, index: number): Promise<Hash | undefined> {
+  const id = tileId('log', tileName({ level: 0, index: Math.floor(index / leavesInTile) }))
+  const documents = await store.getMany(sealTiles.name, [id])
+  return leafIn(bytesOf(documents.get(id)), index % leavesInTile)
 }
 
 const tilesAtOnce = 64

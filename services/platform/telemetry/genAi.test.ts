@@ -204,7 +204,7 @@ test('a turn that failed or was cancelled says how, also when its agent never be
     return append(event)
   }
   const failed = (code: string) =>
-    ExecutionFailed.of({ ...work, code, exitCode: 1, terminal: null }, { reason: 'words' })
+    ExecutionFailed.of({ ...work, code, exitCode: 1, terminal: null, retryAt: null }, { reason: 'words' })
   const errorOf = (spans: readonly Span[]) =>
     spans.map(({ ok, attributes }) => [ok, attributes['error.type']])
   expect(endOf(failed('agent_died'))).toMatchObject([

@@ -51,7 +51,12 @@ test('of what is appended, events, output, tokens, costs and ends are counted', 
       placed(TerminalOutputRecorded.of(printed, { text: 'naïve' }), terminalStream(taskId(1))),
       placed(UsageRecorded.of({ ...used, cacheWriteTokens: 13, model: 'claude-opus-5-5', costUsd: 0.25 })),
       placed(ExecutionCompleted.of({ ...work, exitCode: null, terminal: null })),
-      placed(ExecutionFailed.of({ ...work, code: 'c', exitCode: null, terminal: null }, { reason: 'r' })),
+      placed(
+        ExecutionFailed.of(
+          { ...work, code: 'c', exitCode: null, terminal: null, retryAt: null },
+          { reason: 'r' },
+        ),
+      ),
     ]),
   )
   metrics.emit({ ...appending([]), events: 'conflict' })

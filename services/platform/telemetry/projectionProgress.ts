@@ -5,7 +5,7 @@ import { isReadable, projectedEvents } from '#platform/reads/documents.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import { intact, isDamaged, type EventStore } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Lag } from './telemetry.ts'
@@ -39,7 +39,12 @@ async function look({ eventStore, readStore, clock }: Advancing): Promise<void> 
   if (!isReadable(await readStore.catalog())) throw new NotFolded('some views')
   const reached = await readStore.checkpoint(mainProjection)
   const [oldest] = await eventStore.readAll(reached, 1, projectedEvents)
-  if (oldest === undefined || clock.now().getTime() - Date.parse(oldest.at) < waitsAtMostMs) return
+  if (
+    oldest === undefined ||
+    isDamaged(oldest) ||
+    clock.now().getTime() - Date.parse(oldest.at) < waitsAtMostMs
+  )
+    return
   for (const end = performance.now() + movesWithinMs; performance.now() < end;) {
     if ((await readStore.checkpoint(mainProjection)) !== reached) return
     await pause(lookEveryMs)
@@ -56,7 +61,7 @@ export async function lagBehind(
   at: Date,
 ): Promise<Lag> {
   const waiting = await eventStore.readAll(reached, countedAtMost, projectedEvents)
-  const [oldest] = waiting
+  const [oldest] = intact(waiting)
   const ms = oldest === undefined ? 0 : at.getTime() - Date.parse(oldest.at)
   return { events: waiting.length, seconds: Math.max(ms, 0) / 1_000 }
 }

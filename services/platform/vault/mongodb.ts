@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Collection, Db } from 'mongodb'
 import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
-import { CannotOpen, KeyDestroyed, TooLarge, WrongMasterKey } from '../ports/faults.ts'
+import { CannotOpen, KeyDestroyed, KeyMissing, TooLarge, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
 import {
   checkPlace,
@@ -144,7 +144,7 @@ async function seal(vault: MongoVault, place: Place, plain: Uint8Array): Promise
 async function open(vault: MongoVault, place: Place, sealed: Uint8Array): Promise<Uint8Array | undefined> {
   const key = await keyOf(vault, place.scope)
   if (key === 'destroyed') return undefined
-  if (key === 'none') throw new CannotOpen(`Nothing was ever sealed for ${place.scope}.`)
+  if (key === 'none') throw new KeyMissing(`There is no key for ${place.scope}.`)
   return openBytes(key, place, sealed)
 }
 

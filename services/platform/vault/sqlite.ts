@@ -1,6 +1,6 @@
 /** The embedded vault: wrapped data keys and sealed secrets in a SQLite file. */
 import { randomBytes } from 'node:crypto'
-import { CannotOpen, KeyDestroyed, WrongMasterKey } from '../ports/faults.ts'
+import { CannotOpen, KeyDestroyed, KeyMissing, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
 import { openSqlite, type Sqlite } from '../engines/sqlite.ts'
 import {
@@ -155,7 +155,7 @@ function newKey(vault: SqliteVault, scope: string): Uint8Array {
 function open(vault: SqliteVault, place: Place, sealed: Uint8Array): Uint8Array | undefined {
   const key = keyOf(vault, place.scope)
   if (key === 'destroyed') return undefined
-  if (key === 'none') throw new CannotOpen(`Nothing was ever sealed for ${place.scope}.`)
+  if (key === 'none') throw new KeyMissing(`There is no key for ${place.scope}.`)
   return openBytes(key, place, sealed)
 }
 

@@ -1,5 +1,5 @@
 /** What a release wrote is read for ever: the log of a real run is checked by our code and by code that knows the document alone. */
-import { createHash } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -119,4 +119,69 @@ describe('a verifier that knows the document alone', () => {
     const digests = events.flatMap(({ meta }) => [meta.hash, meta.content?.commitment])
     for (const [, , digest] of vectors) expect(digests).toContain(digest)
   })
+
+  test('recorder D4: computes the seal, its line in the file of seals and the restore that the document shows', async () => {
+    const text = await readFile(new URL('../../../docs/log-format.md', import.meta.url), 'utf8')
+    const shown = (name: string): string => new RegExp(`\`\`\`${name}\\n(.*)\\n\`\`\``).exec(text)?.[1] ?? ''
+    const [, name = '', id = '', key64 = ''] = /`(flightdeck[^+`]+)\+([0-9a-f]{8})\+([^`]+)`/.exec(text) ?? []
+    const raw = Buffer.from(key64, 'base64').subarray(1)
+    const key = createPublicKey({
+      key: Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), raw]),
+      format: 'der',
+      type: 'spki',
+    })
+    const idUnder = (origin: string) =>
+      sha256(Buffer.concat([Buffer.from(`${origin}\n\u0001`), raw])).slice(0, 8)
+    expect(idUnder(name)).toBe(id)
+    expect(text).toContain(
+      `\`${sha256(raw)
+        .slice(0, 32)
+        .replaceAll(/.{4}(?=.)/g, '$& ')}\``,
+    )
+    const isSigned = (origin: string, size: number, root: string, signature: string) =>
+      verify(
+        null,
+        Buffer.from(`${origin}\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n`),
+        key,
+        Buffer.from(signature, 'hex'),
+      )
+    const ends = new Map(events.map((event) => [event.stream, event]))
+    const root = treeOf(events.map(({ meta }) => Buffer.from(meta.hash, 'hex')))
+    const heads = treeOf(
+      [...ends.values()].map((e) => Buffer.from(`${e.stream}\n${e.revision}\n${e.meta.hash}\n`)),
+    )
+    const seal = JSON.parse(shown('seal'))
+    expect(seal).toMatchObject({
+      size: events.length,
+      root,
+      heads: { streams: ends.size, root: heads },
+      keyId: id,
+    })
+    expect(isSigned(name, seal.size, root, seal.signature)).toBe(true)
+    expect(isSigned(`${name}/heads/${seal.size}`, ends.size, heads, seal.heads.signature)).toBe(true)
+    const noteOf = (origin: string, size: number, of: string, signature: string) =>
+      `${origin}\n${size}\n${Buffer.from(of, 'hex').toString('base64')}\n\n\u2014 ${name} ${Buffer.from(id + signature, 'hex').toString('base64')}\n`
+    expect(JSON.parse(shown('line'))).toEqual({
+      revision: 0,
+      at: '2026-11-23T22:37:00.000Z',
+      checkpoint: noteOf(name, seal.size, root, seal.signature),
+      heads: noteOf(`${name}/heads/${seal.size}`, ends.size, heads, seal.heads.signature),
+    })
+    const { epoch, tree } = JSON.parse(shown('restore'))
+    const next = name.replace(/1$/, String(epoch))
+    expect(tree).toMatchObject({ size: events.length, root, keyId: idUnder(next) })
+    expect(isSigned(`${next}/restored`, tree.size, root, tree.signature)).toBe(true)
+  })
 })
+
+/** The root by RFC 6962, in hex. */
+function treeOf(leaves: readonly Uint8Array[]): string {
+  const hashOf = (from: number, to: number): string => {
+    const [leaf] = leaves.slice(from, from + 1)
+    if (to - from === 1 && leaf) return sha256(Buffer.concat([Buffer.of(0), leaf]))
+    let left = 1
+    while (left * 2 < to - from) left *= 2
+    return sha256(Buffer.from(`01${hashOf(from, from + left)}${hashOf(from + left, to)}`, 'hex'))
+  }
+  return hashOf(0, leaves.length)
+}

@@ -1,12 +1,13 @@
 /** Which records are not what was sealed: the stored leaves, which fit a seal, held against the log as it is. */
-import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { leafHash } from '#domain/proof/merkleTree.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { EventStore, LogRecord } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
+import { hashIn, standInHash } from '#platform/seals/damagedLeaf.ts'
 import { rootAt, storedLeaves } from '#platform/seals/storedProofs.ts'
-import { allStoredHeads, sealCollections, storedState } from '#platform/seals/sealTrees.ts'
+import { allStoredHeads, storedState } from '#platform/seals/sealTrees.ts'
 import type { Claim } from './sealClaims.ts'
 
 export type LeafWrong = 'sealed_changed' | 'sealed_added' | 'sealed_moved' | 'sealed_removed'
@@ -17,7 +18,7 @@ export interface LeafFault {
 }
 
 export interface Stores {
-  readonly eventStore: Pick<EventStore, 'readAll'>
+  readonly eventStore: Pick<EventStore, 'readAll' | 'readStream'>
   readonly readStore: Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find'>
 }
 
@@ -40,7 +41,6 @@ export async function leafFaults(
   intact: number,
 ): Promise<readonly LeafFault[] | undefined> {
   const { readStore } = stores
-  await readStore.prepare(sealCollections)
   const root = await rootAt(readStore, 'log', claim.size)
   if (root === undefined || hexOf(root) !== claim.root) return undefined
   const sealed = new Map<string, number>()
@@ -73,15 +73,16 @@ async function actualEvents(
     noteEnd(ends, event)
     count += 1
     if (count <= intact) continue
-    const { stream, revision, position, meta } = event
-    const at = sealed.get(hexOf(leafHash(cryptography.sha256, leafOf(meta.hash))))
+    const { stream, revision, position } = event
+    const hash = (await hashIn(eventStore, event)) ?? standInHash(event)
+    const at = sealed.get(hexOf(leafHash(cryptography.sha256, leafOf(hash))))
     const isNew = upTo === null || comparePositions(position, upTo) > 0
     actual.push({ stream, revision, sealed: at, isNew })
   }
   return { actual, ends }
 }
 
-function noteEnd({ last, missing }: Ends, { stream, revision }: StoredEvent): void {
+function noteEnd({ last, missing }: Ends, { stream, revision }: LogRecord): void {
   const before = last.get(stream) ?? -1
   for (let gone = before + 1; gone < revision && missing.length < mostMissing; gone += 1)
     missing.push({ stream, revision: gone, wrong: 'sealed_removed' })
@@ -161,9 +162,9 @@ function longestIncreasing(actual: readonly Actual[]): ReadonlySet<Actual> {
 
 const page = 2_000
 
-async function* wholeLog({ readAll }: Pick<EventStore, 'readAll'>): AsyncGenerator<StoredEvent> {
+async function* wholeLog({ readAll }: Pick<EventStore, 'readAll'>): AsyncGenerator<LogRecord> {
   for (let after: Position | null = null; ;) {
-    const events: readonly StoredEvent[] = await readAll(after, page)
+    const events: readonly LogRecord[] = await readAll(after, page)
     yield* events
     const last = events.at(-1)
     if (!last || events.length < page) return

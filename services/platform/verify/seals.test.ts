@@ -19,7 +19,7 @@ test('a log that nobody touched is whole, and every seal holds', async () => {
   const { findings, sealing, events } = await sealed.verify(sealed.log)
   expect(findings).toEqual([])
   const seals = sealed.log.filter(({ type }) => type === 'LogSealed')
-  expect(sealing).toEqual({ seals: seals.length, sealed: events - 1, outside: seals.length })
+  expect(sealing).toEqual({ seals: seals.length, sealed: events - 1, outside: seals.length, told: [] })
 })
 
 test('a change that only a seal can show is found at the record that was changed', async () => {

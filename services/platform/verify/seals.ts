@@ -1,21 +1,22 @@
 /** Holds a log against its seals while it is read: every seal must have the root of the events that it is over. */
-import { logStream, sealStream } from '#domain/kernel/streams.ts'
-import type { StoredEvent } from '#domain/kernel/event.ts'
-import { LogRestored } from '#domain/log.ts'
+import { sealStream } from '#domain/kernel/streams.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { append, emptyFrontier, leafHash, rootOf, type Frontier } from '#domain/proof/merkleTree.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
-import { sealClaims, type Claim, type Claims, type Evidence, type SealWrong } from './sealClaims.ts'
+import { standInHash } from '#platform/seals/damagedLeaf.ts'
+import { sealCollections } from '#platform/seals/sealTrees.ts'
+import { storedLeaf } from '#platform/seals/storedProofs.ts'
+import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { sealClaims, type Claim, type Claims, type Evidence } from './sealClaims.ts'
+import { restoreIn, restoreReport, type Restore, type RestoreReport } from './restores.ts'
 import { leafFaults, type LeafWrong, type Stores } from './sealedLeaves.ts'
 
 export type SealFinding =
-  | {
-      readonly wrong: SealWrong | 'seal_cut' | 'seal_broken'
-      readonly stream: string
-      readonly revision: number
-    }
+  | Claims['faults'][number]
+  | { readonly wrong: 'seal_cut' | 'seal_broken'; readonly stream: string; readonly revision: number }
   | { readonly wrong: LeafWrong; readonly stream: string; readonly revision: number }
+  | RestoreReport['findings'][number]
 
 /** What seals say of a log that was read to its end. */
 export interface SealReport {
@@ -26,11 +27,13 @@ export interface SealReport {
   readonly sealed: number
   /** Seals that were found outside of the log. */
   readonly outside: number
+  /** What is no fault and should be known, in sentences. */
+  readonly told: readonly string[]
 }
 
 export interface SealChecks {
-  /** Takes the next event of the log. */
-  add(event: Pick<StoredEvent, 'stream' | 'type' | 'data' | 'meta'>): void
+  /** Takes the next record of the log, with its hash, where that is known. */
+  add(record: LogRecord, hash: string | undefined): Promise<void>
   end(): Promise<SealReport>
 }
 
@@ -42,8 +45,7 @@ interface Checking {
   /** The newest size at which every seal held. */
   intact: number
   readonly broken: Claim[]
-  /** By epoch, how many events the log had when the epoch ended. */
-  readonly ends: Map<number, number>
+  readonly restores: Restore[]
 }
 
 const { sha256 } = cryptography
@@ -52,20 +54,30 @@ export async function sealChecks(
   eventStore: Pick<EventStore, 'readAll' | 'readStream'>,
   evidence: SealEvidence,
 ): Promise<SealChecks> {
+  await evidence.readStore.prepare(sealCollections)
   const claims = await sealClaims(eventStore, evidence)
-  const checking: Checking = { claims, frontier: emptyFrontier, intact: 0, broken: [], ends: new Map() }
+  const checking: Checking = { claims, frontier: emptyFrontier, intact: 0, broken: [], restores: [] }
   return {
-    add: (event) => add(checking, event),
-    end: () => end(checking, { eventStore, readStore: evidence.readStore }),
+    add: (record, hash) => add(checking, evidence.readStore, record, hash),
+    end: () => end(checking, { eventStore, readStore: evidence.readStore }, evidence),
   }
 }
 
-function add(checking: Checking, { stream, type, data, meta }: Parameters<SealChecks['add']>[0]): void {
-  if (stream === logStream && type === LogRestored.type) {
-    const epoch = LogRestored.data.safeParse(data).data?.epoch
-    if (epoch !== undefined) checking.ends.set(epoch - 1, checking.frontier.size)
-  }
-  checking.frontier = append(sha256, checking.frontier, leafHash(sha256, leafOf(meta.hash)))
+async function add(
+  checking: Checking,
+  readStore: Pick<ReadStore, 'getMany'>,
+  record: LogRecord,
+  hash: string | undefined,
+): Promise<void> {
+  const { frontier } = checking
+  const restore = isDamaged(record)
+    ? undefined
+    : restoreIn(record, () => ({ size: frontier.size, root: hexOf(rootOf(sha256, frontier)) }))
+  if (restore) checking.restores.push(restore)
+  // The trees may still know the hash of a record that does not tell it any more.
+  const stored = hash === undefined ? await storedLeaf(readStore, frontier.size) : undefined
+  const leaf = stored ?? leafHash(sha256, leafOf(hash ?? standInHash(record)))
+  checking.frontier = append(sha256, frontier, leaf)
   const claimed = checking.claims.bySize.get(checking.frontier.size)
   if (claimed === undefined) return
   const root = hexOf(rootOf(sha256, checking.frontier))
@@ -74,18 +86,21 @@ function add(checking: Checking, { stream, type, data, meta }: Parameters<SealCh
   if (wrong.length === 0 && checking.broken.length === 0) checking.intact = checking.frontier.size
 }
 
-async function end(checking: Checking, stores: Stores): Promise<SealReport> {
-  const { claims, frontier, intact, ends } = checking
+async function end(
+  checking: Checking,
+  stores: Stores,
+  { identity: { logId }, keysOf }: Evidence,
+): Promise<SealReport> {
+  const { claims, frontier, intact, restores } = checking
   const all = [...claims.bySize.values()].flat()
   // What was sealed after the copy was made that the log was put back from.
-  const isLost = ({ epoch, size }: Claim) => size > (epochEnd(ends, epoch) ?? size)
+  const epochs = new Set([1, ...restores.map(({ epoch }) => epoch)])
+  const isLost = ({ epoch, size }: Claim) =>
+    size > (epochEnd(restores, epoch) ?? size) ||
+    (!epochs.has(epoch) && epochEnd(restores, epoch) !== undefined)
   const cut = all.filter((claim) => claim.size > frontier.size && !isLost(claim))
   const broken = checking.broken.filter((claim) => !isLost(claim))
-  const findings: SealFinding[] = claims.faults.map(({ epoch, revision, wrong }) => ({
-    wrong,
-    stream: sealStream(epoch),
-    revision,
-  }))
+  const findings: SealFinding[] = [...claims.faults]
   const newest = [...broken, ...cut].toSorted((one, other) => other.size - one.size)[0]
   if (newest !== undefined) {
     const named = (await leafFaults(stores, newest, intact)) ?? []
@@ -99,8 +114,10 @@ async function end(checking: Checking, stores: Stores): Promise<SealReport> {
       })),
     )
   }
+  const restored = await restoreReport(restores, all.filter(isLost), { logId, keysOf })
   return {
-    findings,
+    findings: [...restored.findings, ...findings],
+    told: [...restored.told, ...claims.told],
     seals: all.length - broken.length - cut.length,
     sealed: intact,
     outside: claims.outside,
@@ -108,7 +125,7 @@ async function end(checking: Checking, stores: Stores): Promise<SealReport> {
 }
 
 /** Where the epoch, or one that followed it, ended. */
-function epochEnd(ends: ReadonlyMap<number, number>, epoch: number): number | undefined {
-  const later = [...ends].filter(([ended]) => ended >= epoch).map(([, size]) => size)
+function epochEnd(restores: readonly Restore[], epoch: number): number | undefined {
+  const later = restores.filter((restore) => restore.epoch > epoch).map(({ size }) => size)
   return later.length === 0 ? undefined : Math.min(...later)
 }

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
 import { EventMeta } from '#domain/kernel/event.schema.ts'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { DamageReason, Position, StoredEvent } from '#domain/kernel/event.ts'
 import {
   logStream,
   parseStream,
@@ -16,22 +16,28 @@ import {
   terminalStream,
   userStream,
 } from '#domain/kernel/streams.ts'
-import { LogRestored } from '#domain/log.ts'
+import { RestoredEpoch } from '#domain/log.ts'
 import { TerminalHead } from '#domain/task/events.ts'
 import { chainFaultOf, sha256, type ChainFault, type Digests } from '#platform/eventlog/chain.ts'
 import { contentContext } from '#platform/eventlog/eventLog.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
-import { CannotOpen } from '#platform/ports/faults.ts'
+import type { Blobs } from '#platform/ports/blobs.ts'
+import { intact, isDamaged, type DamagedRecord, type EventStore } from '#platform/ports/eventStore.ts'
+import { CannotOpen, KeyMissing } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { hashIn } from '#platform/seals/damagedLeaf.ts'
+import { blobChecks, type BlobChecks, type BlobFinding } from './blobs.ts'
 import { sealChecks, type SealEvidence, type SealFinding, type SealReport } from './seals.ts'
 
 /** What may be wrong with an event, or with a stream. */
 export type Wrong =
   | ChainFault
+  | DamageReason
   | 'envelope'
   | 'unknown_kind'
   | 'facts'
+  | 'key_missing'
   | 'content_unreadable'
+  | BlobFinding['wrong']
   | 'commitment'
   | 'follows'
   | 'anchor'
@@ -43,11 +49,19 @@ const sentences: Readonly<Record<Wrong, string>> = {
   revision: 'does not come after the one before it: an event was removed, repeated or moved',
   prev: 'does not name the hash of the event before it: that one was changed or replaced',
   hash: 'is not what its hash was taken over: it was changed',
-  sealed_content: 'does not have the sealed content that was recorded',
+  sealed_content: 'does not have the sealed content that was recorded: its bytes were changed',
+  no_json: 'is not JSON: what is stored was damaged',
+  repeated_name: 'has a member twice: what is stored was damaged',
+  wrong_envelope: 'does not have the form of an event: what is stored was damaged',
+  too_large: 'is larger than an event can be: what is stored was damaged',
   envelope: 'does not have the form of an event',
   unknown_kind: 'is of a kind or version that this Flightdeck does not know',
   facts: 'does not have the facts of its kind',
-  content_unreadable: 'has content that does not open: it was changed, or its key is missing',
+  key_missing: 'has content whose key is missing. It was not erased: that leaves a mark',
+  content_unreadable:
+    'has content that does not open with its key, and hashes that fit it: the key was replaced, or all of these were written anew',
+  blob_missing: 'names a blob that is not there',
+  blob_changed: 'names a blob that was changed',
   commitment: 'has content that is not the one it was committed to',
   follows: 'does not stand where it says in the order of its task: an event was removed or moved',
   anchor: 'names an event of the terminal that is not there: the terminal was cut, or changed',
@@ -60,6 +74,11 @@ const sentences: Readonly<Record<Wrong, string>> = {
   seal_cut: 'is over more events than the log has: its end was cut',
   seal_broken: 'does not fit the log: what it is over was changed',
   seal_unsigned: 'was not signed by a key of this log, or by one that an older key of it vouches for',
+  restore_unsigned:
+    'begins another epoch without a signature: whoever could write to the log could say so, and cut off what was newer',
+  restore_forged: 'begins another epoch, and was not signed by a key of this log',
+  restore_elsewhere: 'was signed for other events than those that are before it',
+  seals_file: 'is not in the file of seals as it is in the log',
   seal_missing: 'was written outside, and is not in the log any more: it was removed',
 }
 
@@ -76,6 +95,10 @@ export interface Verified {
   readonly streams: number
   /** Events whose content cannot be shown any more, since its key was destroyed. */
   readonly erased: number
+  /** Blobs that are there and whole. */
+  readonly blobs: number
+  /** Blobs that are gone, or do not open any more, with what named them. */
+  readonly erasedBlobs: number
   readonly findings: readonly Finding[]
   /** Findings beyond those that are listed. */
   readonly more: number
@@ -94,12 +117,19 @@ export async function verifyLog(
   {
     eventStore,
     vault,
-  }: { eventStore: Pick<EventStore, 'readAll' | 'readStream'>; vault: Pick<Vault, 'open'> },
+    blobs,
+  }: {
+    eventStore: Pick<EventStore, 'readAll' | 'readStream'>
+    vault: Pick<Vault, 'open'>
+    /** Without them, blobs are not looked at. */
+    blobs?: Pick<Blobs, 'check'>
+  },
   digest: Digest,
   onProgress: (events: number, position: Position) => void = () => undefined,
   evidence?: SealEvidence,
 ): Promise<Verified> {
   const checks = logChecks({ eventStore, vault })
+  const named = blobs && blobChecks(blobs)
   const seals = evidence && (await sealChecks(eventStore, evidence))
   const read = (after: Position | null) => eventStore.readAll(after, page)
   let events = await read(null)
@@ -107,22 +137,32 @@ export async function verifyLog(
     const last = events.at(-1)
     if (!last) break
     // The next page is read while this one is hashed.
-    const [digests, next] = await Promise.all([digest(events), read(last.position)])
-    for (const [index, event] of events.entries()) {
-      const known = digests[index]
-      if (!known) throw new Error('A digest is missing.')
-      await checks.check(event, known)
-      seals?.add(event)
+    const [digests, next] = await Promise.all([digest(intact(events)), read(last.position)])
+    const known = digests.values()
+    for (const record of events) {
+      const hash = await hashIn(eventStore, record)
+      if (isDamaged(record)) checks.setAside(record, hash)
+      else {
+        await checks.check(record, nextOf(known))
+        await named?.add(record)
+      }
+      await seals?.add(record, hash)
     }
     onProgress(checks.count(), last.position)
     events = next
   }
-  return checks.end(await seals?.end())
+  return checks.end(await seals?.end(), named)
+}
+
+function nextOf(digests: Iterator<Digests>): Digests {
+  const { done, value } = digests.next()
+  if (done === true) throw new Error('A digest is missing.')
+  return value
 }
 
 interface Head {
   readonly revision: number
-  readonly meta: EventMeta
+  readonly meta: Pick<EventMeta, 'hash' | 'follows'>
 }
 
 const Envelope = z.strictObject({
@@ -149,7 +189,10 @@ interface LogChecks {
   /** Findings beyond those listed. */
   more: number
   count: number
+  /** Whether the record that is first by its place has been met. */
+  begun: boolean
   erased: number
+  readonly erasedScopes: Set<string>
   epoch: number
 }
 
@@ -160,26 +203,50 @@ function logChecks(engines: Pick<LogChecks, 'eventStore' | 'vault'>) {
     findings: [],
     more: 0,
     count: 0,
+    begun: false,
     erased: 0,
+    erasedScopes: new Set(),
     epoch: 1,
   }
   return {
     check: (event: StoredEvent, digests: Digests) => check(checks, event, digests),
+    setAside: (record: DamagedRecord, hash: string | undefined) => setAside(checks, record, hash),
     count: () => checks.count,
-    end(sealed: SealReport | undefined): Verified {
+    end(sealed: SealReport | undefined, named: BlobChecks | undefined): Verified {
       if (checks.count > 0 && !checks.heads.has(logStream)) note(checks, logStream, null, 'stream_missing')
-      for (const { stream, revision, wrong } of sealed?.findings ?? []) note(checks, stream, revision, wrong)
+      for (const { stream, revision, wrong, ...said } of sealed?.findings ?? [])
+        note(checks, stream, revision, wrong, 'sentence' in said ? said.sentence : undefined)
+      const blobs = named?.end(checks.erasedScopes)
+      for (const { stream, revision, wrong, sentence } of blobs?.findings ?? [])
+        note(checks, stream, revision, wrong, sentence)
       const { count: events, heads, erased, findings, more } = checks
-      const sealing = sealed ? { seals: sealed.seals, sealed: sealed.sealed, outside: sealed.outside } : null
-      return { events, streams: heads.size, erased, findings, more, sealing }
+      const counted = { blobs: blobs?.whole ?? 0, erasedBlobs: blobs?.erased ?? 0 }
+      const checked = { events, streams: heads.size, erased, ...counted, findings, more }
+      if (!sealed) return { ...checked, sealing: null }
+      const { findings: _listed, ...sealing } = sealed
+      return { ...checked, sealing }
     },
   }
 }
 
-function note(checks: LogChecks, stream: string, revision: number | null, wrong: Wrong): void {
+function note(checks: LogChecks, stream: string, revision: number | null, wrong: Wrong, said?: string): void {
   const what = revision === null ? stream : `${stream} @ ${revision}`
+  const sentence = said ?? `${what} ${sentences[wrong]}.`
   if (checks.findings.length >= listedAtMost) checks.more += 1
-  else checks.findings.push({ stream, revision, wrong, sentence: `${what} ${sentences[wrong]}.` })
+  else checks.findings.push({ stream, revision, wrong, sentence })
+}
+
+/** Names a record that is damaged; what comes after it is held against what is known of it. */
+function setAside(checks: LogChecks, record: DamagedRecord, hash = ''): void {
+  checks.count += 1
+  if (record.position !== '0') checks.begun = true
+  const { stream, revision, damage } = record
+  const before = checks.heads.get(stream)
+  note(checks, stream, revision < 0 ? null : revision, damage)
+  if (revision < 0) return
+  const wrong = revision === (before?.revision ?? -1) + 1 ? undefined : 'revision'
+  if (wrong) note(checks, stream, revision, wrong)
+  checks.heads.set(stream, { revision, meta: { hash, follows: before?.meta.follows ?? null } })
 }
 
 async function check(checks: LogChecks, event: StoredEvent, digests: Digests): Promise<void> {
@@ -187,6 +254,7 @@ async function check(checks: LogChecks, event: StoredEvent, digests: Digests): P
   const { stream, revision } = event
   const wrong = await firstWrong(checks, event, digests)
   if (wrong !== undefined) note(checks, stream, revision, wrong)
+  checks.begun = true
   checks.heads.set(stream, { revision, meta: event.meta })
 }
 
@@ -210,11 +278,13 @@ function factsWrong(checks: LogChecks, { type, version, data, stream }: StoredEv
   const kind = eventKinds.get(type)
   if (!kind || version > kind.version) return 'unknown_kind'
   if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
-  // It comes before all else, and nowhere again; each restore counts one more.
-  const isBeginning = checks.count === 1 && stream === logStream
-  if (isBeginning !== (type === 'LogBegun') || (checks.count === 1 && !isBeginning)) return 'log_identity'
-  if (type === 'LogRestored' && LogRestored.data.parse(data).epoch !== (checks.epoch += 1))
-    return 'log_identity'
+  // It comes before all else, and nowhere again; each restore begins a later epoch.
+  const isBeginning = !checks.begun && stream === logStream
+  if (isBeginning !== (type === 'LogBegun') || (!checks.begun && !isBeginning)) return 'log_identity'
+  if (type !== 'LogRestored') return undefined
+  const epoch = RestoredEpoch.safeParse(data).data?.epoch ?? 0
+  if (stream !== logStream || epoch <= checks.epoch) return 'log_identity'
+  checks.epoch = epoch
   return undefined
 }
 
@@ -229,10 +299,13 @@ async function contentWrong(
       contentContext(stream, id),
       Buffer.from(content, 'base64'),
     )
-    if (plain === undefined) checks.erased += 1
-    else if (sha256(plain) !== meta.content.commitment) return 'commitment'
+    if (plain === undefined) {
+      checks.erased += 1
+      checks.erasedScopes.add(scopeOfStream(stream))
+    } else if (sha256(plain) !== meta.content.commitment) return 'commitment'
     return undefined
   } catch (fault) {
+    if (fault instanceof KeyMissing) return 'key_missing'
     if (fault instanceof CannotOpen) return 'content_unreadable'
     throw fault
   }
@@ -260,6 +333,8 @@ async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Pr
   if (head.revision === anchor.revision) return head.meta.hash === anchor.hash ? undefined : 'anchor'
   const { revision: from } = anchor
   const [named] = await checks.eventStore.readStream(terminal, { from, direction: 'forwards', limit: 1 })
+  // A damaged record is named by itself.
+  if (named && isDamaged(named)) return undefined
   return named?.meta.hash === anchor.hash ? undefined : 'anchor'
 }
 

@@ -1,13 +1,13 @@
 /** Folds events into stored documents, a batch at a time: for the projector, and for rebuilding read models. */
 import { LRUCache } from 'lru-cache'
-import type { Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
+import type { Position, UnreadableReason } from '#domain/kernel/event.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import { goneWith, wantedBy } from '#platform/reads/documents.ts'
-import { quarantine, quarantinePosition } from '#platform/eventlog/quarantine.ts'
-import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import { putOf, quarantine, type Flawed } from '#platform/eventlog/quarantine.ts'
+import { isOfLaterVersion, UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
-import { isWanted, type EventFilter } from '#platform/ports/eventStore.ts'
+import { isDamaged, isWanted, type EventFilter, type LogRecord } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Collection, Document, ReadStore } from '#platform/ports/readStore.ts'
 
@@ -17,11 +17,15 @@ export interface FoldEngines {
   readonly logger: Logger
 }
 
-/** Folds a batch, in the order of the log, and then moves the given checkpoint. */
-export type Fold = (
-  events: readonly StoredEvent[],
-  checkpoint: { projection: string; position: Position } | null,
-) => Promise<void>
+export interface Fold {
+  /** Folds a batch, in the order of the log, and then moves the given checkpoint. */
+  fold(
+    events: readonly LogRecord[],
+    checkpoint: { projection: string; position: Position } | null,
+  ): Promise<void>
+  /** Folds no more of a stream that is set aside, and notes that in its documents; `position` is how far was folded. */
+  setAside(flawed: Flawed, position: Position): Promise<void>
+}
 
 /** Names documents that were too large to be stored: what is stored of them is older, and nothing may be folded onto it. */
 export const oversized: Collection = { name: 'oversized', indexes: [] }
@@ -56,13 +60,20 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
     flawed: await idsIn(store, quarantine),
     heads: new LRUCache({ max: knownHeads }),
   }
-  return (stored, checkpoint) => foldBatch(fold, stored, checkpoint)
+  return {
+    fold: (stored, checkpoint) => foldBatch(fold, stored, checkpoint),
+    async setAside({ id: stream, revision, reason }, position) {
+      fold.flawed.add(stream)
+      const changes = fold.views.map((view) => flawIn(fold, view, { stream, revision, position }, reason, []))
+      await store.apply((await Promise.all(changes)).flat(), null)
+    },
+  }
 }
 
 async function foldBatch(
   fold: OpenFold,
-  stored: readonly StoredEvent[],
-  checkpoint: Parameters<Fold>[1],
+  stored: readonly LogRecord[],
+  checkpoint: Parameters<Fold['fold']>[1],
 ): Promise<void> {
   const { store, views, wanted } = fold
   // Events that no view wants, such as all terminal output, are not even opened.
@@ -175,9 +186,9 @@ async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promis
 /** Streams in the batch, not met before, whose first events were removed from the log, and why they cannot be read. */
 async function withoutBeginning(
   fold: OpenFold,
-  stored: readonly StoredEvent[],
+  stored: readonly LogRecord[],
 ): Promise<ReadonlyMap<string, UnreadableEvent>> {
-  const met = new Map<string, StoredEvent>()
+  const met = new Map<string, LogRecord>()
   for (const event of stored)
     if (!fold.heads.has(event.stream) && !fold.flawed.has(event.stream) && !met.has(event.stream))
       met.set(event.stream, event)
@@ -197,21 +208,22 @@ async function withoutBeginning(
 }
 
 /** The events that can be read, and the first event of each stream that cannot. */
-async function readable(fold: OpenFold, stored: readonly StoredEvent[]) {
+async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   const opened = await Promise.allSettled(stored.map(fold.log.open))
   const cut = await withoutBeginning(fold, stored)
   const events: AnyRecorded[] = []
-  const bad: { readonly event: StoredEvent; readonly fault: UnreadableEvent }[] = []
+  const bad: { readonly event: LogRecord; readonly fault: UnreadableEvent }[] = []
   for (const [index, event] of stored.entries()) {
-    const { stream, revision, meta } = event
+    const { stream, revision } = event
     if (fold.flawed.has(stream)) continue
     const result = opened[index]
     const head = fold.heads.get(stream)
     const follows =
       head === undefined ||
       fold.wanted.types !== undefined ||
+      isDamaged(event) ||
       revision <= head.revision ||
-      (revision === head.revision + 1 && meta.prev === head.hash)
+      (revision === head.revision + 1 && event.meta.prev === head.hash)
     const fault = cut.has(stream)
       ? cut.get(stream)
       : !follows
@@ -220,7 +232,8 @@ async function readable(fold: OpenFold, stored: readonly StoredEvent[]) {
           ? result.reason
           : undefined
     if (fault !== undefined && !(fault instanceof UnreadableEvent)) throw fault
-    if (fault === undefined || isOfLaterVersion(fault)) fold.heads.set(stream, { revision, hash: meta.hash })
+    if (!isDamaged(event) && (fault === undefined || isOfLaterVersion(fault)))
+      fold.heads.set(stream, { revision, hash: event.meta.hash })
     if (fault === undefined) {
       if (result?.status === 'fulfilled') events.push(result.value)
     } else if (isOfLaterVersion(fault)) {
@@ -238,15 +251,14 @@ async function readable(fold: OpenFold, stored: readonly StoredEvent[]) {
 /** Puts the streams that cannot be read further into quarantine, and notes it in their documents. */
 async function flawsOf(
   fold: OpenFold,
-  bad: readonly { readonly event: StoredEvent; readonly fault: UnreadableEvent }[],
+  bad: readonly { readonly event: LogRecord; readonly fault: UnreadableEvent }[],
   changes: readonly Change[],
 ): Promise<readonly Change[]> {
   const found: Change[] = []
   for (const { event, fault } of bad) {
     const { stream, revision, type } = event
     const { reason } = fault
-    const document = { id: stream, revision, type, reason }
-    found.push({ kind: 'put', collection: quarantine.name, document, position: quarantinePosition })
+    found.push(putOf({ id: stream, revision, type, reason }))
     for (const view of fold.views) found.push(...(await flawIn(fold, view, event, reason, changes)))
   }
   return found
@@ -255,18 +267,18 @@ async function flawsOf(
 async function flawIn<D extends ViewDocument>(
   fold: OpenFold,
   view: View<D>,
-  { stream, revision, position }: StoredEvent,
+  { stream, revision, position }: Pick<LogRecord, 'stream' | 'revision' | 'position'>,
   reason: UnreadableReason,
   changes: readonly Change[],
 ): Promise<readonly Change[]> {
   const { collection } = view
-  const { id } = { id: '', ...parseStream(stream) }
-  if (view.flawed === undefined || id === '') return []
+  const { kind, id } = { id: '', ...parseStream(stream) }
+  if (view.flawed === undefined || id === '' || (kind !== 'task' && kind !== 'terminal')) return []
   const change = changes.findLast((one) => one.collection === collection && idOf(one) === id)
   const stored = change ? undefined : (await fold.store.getMany(collection, [id])).get(id)
   const before = change?.kind === 'put' ? change.document : stored
   // Only this view writes to this collection.
-  const document = before && view.flawed(before as unknown as D, { revision, reason })
+  const document = before && view.flawed(before as unknown as D, { stream: kind, revision, reason })
   return document === undefined
     ? []
     : [{ kind: 'put', collection, document: document as unknown as Document, position }]
@@ -274,9 +286,6 @@ async function flawIn<D extends ViewDocument>(
 
 const readBatch = 1_000
 const knownHeads = 10_000
-
-const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
-  reason === 'unknown_kind' || reason === 'newer_version'
 
 const markOf = (collection: string, id: string): string => `${collection}/${id}`
 const idOf = (change: Change): string => (change.kind === 'put' ? change.document.id : change.id)

@@ -4,18 +4,18 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { serialize, type Serialize } from '#platform/async/queue.ts'
-import { comparePositions, type Position, type StoredEvent } from '#domain/kernel/event.ts'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { views } from '#domain/views/all.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { projectedEvents, wantedBy } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
-import { clearQuarantine } from '#platform/eventlog/quarantine.ts'
+import { allFlawed, clearQuarantine } from '#platform/eventlog/quarantine.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore, Subscription } from '#platform/ports/eventStore.ts'
+import { intact, type EventStore, type LogRecord, type Subscription } from '#platform/ports/eventStore.ts'
 import type { Build, Catalog, Collection, ReadStore } from '#platform/ports/readStore.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { lagBehind } from '#platform/telemetry/projectionProgress.ts'
@@ -23,6 +23,9 @@ import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { besides, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
+
+/** Told what an operator should know of the streams that are set aside, whenever it changes. */
+export type TellQuarantine = (sentences: readonly string[]) => void
 
 export interface ProjectorEngines {
   readonly eventStore: EventStore
@@ -52,6 +55,7 @@ const longestPauseMs = 30_000
 
 interface Projector extends ProjectorEngines {
   readonly engines: ProjectorEngines
+  readonly tell: TellQuarantine
   readonly rebuilding: Rebuilding
   readonly signal: AbortSignal
   /** Batches, and replacing read models by rebuilt ones, run one after the other. */
@@ -60,24 +64,29 @@ interface Projector extends ProjectorEngines {
   /** Into the live read models; `null` while there are none. */
   fold: Fold | null
   subscription: Subscription | null
+  /** Streams that documents and viewers know to be set aside, with the event from which on. */
+  readonly setAside: Map<string, number>
 }
 
 /** Starts at the checkpoint and runs until it is stopped. It publishes its position after each batch, and every second. */
 export async function startProjector(
   engines: ProjectorEngines,
   rebuilding: Rebuilding = { doWork: folding(engines), parts: 1, keptMs: 0 },
+  tell: TellQuarantine = () => undefined,
 ): Promise<Subscription> {
   const { eventStore, clock, emit } = engines
   const stopping = new AbortController()
   const projector: Projector = {
     ...engines,
     engines,
+    tell,
     rebuilding,
     signal: stopping.signal,
     serialized: serialize(),
     reached: null,
     fold: null,
     subscription: null,
+    setAside: new Map(),
   }
   await begin(projector)
   const maintaining = maintain(projector)
@@ -102,16 +111,16 @@ function publishPosition(projector: Projector) {
 
 async function projectBatch(
   projector: Projector,
-  events: readonly StoredEvent[],
+  events: readonly LogRecord[],
   upTo: Position,
 ): Promise<void> {
   const begun = now()
   if (projector.fold === null) throw new Error('No read model is live.')
   const position = events.at(-1)?.position === upTo ? upTo : await withinLog(projector, upTo)
   if (position === null) return
-  await projector.fold(events, { projection: mainProjection, position })
+  await projector.fold.fold(events, { projection: mainProjection, position })
   projector.reached = position
-  projector.emit({ kind: 'projected', events, begun, ended: now() })
+  projector.emit({ kind: 'projected', events: intact(events), begun, ended: now() })
   publishPosition(projector)
 }
 
@@ -215,7 +224,7 @@ async function putInPlace(
   const wanted = wantedBy(made)
   for (let after = from; ;) {
     const events = await projector.eventStore.readAll(after, batch, wanted)
-    await foldMade(events, null)
+    await foldMade.fold(events, null)
     after = events.at(-1)?.position ?? after
     if (events.length === batch) continue
     // Nothing is live: the position of the read models is that of the rebuilt ones.
@@ -325,7 +334,9 @@ async function maintain(projector: Projector): Promise<void> {
         if (!(await rebuild(projector, wanted)))
           throw new Error('Another process rebuilds the same read models.')
         isTidy = false
+        await forgetReleased(projector)
       }
+      await noteSetAside(projector)
       if (!isTidy) await tidy(projector, wanted.length > 0 ? projector.rebuilding.keptMs : 0)
       isTidy = true
       pauseMs = firstPauseMs
@@ -337,6 +348,36 @@ async function maintain(projector: Projector): Promise<void> {
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }
   }
+}
+
+/** Notes in the documents which streams are on the list of those set aside, whoever put them there, and tells viewers and the operator. */
+async function noteSetAside(projector: Projector): Promise<void> {
+  const { readStore, bus, setAside, tell } = projector
+  const before = setAside.size
+  for await (const flawed of allFlawed(readStore)) {
+    if (setAside.get(flawed.id) === flawed.revision) continue
+    const { fold, reached } = projector
+    if (fold === null || reached === null) return
+    await projector.serialized(() => fold.setAside(flawed, projector.reached ?? reached))
+    setAside.set(flawed.id, flawed.revision)
+    bus.publish('quarantine', { stream: flawed.id })
+  }
+  if (setAside.size !== before) tellSetAside(tell, setAside.size)
+}
+
+function tellSetAside(tell: TellQuarantine, count: number): void {
+  const what = count === 1 ? 'A damaged stream is' : `${count} damaged streams are`
+  tell(count === 0 ? [] : [`${what} set aside. Run: npm start -- quarantine list`])
+}
+
+/** After all was made anew: what is on the list no more is back in use, and the rest is to be noted in the new documents. */
+async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Promise<void> {
+  const listed = new Set<string>()
+  for await (const { id } of allFlawed(readStore)) listed.add(id)
+  const released = [...setAside.keys()].filter((stream) => !listed.has(stream))
+  setAside.clear()
+  if (listed.size === 0) tellSetAside(tell, 0)
+  for (const stream of released) bus.publish('quarantine', { stream })
 }
 
 /** The views that can be read, each where its documents are. */

@@ -72,7 +72,7 @@ async function foldPart(
     for (let end: Position | null | undefined; ;) {
       signal.throwIfAborted()
       const stored = await eventStore.readAll(after, batch, wanted)
-      await fold(stored, null)
+      await fold.fold(stored, null)
       after = stored.at(-1)?.position ?? after
       events += stored.length
       tell({ events, position: after })

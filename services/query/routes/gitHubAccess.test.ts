@@ -57,6 +57,7 @@ beforeEach(() => {
     codeHost: { appUrls: async () => ({ install: '', manage: '' }) },
     codeHostApps: {
       hasKey: async () => true,
+      isPublic: async () => false,
       installationsOf: async (token) => {
         asked.push(`installations with the ${token}`)
         if (fault) throw fault

@@ -32,7 +32,7 @@ export type AccessSources = Pick<QueryServices, 'hostApp' | 'gitHubAnswers'> & {
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls'>
   readonly codeHostApps: Pick<
     QueryServices['codeHostApps'],
-    'installationsOf' | 'repositoriesOf' | 'installationRequests' | 'hasKey'
+    'installationsOf' | 'repositoriesOf' | 'installationRequests' | 'hasKey' | 'isPublic'
   >
 }
 
@@ -87,13 +87,14 @@ async function readAccess(
   const found = await installationsOf(sources, token)
   const { install, manage } = await sources.codeHost.appUrls()
   const shown = found?.installations.toSorted(byAccount).slice(0, mostShown.installations)
-  const [installations, requests] = await Promise.all([
+  const [installations, requests, isPublic] = await Promise.all([
     shown === undefined ? null : presented(sources, token, shown),
     requestsOf(sources, githubId),
+    withinOr(countedWithinMs, sources.codeHostApps.isPublic(), null),
   ])
   const app = await sources.hostApp.current()
   return {
-    app: app ? { name: app.name, installUrl: install, manageUrl: manage } : null,
+    app: app ? { name: app.name, installUrl: install, manageUrl: manage, isPublic } : null,
     installations,
     more: (found?.count ?? 0) - (shown?.length ?? 0),
     requests,

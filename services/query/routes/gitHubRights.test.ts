@@ -91,7 +91,7 @@ test('a key that is not accepted is told of as the key of the App, and not as so
   const refused = fails('unauthorized', 'GitHub no longer accepts your sign-in.')
   const { permissions } = await rightsOf(sources({ app: refused }), ada)
   expect(permissions).toMatchObject({
-    reason: expect.stringMatching(/^GitHub does not accept the private key/),
+    reason: expect.stringMatching(/^GitHub refuses the private key/),
   })
 })
 

@@ -20,6 +20,7 @@ import { limitConcurrency } from '#platform/async/queue.ts'
 import { within, withinOr } from '#platform/async/timeLimit.ts'
 import { administrator, fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { intact, isDamaged } from '#platform/ports/eventStore.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostDelivery, Installation, RateLimit } from '#platform/ports/codeHostApp.ts'
 import { installationRequestsOf, unlessOfHost } from '../installationRequests.ts'
@@ -101,7 +102,7 @@ async function part<T extends object>(read: () => Promise<T>): Promise<Part<T>> 
 /** What the code host says of a token is about a person's; here it is the App's key that it does not take. */
 const reasonOf = (fault: CodeHostFault | Fault): string =>
   fault instanceof CodeHostFault && ['unauthorized', 'not_found'].includes(fault.kind)
-    ? 'GitHub does not accept the private key of the App, or no longer knows the App.'
+    ? "GitHub refuses the private key of the App, or no longer knows the App. Nothing of the App's work is done meanwhile, and no person's access takes its place. Make a new private key on the page of the App at GitHub, and start the server with GITHUB_APP_PRIVATE_KEY and the other variables of the App. Where the key is the right one, look at the clock of this server."
     : fault.message
 
 async function permissionsOf({ codeHostApps }: RightsSources) {
@@ -221,12 +222,12 @@ async function recordedOf(
         direction: 'backwards',
         limit: eventsAtOnce,
       })
-      for (const { data } of events) {
+      for (const { data } of intact(events)) {
         const guid = WithGuid.safeParse(data).data?.guid
         if (guid !== undefined && wanted.has(guid)) found.add(guid)
       }
       const last = events.at(-1)
-      if (!last || last.revision === 0 || Date.parse(last.at) < oldest) break
+      if (!last || last.revision === 0 || (!isDamaged(last) && Date.parse(last.at) < oldest)) break
       from = last.revision - 1
     }
   }

@@ -1,6 +1,13 @@
 /** Reads of a task's history: its events, and its changes as they were. */
 import { RecordsExported, type AuditedRecords } from '#domain/audit.ts'
-import { getRecordedChanges, getTaskAudit, getTaskHistory } from '#domain/api/history.schema.ts'
+import {
+  getRecordedChanges,
+  getSeals,
+  getTaskAudit,
+  getTaskHistory,
+  getTaskRecord,
+} from '#domain/api/history.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
@@ -9,10 +16,12 @@ import type { TaskEvent } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { recordAudit } from '#platform/access/auditLog.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
-import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
+import { fresh, identified, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { readableSeal } from '#platform/seals/newestSeal.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { recordedFilesOf } from '#platform/reads/proposal.ts'
-import { route, ownTask, type QueryServices } from '../services.ts'
+import { auditedTask, route, ownTask, type QueryServices } from '../services.ts'
 import { taskAudit } from '../taskAudit.ts'
 import { historyPage } from '../taskHistory.ts'
 
@@ -30,16 +39,38 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
     const files = await recordedFilesOf(services, task.id, changed.data.blob)
     return { data: diffOf(changed, files ?? []), kept: files !== undefined }
   }),
-  route(getTaskAudit, signedIn, fresh, ownTask, async ({ task, query, ...asked }, services) => {
+  route(getTaskRecord, signedIn, fresh, ownTask, async ({ task }, { taskRecords }) =>
+    taskRecords.of(task.id),
+  ),
+  route(getSeals, identified, fresh, async (_asked, services) => sealsOf(services)),
+  route(getTaskAudit, signedIn, fresh, auditedTask, async ({ task, query, ...asked }, services) => {
     await exported('audit_bundle', task, asked, services)
-    return taskAudit(services, task.id, query.withhold)
+    const { withhold: withheld, seal: sizes } = query
+    return taskAudit(services, { taskId: task.id, isDeleted: task.isDeleted, withheld, sizes })
   }),
 ]
+
+/** How far the log is sealed, and with which keys. */
+async function sealsOf({
+  eventStore,
+  vault,
+  logIdentity,
+}: QueryServices): Promise<AnswerOf<typeof getSeals>> {
+  const [newest, keys] = await Promise.all([
+    readableSeal(eventStore, logIdentity),
+    signingKeys(vault, logIdentity),
+  ])
+  return {
+    ...logIdentity,
+    seal: newest === undefined ? null : { at: newest.at, size: newest.seal.size },
+    keys: [...(keys?.published ?? [])],
+  }
+}
 
 /** Records in the audit log that somebody is about to be given a copy of this. */
 async function exported(
   records: AuditedRecords,
-  task: TaskDocument,
+  task: Pick<TaskDocument, 'id'>,
   { actor, commandId, requestId }: Person & { readonly commandId: string; readonly requestId: string },
   services: QueryServices,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
 import { route, ownProject, type QueryServices } from '../services.ts'
-import { getProjectSettings, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
+import { getProjectRepository, getProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 
@@ -43,27 +43,31 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
 const tasksLookedAt = 20
 
 export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
-  route(getProjectSettings, signedIn, fresh, ownProject, async ({ project }, services) => {
-    const [document, suggestions] = await Promise.all([
-      services.documents.get(projectSettingsView, project.id),
-      suggestionsFor(project, services),
+  route(getProjectSettings, signedIn, fresh, ownProject, async ({ project }, { documents, rpc }) => {
+    const [document, answer] = await Promise.all([
+      documents.get(projectSettingsView, project.id),
+      ifAny(rpc.ask('hosts', askedOf(project), suggestedWithinMs)),
     ])
-    return { settings: settingsOf(document), suggestions }
+    return { settings: settingsOf(document), suggestions: [...(answer?.suggestions ?? [])] }
+  }),
+  route(getProjectRepository, signedIn, fresh, ownProject, async ({ project }, { rpc }) => {
+    const answer = await ifAny(rpc.ask('repository', askedOf(project), surveyedWithinMs))
+    return { repository: answer?.repository ?? null }
   }),
 ]
 
+const askedOf = ({ id, owner }: ProjectDocument) => ({ projectId: id, ownerId: owner })
+
 /** Suggestions are no reason to wait for long. */
 const suggestedWithinMs = 3_000
+const surveyedWithinMs = 10_000
 
-async function suggestionsFor(
-  { id: projectId, owner: ownerId }: ProjectDocument,
-  { rpc }: QueryServices,
-): Promise<HostSuggestion[]> {
+/** What a runner answers; `undefined` where none does, or the engine is away. */
+async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
   try {
-    const answer = await rpc.ask('hosts', { projectId, ownerId }, suggestedWithinMs)
-    return [...(answer?.suggestions ?? [])]
+    return await asking
   } catch (fault) {
-    if (fault instanceof EngineUnavailable) return []
+    if (fault instanceof EngineUnavailable) return undefined
     throw fault
   }
 }

@@ -5,6 +5,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { logView, type LogDocument } from '#domain/views/log.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { Answered } from '#platform/ports/rpc.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { writersOf } from '../lineOrigins.ts'
@@ -30,64 +31,96 @@ export const provenanceRoutes: readonly Route<QueryServices>[] = [
         "This file can't be traced: it is not a text file, or no turn with a snapshot has ended since it was written.",
         'path',
       )
-    const named = new Set(answer.ranges.map(({ executionId }) => executionId).filter((id) => id !== null))
-    const asked = { executionIds: [...named], path, order: answer.turns ?? [] }
+    const turns = await turnsOf(services, task, { ranges: answer.ranges, path, order: answer.turns ?? [] })
     return {
       blob: answer.blob ?? null,
-      ranges: [...answer.ranges],
-      turns: await turnsOf(services, task, asked),
+      ranges: answer.ranges.flatMap((range) => byCall(range, turns.get(range.executionId ?? ''))),
+      turns: [...turns.values()].map(({ shown }) => shown),
     }
   }),
 ]
 
-type Turns = AnswerOf<typeof getProvenance>['turns']
+type Answer = AnswerOf<typeof getProvenance>
+type Range = NonNullable<Answered<'origins'>['ranges']>[number]
 
 interface TurnsAsked {
-  readonly executionIds: readonly string[]
+  readonly ranges: readonly Range[]
   readonly path: string
   /** All turns and commands of the task, oldest first. */
   readonly order: readonly string[]
 }
 
+interface FoundTurn {
+  readonly shown: Answer['turns'][number]
+  /** The call of each of its lines in the file, by the line's number. */
+  readonly callOfLine: ReadonlyMap<number, string | null>
+}
+
+/** A range for each call that wrote lines of it. */
+function byCall({ from, to, executionId }: Range, turn: FoundTurn | undefined): Answer['ranges'] {
+  const ranges: Answer['ranges'] = []
+  for (let line = from; line <= to; line += 1) {
+    const callId = turn?.callOfLine.get(line) ?? null
+    const last = ranges.at(-1)
+    if (last?.callId === callId) last.to = line
+    else ranges.push({ from: line, to: line, executionId, callId })
+  }
+  return ranges
+}
+
+/** The turns of these ranges, by their ids. */
 async function turnsOf(
   { documents }: QueryServices,
   task: TaskDocument,
-  { executionIds, path, order }: TurnsAsked,
-): Promise<Turns> {
-  const calls = await documents.find(logView, {
+  { ranges, path, order }: TurnsAsked,
+): Promise<ReadonlyMap<string, FoundTurn>> {
+  const recorded = await documents.find(logView, {
     where: { task: task.id },
     sort: { field: 'order', direction: 'descending' },
     limit: searchedCalls,
   })
-  const oldest = calls.length === searchedCalls ? calls.at(-1)?.executionId : null
-  return Promise.all(
-    executionIds.map(async (executionId) => {
-      const messages = await documents.find(chatView, {
-        where: { task: task.id, executionId },
-        sort: { field: 'executionId', direction: 'ascending' },
-        limit: searchedCalls,
-      })
-      const asked = messages.find(({ messageType }) => messageType === 'user' || messageType === 'command')
-      const ofTurn = calls.filter((call) => call.executionId === executionId).toReversed()
-      const { edits, otherCalls, only } = writersOf(ofTurn, path, oldest !== executionId)
-      const isElsewhere = asked === undefined && task.forkedFrom?.executionId === executionId
-      const index = order.indexOf(executionId)
-      return {
-        taskId: isElsewhere ? (task.forkedFrom?.taskId ?? task.id) : task.id,
-        executionId,
-        kind: asked?.isCommand === true ? ('command' as const) : ('turn' as const),
-        number: index === -1 ? null : index + 1,
-        moment: asked?.version ?? null,
-        agent: asked?.agent ?? null,
-        messageId: asked?.messageId ?? null,
-        prompt: asked?.message == null ? null : [...asked.message].slice(0, longestPrompt).join(''),
-        at: asked?.createdAt ?? null,
-        edits: edits.map(({ id }) => id),
-        otherCalls,
-        call: only && callOf(only),
-      }
-    }),
-  )
+  const oldest = recorded.length === searchedCalls ? recorded.at(-1)?.executionId : null
+  const executionIds = new Set(ranges.flatMap(({ executionId }) => executionId ?? []))
+  const found = [...executionIds].map(async (executionId): Promise<readonly [string, FoundTurn]> => {
+    const messages = await documents.find(chatView, {
+      where: { task: task.id, executionId },
+      sort: { field: 'executionId', direction: 'ascending' },
+      limit: searchedCalls,
+    })
+    const asked = messages.find(({ messageType }) => messageType === 'user' || messageType === 'command')
+    const ofTurn = recorded.filter((call) => call.executionId === executionId).toReversed()
+    const its = ranges.filter((range) => range.executionId === executionId)
+    const lines = its.flatMap(({ from, to, hashes }) =>
+      Array.from({ length: to - from + 1 }, (_, at) => ({ number: from + at, hash: hashes?.[at] ?? null })),
+    )
+    const { edits, otherCalls, calls } = writersOf(ofTurn, {
+      path: its[0]?.path ?? path,
+      lines: lines.map(({ hash }) => hash),
+      isWhole: oldest !== executionId,
+    })
+    const named = [...new Set(calls)]
+    const [only = null] = named.length === 1 ? named : []
+    const isElsewhere = asked === undefined && task.forkedFrom?.executionId === executionId
+    const index = order.indexOf(executionId)
+    const shown = {
+      taskId: isElsewhere ? (task.forkedFrom?.taskId ?? task.id) : task.id,
+      executionId,
+      kind: asked?.isCommand === true ? ('command' as const) : ('turn' as const),
+      number: index === -1 ? null : index + 1,
+      moment: asked?.version ?? null,
+      agent: asked?.agent ?? null,
+      messageId: asked?.messageId ?? null,
+      prompt: asked?.message == null ? null : [...asked.message].slice(0, longestPrompt).join(''),
+      at: asked?.createdAt ?? null,
+      edits: edits.map(({ id }) => id),
+      otherCalls,
+      call: only && callOf(only),
+      calls: named.filter((call) => call !== null).map(callOf),
+    }
+    const callOfLine = new Map(lines.map(({ number }, at) => [number, calls[at]?.id ?? null]))
+    return [executionId, { shown, callOfLine }]
+  })
+  return new Map(await Promise.all(found))
 }
 
 function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {

@@ -11,7 +11,7 @@ import {
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { presentTask, presentTasks } from '#platform/reads/present.ts'
-import { changedFilesOf, proposalFor } from '#platform/reads/proposal.ts'
+import { changedFilesOf, proposalFor, recordedFilesOf } from '#platform/reads/proposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -54,8 +54,34 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-const notWhole =
-  'There are too many changes to show. Some files are left out, and shortened diffs are marked.'
+/** What a pull request holds beyond what is shown, and what of that it does not hold. */
+function beyondShown(files: readonly ChangedFile[], total: number, truncated: boolean): string | undefined {
+  const unlisted = total - files.length
+  const leftOut = files.flatMap((file) => (file.leftOut ? [file.fileName] : []))
+  const [first] = leftOut
+  const named = leftOut.slice(0, mostNamed).join(', ')
+  const others = leftOut.length > mostNamed ? ` and ${leftOut.length - mostNamed} more` : ''
+  const sentences = [
+    ...(truncated ? [notWhole] : []),
+    ...(unlisted > 0
+      ? [
+          `${unlisted} more changed ${unlisted === 1 ? 'file is' : 'files are'} not listed. A pull request holds all of them.`,
+        ]
+      : []),
+    ...(first === undefined
+      ? []
+      : [
+          `No pull request takes up ${named}${others}: a separate repository, whose files become part of the changes once its .git folder is removed (${first}.git).`,
+        ]),
+  ]
+  return sentences.length === 0 ? undefined : sentences.join(' ')
+}
+
+const mostNamed = 5
+const notWhole = 'There are too many changes to show. Shortened diffs are marked.'
+
+const notKept =
+  'The changes of this task are damaged or no longer kept, so they cannot be shown. The next turn or command records them anew.'
 
 async function gitDiff(
   task: TaskDocument,
@@ -73,7 +99,8 @@ async function gitDiff(
     tree: null,
     version: task.version,
   }
-  if (task.workspace === 'preparing') {
+  const isAwaited = task.workspace === 'none' && (task.status === 'queued' || task.status === 'running')
+  if (task.workspace === 'preparing' || isAwaited) {
     return { ...none, status: 'pending_clone', exists: false, message: 'The repository is being cloned.' }
   }
   if (task.workspace === 'none') {
@@ -85,20 +112,23 @@ async function gitDiff(
   const shown = isRecorded
     ? { ...recorded, files: task.changes?.files }
     : await changesAgainst(task, base, recorded.baseBranch, services)
-  const files = await changedFilesOf(services, task.id, shown.blob)
+  const found = await recordedFilesOf(services, task.id, shown.blob)
+  const files = found ?? []
+  const totalChanges = shown.files ?? files.length
+  const message = found === undefined ? notKept : beyondShown(files, totalChanges, shown.truncated)
   // What was made for this answer alone is of no more use; one that cannot be taken away is left.
   if (!isRecorded && shown.blob) await services.blobs.remove(shown.blob).catch(() => undefined)
   return {
     status: 'ready',
     exists: true,
     changedFiles: files,
-    totalChanges: shown.files ?? files.length,
+    totalChanges,
     currentBranch: shown.currentBranch,
     commitComparison: { ahead: shown.ahead, behind: shown.behind },
     baseBranch: shown.baseBranch,
     truncated: shown.truncated,
     tree: shown.tree,
-    ...(shown.truncated && { message: notWhole }),
+    ...(message !== undefined && { message }),
     version: task.version,
   }
 }

@@ -36,7 +36,11 @@ export const githubRoutes: readonly Route<QueryServices>[] = [
   route(listRepositories, signedIn, fresh, async ({ user, query }, { access, codeHost }) => {
     const { type, sort, per_page: perPage, page } = query
     const all = await codeHost.repositories(await access.tokenOf(user.id))
-    const wanted = all.filter(({ isPrivate }) => type === 'all' || isPrivate === (type === 'private'))
+    const isOwn = (owner: string) => owner.toLowerCase() === user.githubUsername?.toLowerCase()
+    const wanted = all.filter(({ isPrivate, owner }) => {
+      if (type === 'owner' || type === 'member') return isOwn(owner) === (type === 'owner')
+      return type === 'all' || isPrivate === (type === 'private')
+    })
     const shown = inOrder(wanted, sort).slice((page - 1) * perPage, page * perPage)
     return { repositories: shown.map(listed) }
   }),

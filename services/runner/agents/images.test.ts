@@ -16,7 +16,7 @@ const gif = { mediaType: 'image/gif', base64: 'R0lGODlh' } as const
 const png = { mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const
 
 test('an agent that reads images from files finds them in its home, under the paths that its sandbox shows', async () => {
-  const message = { text: 'What is it?', images: [gif, png] }
+  const message = { text: 'What is it?', images: [gif, png], id: 'sending-1' }
   const said = await messageFor(cursor, message, { dir, seenAs: '/home/agent' })
   const named = [...said.matchAll(/^- (\/home\/agent\/images\/[0-9a-f]{16}\.(?:gif|png))$/gm)]
   expect(named.length).toBe(2)
@@ -29,7 +29,11 @@ test('an agent that reads images from files finds them in its home, under the pa
 })
 
 test('one that takes images in its message leaves no file behind', async () => {
-  const said = await messageFor(claude, { text: 'x', images: [gif] }, { dir, seenAs: '/home/agent' })
+  const said = await messageFor(
+    claude,
+    { text: 'x', images: [gif], id: 'sending-1' },
+    { dir, seenAs: '/home/agent' },
+  )
   expect(JSON.parse(said)).toMatchObject({ message: { content: [{ type: 'image' }, { text: 'x' }] } })
   expect(await readdir(dir)).toEqual([])
 })

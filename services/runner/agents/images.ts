@@ -15,15 +15,19 @@ export interface AgentHome {
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
 /**
- * What to write to the agent's standard input for a person's message. For an agent that reads images from files it writes them into its
+ * What to write to the agent's standard input for a person's message; `id` is a UUID of this sending. For an agent that reads images from files it writes them into its
  * home first. Fails with a sentence when something stands in the way there.
  */
 export async function messageFor(
   agent: Agent,
-  { text, images }: { readonly text: string; readonly images: readonly AgentImage[] },
+  {
+    text,
+    images,
+    id,
+  }: { readonly text: string; readonly images: readonly AgentImage[]; readonly id: string },
   home: AgentHome,
 ): Promise<string> {
-  if (agent.images === 'inline') return agent.userMessage(text, images)
+  if (agent.images === 'inline') return agent.userMessage(text, images, id)
   const files = images.map(fileOf)
   await writeHome(home.dir, files, home.owner)
   return agent.userMessage(

@@ -12,10 +12,16 @@ import type { Located, WhereToLook } from './locate.ts'
 export type AgentEvent =
   /** Its session is open; said again for each turn of a process that takes several. */
   | { readonly type: 'session'; readonly sessionId: string; readonly model: string }
+  /** It took up messages, by the ids that they were sent with: its model sees them from now on. */
+  | { readonly type: 'taken_up'; readonly messageIds: readonly string[] }
+  /** It begins something that nobody asked for, such as waking up by itself. It lasts until the agent takes up a message, or to its `end`. */
+  | { readonly type: 'unasked' }
   /** More of a text, as it is written. */
   | { readonly type: 'text_delta'; readonly messageKey: string; readonly text: string }
   /** The whole of a text; `cut` when it broke off. Each key that had a delta has one of these, sooner or later. */
   | { readonly type: 'text'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
+  /** A text that broke off is written anew under its key, from its beginning. */
+  | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
   | ToolStarted
@@ -33,6 +39,11 @@ export type AgentEvent =
       readonly sessionId: string
       readonly durationMs: number
       readonly turns: number
+      /**
+       * The messages whose turn has ended, by the ids that they were sent with; none when nobody had asked for it. Absent where the agent does not
+       * say.
+       */
+      readonly answers?: readonly string[]
     }
   /** A line that nobody understands, cut to 1,000 characters. */
   | { readonly type: 'unknown'; readonly line: string }
@@ -84,6 +95,12 @@ export interface AgentError {
     | 'rate_limited'
     | 'overloaded'
     | 'api_error'
+    /** The account of the key has nothing left to pay with. */
+    | 'no_credit'
+    /** The conversation has more tokens than the model takes. */
+    | 'prompt_too_long'
+    /** The request has more bytes than the model's API takes. */
+    | 'request_too_large'
     | 'budget'
     | 'max_turns'
     | 'aborted'
@@ -201,8 +218,11 @@ export type Agent = {
 } & (
   | {
       readonly images: 'inline'
-      /** A person's message, for standard input. Sent while a turn runs, it steers that turn where the dialogue is open. */
-      userMessage(text: string, images: readonly AgentImage[]): string
+      /**
+       * A person's message, for standard input. Sent while a turn runs, it steers that turn where the dialogue is open. `id` is a UUID of this
+       * sending alone: a message with an id that was sent before is passed over.
+       */
+      userMessage(text: string, images: readonly AgentImage[], id: string): string
     }
   | {
       /** It reads images from files: see `messageFor` in images.ts. */

@@ -47,6 +47,8 @@ export function createTerminal(): (event: AgentEvent) => string {
       }
       case 'notice':
         return yellow(cleaned(event.text))
+      case 'unasked':
+        return yellow('The agent works on its own: nobody asked it for what follows.')
       case 'error':
         return red(cleaned(event.message))
       case 'end':
@@ -54,6 +56,8 @@ export function createTerminal(): (event: AgentEvent) => string {
       // What the agent says is the chat's.
       case 'text':
       case 'text_delta':
+      case 'text_restarted':
+      case 'taken_up':
       case 'thinking_delta':
       case 'thinking':
       case 'usage':

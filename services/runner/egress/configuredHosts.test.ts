@@ -28,11 +28,6 @@ describe('the hosts of package managers are read', () => {
       ['cargo.example', 'other.example'],
     ],
     ['cargo', 'source = "registry+https://cargo.example/index"\n', ['cargo.example']],
-    [
-      'go',
-      'GOPROXY=https://go.example|https://next.example,direct\nGOSUMDB=sum.example\n',
-      ['go.example', 'next.example', 'sum.example'],
-    ],
     ['maven', '<mirror><url>https://maven.example/all</url></mirror>', ['maven.example']],
     [
       'maven',

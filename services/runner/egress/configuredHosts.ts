@@ -15,7 +15,6 @@ const patterns = {
   requirements: /^[ \t]*(?:-i|-f|--index-url|--extra-index-url|--find-links)[ =]\s*(\S+)/gm,
   uvLock: /\b(?:registry|url) = "([^"]+)"/g,
   cargo: /^[ \t]*(?:registry|index|source)\s*=\s*"(?:(?:sparse|registry)\+)?([^"]+)"/gm,
-  go: /^[ \t]*(?:GOPROXY|GOSUMDB)\s*=\s*["']?([^"'\n]+)/gm,
   maven: /<url>\s*([^<\s]+)\s*<\/url>/g,
   gems: /^[ \t]*(?:source\s+["']|remote: |BUNDLE_MIRROR[\w.]*:\s*["']?)([^\s"']+)/gm,
 } as const
@@ -36,25 +35,6 @@ export const repositoryFiles: ReadonlyMap<string, Format> = new Map([
   ['.mvn/settings.xml', 'maven'],
 ])
 
-/** Where each lies on a system; `~` is the home of the runner's user. */
-export const systemFiles: ReadonlyMap<string, Format> = new Map([
-  ['/etc/npmrc', 'npmrc'],
-  ['/usr/etc/npmrc', 'npmrc'],
-  ['/usr/local/etc/npmrc', 'npmrc'],
-  ['~/.npmrc', 'npmrc'],
-  ['~/.yarnrc.yml', 'yarnrc'],
-  ['/etc/pip.conf', 'pip'],
-  ['~/.pip/pip.conf', 'pip'],
-  ['~/.config/pip/pip.conf', 'pip'],
-  ['~/.cargo/config.toml', 'cargo'],
-  ['/usr/lib/go/go.env', 'go'],
-  ['/usr/local/go/go.env', 'go'],
-  ['~/.config/go/env', 'go'],
-  ['/etc/maven/settings.xml', 'maven'],
-  ['~/.m2/settings.xml', 'maven'],
-  ['~/.bundle/config', 'gems'],
-])
-
 const most = 20
 
 /** The hosts in such a file, each once, as an allow-list takes them. Loopback and private addresses are left out. */
@@ -63,7 +43,7 @@ export function hostsIn(format: Format, text: string): readonly string[] {
   const meant = format === 'maven' ? withoutComments(text) : text
   for (const [, written = ''] of meant.matchAll(patterns[format]))
     for (const word of written.split(/[\s,|]+/)) {
-      const host = hostOf(word, format)
+      const host = hostOf(word)
       if (host !== undefined) found.add(host)
       if (found.size >= most) return [...found]
     }
@@ -81,12 +61,9 @@ function withoutComments(text: string): string {
     .join('')
 }
 
-function hostOf(word: string, format: Format): string | undefined {
-  // Go's checksum database stands there by its name.
-  const isName = format === 'go' && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(word)
-  const address = isName ? `https://${word}` : word
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined
-  const url = new URL(address)
+function hostOf(word: string): string | undefined {
+  if (!/^https?:\/\//i.test(word) || !URL.canParse(word)) return undefined
+  const url = new URL(word)
   // A password in the address is no part of the host.
   const allowed = AllowedHost.safeParse(url.host)
   if (!allowed.success) return undefined

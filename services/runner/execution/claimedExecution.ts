@@ -25,9 +25,10 @@ import { recordSnapshot } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps, Run } from './run.ts'
+import { tellOfRepository } from './repositoryNotes.ts'
 import { runShellCommand, setUpWorkspace } from './sandboxCommand.ts'
 import { sandboxEnvsOf, type SandboxEnvs } from './sandboxEnv.ts'
-import type { Control } from './control.ts'
+import type { Control, StopReason } from './control.ts'
 import { runTurn } from './turn/turn.ts'
 
 /** An execution that is ours to run. */
@@ -58,6 +59,8 @@ export async function runClaimed(
   claimed: Claimed,
   channels: RunChannels,
 ): Promise<ExecutionOutcome> {
+  const noSpace = deps.disk.refusal()
+  if (noSpace !== undefined) return failed('disk_full', noSpace)
   const subject = await subjectOf(deps, claimed)
   if ('kind' in subject) return subject
   const { task, execution } = claimed
@@ -68,6 +71,8 @@ export async function runClaimed(
     execution.kind === 'turn' && task.pendingRestore === null
       ? deps.prewarm.earlySandbox({ projectId, agent: execution.agent, model, session })
       : undefined
+  const { stop } = channels.control
+  const unwatchDisk = deps.disk.watch({ taskId: task.taskId, stop })
   try {
     const prepared = await executionWorkspace(deps, {
       task,
@@ -79,13 +84,14 @@ export async function runClaimed(
       terminal: channels.terminal,
       reporter: channels.reporter,
       early,
-      stop: channels.control.stop,
+      stop,
     })
-    const stopped = outcomeOfStop(channels.control.stop)
+    const stopped = outcomeOfStop(stop)
     if (stopped) return stopped
     if (prepared.kind === 'failed') return prepared
     return await runInWorkspace(deps, claimed, channels, { ...subject, prepared, early })
   } finally {
+    unwatchDisk()
     await early?.close()
   }
 }
@@ -102,7 +108,7 @@ async function subjectOf(deps: RecordingDeps, { task, execution, head }: Claimed
   if (typeof message?.message !== 'string')
     return failed('message_erased', 'The message of this turn was erased.')
   const images = await imagesForAgent(deps, task.taskId, message.images)
-  if (!images) return failed('image_erased', 'An image of this message was erased.')
+  if (!images) return failed('image_erased', 'An image of this message was erased or is damaged.')
   return { document, message: { ...message, message: message.message }, user, images }
 }
 
@@ -145,21 +151,22 @@ async function runInWorkspace(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
   )
-  const unwatchDisk = deps.disk.watch({ workspace, stop })
   try {
+    await tellOfRepository(deps, { run, workspace, envs, person: task.ownerId })
     const unready = await setUpWorkspace(deps, { run, workspace, envs })
     if (unready) return unready
     return await runMessage(deps, { run, task, execution, envs, secrets, subject })
   } finally {
-    unwatchDisk()
     stopHearing()
     await prepared.settle()
     await output.end()
     await changes.stop()
-    if (stop.reason() !== 'evicted' && stop.reason() !== 'deleted')
-      await recordResults(deps, run, { task, execution, workspace, treeGit })
+    if (!silent.has(stop.reason())) await recordResults(deps, run, { task, execution, workspace, treeGit })
   }
 }
+
+/** Why a run stops that may record nothing more. */
+const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecordable'])
 
 /** Runs the message as a command or as a turn of the agent. */
 async function runMessage(

@@ -8,6 +8,8 @@ export type StopReason =
   | 'deleted'
   /** Another runner has the execution now, or the lease ran out: nothing more may be reported. */
   | 'evicted'
+  /** The record of its task is damaged: nothing more can be recorded. */
+  | 'unrecordable'
   /** This server is shutting down. */
   | 'stopping'
   /** The agent printed nothing for too long. */

@@ -1,7 +1,8 @@
 /** An execution from its job to its end: claimed, run, and its outcome recorded. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/streams.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { MessagePosted } from '#domain/task/events.ts'
 import type { Execution } from '#domain/task/phase.ts'
@@ -32,7 +33,8 @@ export async function runExecution(
     const claimed = await claim(deps, job, onFound)
     if (claimed) await runAndRecord(deps, claimed, control)
   } catch (fault) {
-    if (!(fault instanceof Evicted)) throw fault
+    // Given back: once the record is mended, it is recorded that the run has ended.
+    if (!(fault instanceof Evicted) || control.stop.reason() === 'unrecordable') throw fault
     deps.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
     // A turn that failed before it began has left the agent running.
@@ -121,7 +123,24 @@ async function runAndRecord(deps: ExecutionDeps, claimed: Claimed, control: Cont
     if (fault instanceof Evicted) throw fault
     deps.logger.error({ err: fault }, 'failed to record the last output')
   })
-  await Promise.all([endWith(reporter, execution, outcome, terminal.head()), allowance.settled()])
+  const opensDraft = await wantsDraft(deps, claimed, outcome)
+  await Promise.all([endWith(reporter, execution, outcome, terminal.head(), opensDraft), allowance.settled()])
+}
+
+/** Whether the project wants a draft of a pull request for this turn's work. A fault here takes nothing from the turn. */
+async function wantsDraft(
+  { commands, logger }: Pick<ExecutionDeps, 'commands' | 'logger'>,
+  { task, execution }: Claimed,
+  outcome: ExecutionOutcome,
+): Promise<boolean> {
+  if (execution.kind !== 'turn' || outcome.kind !== 'completed' || task.pullRequest !== null) return false
+  try {
+    const { state } = await commands.load(project, projectStream(task.projectId))
+    return state.kind === 'project' && state.settings.draftPullRequests
+  } catch (fault) {
+    logger.error({ err: fault, taskId: task.taskId }, 'the settings of a project could not be read')
+    return false
+  }
 }
 
 /** Ends the execution. A failure is also told in the chat, where the person looks. */
@@ -130,10 +149,11 @@ async function endWith(
   { executionId, agent, kind }: Execution,
   outcome: ExecutionOutcome,
   terminal: { revision: number; hash: string } | null,
+  opensDraft = false,
 ): Promise<void> {
   if (outcome.kind === 'failed' && kind === 'turn') {
     const data = { messageId: randomUUID(), messageType: 'error', agent, executionId } as const
     await reporter.report(MessagePosted.of(data, { message: outcome.reason }))
   }
-  await reporter.end(outcome, terminal)
+  await reporter.end(outcome, terminal, opensDraft)
 }

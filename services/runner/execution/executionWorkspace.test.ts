@@ -33,6 +33,7 @@ import { packFolders } from '../workspace/saved/archive.ts'
 import { commitAndPush } from '../workspace/publish/publish.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
 import { openSandboxUsers } from '../workspace/sandboxUsers.ts'
+import { measured } from '../workspace/workspaceLimit.ts'
 import { evictWorkspace, hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
 import { stopping } from './control.ts'
 import { executionWorkspace } from './executionWorkspace.ts'
@@ -217,10 +218,12 @@ async function run(
     },
     checkCheckout: async () => undefined,
     sandboxUsers: await openSandboxUsers(root),
+    limit: measured(5e9, 'this is a test'),
     scratch: { make: cutOff },
     sandbox: noSandbox({ path: testPath, git: testGit }),
     eviction: { make },
     commitSigner: undefined,
+    noreplyDomain: 'users.noreply.localhost',
     logger: engines.logger,
     documents: { get },
     accessControl: { check: async () => undefined },
@@ -233,6 +236,8 @@ async function run(
       repository: async () => repository,
       repositoryById: async () => ({ repository, etag: null }),
       takesOnlySigned: async () => false,
+      throwIfRateLimited: () => undefined,
+      recordGitRateLimit: cutOff,
     },
     commands: { ...engines.commands, execute },
     blobs: {
@@ -261,7 +266,7 @@ async function run(
   return executionWorkspace(deps, {
     task: state,
     document,
-    user: { id: userId(1), fullName: 'Ada', githubUsername: 'ada', email: null },
+    user: { id: userId(1), fullName: 'Ada', githubUsername: 'ada', githubId: null, email: null },
     fence: { executionId: executionId(2), attempt: 1 },
     kind: 'turn',
     early,

@@ -199,7 +199,7 @@ async function restoredAnew(
   }
   if (work.kind === 'nothing_saved' && task.saved !== null) {
     await discard()
-    return failed('restore_failed', 'The saved files of that turn are gone.')
+    return failed('restore_failed', 'The saved files of that turn are gone or damaged.')
   }
   await recordRestored(deps, task, [], null)
   const resumes = work.kind === 'restored' && work.session !== null

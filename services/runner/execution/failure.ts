@@ -37,14 +37,22 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
       return failed('time_limit', sentence())
     case 'deleted':
     case 'evicted':
+    case 'unrecordable':
       throw new Evicted('This run may no longer report.')
   }
 }
 
 /** The outcome of a run that threw. A fault that is not the person's or an engine's is logged. */
-export function outcomeOfFault({ logger }: { readonly logger: Logger }, fault: unknown): ExecutionOutcome {
+export function outcomeOfFault(
+  { logger, now = () => new Date() }: { readonly logger: Pick<Logger, 'error'>; readonly now?: () => Date },
+  fault: unknown,
+): ExecutionOutcome {
   if (fault instanceof Fault) return failed(fault.code, fault.message)
-  if (fault instanceof CodeHostFault) return failed('code_host', fault.message)
+  if (fault instanceof CodeHostFault) {
+    const { message, retryAfterMs: waitMs } = fault
+    const retryAt = waitMs === undefined ? {} : { retryAt: new Date(now().getTime() + waitMs).toISOString() }
+    return { ...failed('code_host', message), ...retryAt }
+  }
   if (fault instanceof EngineUnavailable)
     return failed('engine_unavailable', 'Part of the server did not respond in time. Try again.')
   if (fault instanceof TooLarge)

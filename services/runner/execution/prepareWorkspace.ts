@@ -13,6 +13,7 @@ import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import { gitUntil } from '../workspace/git/git.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
+import type { Person } from '../workspace/publish/commitIdentity.ts'
 import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
 import {
   baseCommitsFor,
@@ -61,17 +62,19 @@ export interface PreparingDeps
       | 'git'
       | 'checkCheckout'
       | 'sandboxUsers'
+      | 'limit'
       | 'scratch'
       | 'sandbox'
       | 'logger'
       | 'commitSigner'
+      | 'noreplyDomain'
     > {
   readonly codeHost: ReachingDeps['codeHost'] & Pick<CodeHost, 'takesOnlySigned'>
   readonly eviction: Pick<WorkspaceDeps['eviction'], 'make'>
 }
 
 /** Who works in it, as commits name them. */
-export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'email'>
+export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'githubId' | 'email'>
 
 interface PrepareRun {
   readonly task: TaskDocument & Beginning
@@ -186,9 +189,9 @@ async function withFirstBranch(
   const pushing = await forPush(deps, fresh)
   if (pushing.kind === 'failed') return pushing
   const { git, scratch, commitSigner: signer } = deps
-  const { url, authorization } = pushing.access
-  const by = { author: identityOf(user), signer }
-  const why = await makeFirstBranch({ git, scratch, branch: task.branch, ...by, url, authorization, signal })
+  const { url, authorization, accessOf } = pushing.access
+  const as = { url, authorization, accessOf, author: identityOf(user, deps), signer }
+  const why = await makeFirstBranch({ git, scratch, branch: task.branch, ...as, signal })
   const again = await refreshReached(deps, fresh, { signal })
   if (again.kind === 'failed' || !(await isEmpty(deps, again.mirror, task))) return again
   const reason = `This repository is empty, and its first branch ${task.branch} could not be created.`
@@ -246,9 +249,10 @@ export async function workspaceFor(
     mirror,
     ...branchesOf(task),
     originUrl: access.url,
-    identity: identityOf(user),
+    identity: identityOf(user, deps),
     // Without a sandbox there is no other user: it could not even reach its tree in a closed data folder.
     owner: deps.isRoot && isIsolated(deps.sandbox) ? await deps.sandboxUsers.userOf(task.id) : undefined,
+    limit: deps.limit,
     checkCheckout: deps.checkCheckout,
     ...making,
   })
@@ -327,13 +331,18 @@ function refreshBeside(deps: PreparingDeps, reached: RepositoryAccess, stop: Sto
   }
 }
 
-const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
+/** Whether what runs is kept apart from the server. */
+export const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
   'kind' in sandbox && sandbox.kind !== 'none'
 
-/** Who commits: the person, by the name they gave. */
-export function identityOf(user: Committer): { name: string; email: string } {
-  const name = user.fullName || user.githubUsername || 'Flightdeck'
-  return { name, email: user.email ?? `${user.githubUsername ?? user.id}@users.noreply.github.com` }
+/** Who commits: the person, by the name they gave, and by the address that GitHub takes for theirs and never refuses. */
+export function identityOf(user: Committer, { noreplyDomain }: Pick<WorkspaceDeps, 'noreplyDomain'>): Person {
+  const { fullName, githubUsername, githubId, id, email } = user
+  const isKnown = githubId !== null && githubUsername !== null
+  return {
+    name: fullName || githubUsername || 'Flightdeck',
+    email: isKnown ? `${githubId}+${githubUsername}@${noreplyDomain}` : (email ?? `${id}@${noreplyDomain}`),
+  }
 }
 
 function beginningSentence(

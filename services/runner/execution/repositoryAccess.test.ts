@@ -55,7 +55,14 @@ const answering = (
     repository: shown,
     etag: null,
   }),
-) => ({ mirrors, codeHost: { repository, repositoryById: byId } })
+) => ({
+  mirrors,
+  codeHost: {
+    repository,
+    repositoryById: byId,
+    recordGitRateLimit: (token: string) => new CodeHostFault('rate_limited', `${token} has to wait.`),
+  },
+})
 const refuses = (kind: CodeHostFault['kind']) =>
   answering(() => Promise.reject(new CodeHostFault(kind, `It says ${kind}.`)))
 
@@ -118,6 +125,54 @@ describe('what the installation may fetch', { timeout: 20_000 }, () => {
   })
 })
 
+describe('a host on a bad day', { timeout: 20_000 }, () => {
+  const fetched = (of: RepositoryAccess) =>
+    refreshReached(
+      answering(async () => shown),
+      of,
+      {},
+    )
+  const withFresh = (authorized: string | undefined): RepositoryAccess => {
+    const { access, ...others } = reached()
+    const fresh = authorized === undefined ? undefined : { ...access, authorization: authorized }
+    return { ...others, access: { ...access, authorization: 'basic c3RhbGU=', renewed: async () => fresh } }
+  }
+
+  test('github 3.3: what it answers with 401 is fetched with a fresh token, which is the one that is used on', async () => {
+    expect(await fetched(withFresh(authorization))).toMatchObject({
+      kind: 'ready',
+      access: { authorization },
+    })
+  })
+
+  test('github 3.3: where there is no other token, or it takes that one as little, a sentence says so without the words of git', async () => {
+    for (const fresh of [undefined, 'basic c3RhbGUgdG9v'])
+      expect(await fetched(withFresh(fresh))).toEqual({
+        kind: 'failed',
+        code: 'clone_failed',
+        exitCode: null,
+        reason: 'ada/sample cannot be read: the code host did not accept your access.',
+      })
+  })
+
+  test('github 3.2: where git is told to wait, all of that token waits, and nothing is asked again', async () => {
+    await behind()
+    const before = server.requests.length
+    server.meet(/upload-pack/, { status: 429, headers: { 'retry-after': '60' } })
+    await expect(fetched(reached())).rejects.toMatchObject({
+      kind: 'rate_limited',
+      message: 'ghs_secret has to wait.',
+    })
+    expect(server.requests.length).toBe(before + 1)
+    server.meet(/info\/refs/, { status: 429, headers: { 'retry-after': '60' } })
+    const other = answering(async () => ({ ...shown, id: '9' }))
+    await expect(refreshReached(other, reached('ghs_secret', '9'), {})).rejects.toMatchObject({
+      kind: 'rate_limited',
+    })
+    expect(server.requests.length).toBe(before + 2)
+  })
+})
+
 describe('with a token of their own', { timeout: 20_000 }, () => {
   test('a refusal ends the fetch', async () => {
     const fetching: Pick<Mirrors, 'refresh'> = {
@@ -163,6 +218,17 @@ describe('a repository that the host does not show to a person', { timeout: 20_0
     const reason = await reasonFor(withApp())
     expect(reason).toMatch(/^GitHub no longer shows ada\/sample to your account: either/)
     expect(reason).not.toContain('exists')
+  })
+
+  test('github 4.6: the token of single-user mode is named in place of an account', async () => {
+    const { codeHost, ...rest } = answering(hidden)
+    const deps = { ...rest, codeHost: { ...codeHost, ownToken: 'ghp_own' } }
+    expect(await refreshReached(deps, reached('ghu_own'), {})).toMatchObject({
+      code: 'no_repository_access',
+      reason: expect.stringMatching(
+        /^GitHub no longer shows ada\/sample to the token in GITHUB_TOKEN: either/,
+      ),
+    })
   })
 
   test('nor to the App, by a token that may be older, may have been taken out of it', async () => {

@@ -1,9 +1,15 @@
 /** A person's access to a task's repository, and its mirror brought up to date with that access. */
+import { viewerOf, type NamedCredential } from '#domain/appPermissions.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { InstalledRepository, Installations, NoToken } from '#platform/credentials/installations.ts'
+import type {
+  InstalledRepository,
+  Installations,
+  NoToken,
+  RepositoryToken,
+} from '#platform/credentials/installations.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { Documents } from '#platform/reads/documents.ts'
@@ -22,6 +28,10 @@ export interface RepositoryAccess {
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
+    /** Whose access git uses, for a sentence. */
+    readonly accessOf?: NamedCredential
+    /** The same with a fresh token, once the host did not take this one; `undefined` where there is none. */
+    readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
   }
   /** The repository as installations know it, the installation that has it, and why it gives no token where it gives none. */
   readonly installed: InstalledRepository & {
@@ -44,15 +54,15 @@ interface OwnDeps {
   readonly documents: Pick<Documents, 'get'>
   readonly accessControl: Pick<AccessControl, 'check'>
   readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly codeHost: Pick<CodeHost, 'gitAccess'>
+  readonly codeHost: Pick<CodeHost, 'gitAccess' | 'ownToken'>
 }
 
 /** What a repository is reached with. */
 export interface ReachingDeps extends OwnDeps, Pick<WorkspaceDeps, 'mirrors'> {
   readonly installations: Pick<Installations, 'tokenFor'>
-  readonly codeHost: Pick<CodeHost, 'gitAccess' | 'repository' | 'repositoryById'>
+  readonly codeHost: OwnDeps['codeHost'] & Checking['codeHost'] & Pick<CodeHost, 'throwIfRateLimited'>
 }
-type Deps = OwnDeps & Pick<ReachingDeps, 'installations'>
+type Deps = OwnDeps & Pick<ReachingDeps, 'installations' | 'codeHost'>
 
 type Reached = { readonly kind: 'reached' } & RepositoryAccess
 
@@ -62,25 +72,59 @@ export async function reachAsPerson(deps: OwnDeps, task: Task): Promise<Reached 
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
   await deps.accessControl.check(task.owner)
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  const accessToken = await deps.access.tokenOf(task.owner)
-  const access = await accessWith(deps, repository, { accessToken, gitToken: accessToken })
-  const installed = { id: project.githubRepoId, owner: project.githubOwner, installation: undefined }
-  return { kind: 'reached', repository, access, installed }
+  return { kind: 'reached', ...(await asPerson(deps, task.owner, repository, project.githubRepoId)) }
+}
+
+async function asPerson(
+  deps: Pick<OwnDeps, 'access' | 'codeHost'>,
+  person: string,
+  repository: RepositoryName,
+  id: string,
+): Promise<RepositoryAccess> {
+  const own = async () => {
+    const accessToken = await deps.access.tokenOf(person)
+    return accessWith(deps, repository, { accessToken, gitToken: accessToken })
+  }
+  const access = { ...(await own()), renewed: own }
+  return { repository, access, installed: { id, owner: repository.owner, installation: undefined } }
 }
 
 /** Prepared anew for each run. Whether the person may still do it is asked before anything is fetched. The code host's refusal is thrown. */
 export async function reachRepository(deps: Deps, task: Task): Promise<Reached | Failed> {
   const reached = await reachAsPerson(deps, task)
-  if (reached.kind === 'failed') return reached
+  return reached.kind === 'failed' ? reached : { kind: 'reached', ...(await withApp(deps, reached)) }
+}
+
+/**
+ * Another repository of the code host, such as a submodule's. Throws the code host's refusal, also where it does not show the person that
+ * repository: what an installation may fetch is for nobody else.
+ */
+export async function reachOther(
+  deps: Deps,
+  person: string,
+  repository: RepositoryName,
+): Promise<RepositoryAccess> {
+  await deps.accessControl.check(person)
+  const { id } = await deps.codeHost.repository(await deps.access.tokenOf(person), repository)
+  return withApp(deps, await asPerson(deps, person, repository, id))
+}
+
+/** The same, reached by git with the App's own access where it has any. */
+async function withApp(deps: Deps, reached: RepositoryAccess): Promise<RepositoryAccess> {
   const { repository, access, installed } = reached
-  const found = await deps.installations.tokenFor(installed, 'git')
   const { accessToken } = access
+  const found = await deps.installations.tokenFor(installed, 'git')
+  const asApp = async (token: RepositoryToken) =>
+    token.kind === 'token'
+      ? await accessWith(deps, repository, { accessToken, gitToken: token.accessToken })
+      : undefined
+  const app = await asApp(found)
+  const renewed = async () => asApp(await deps.installations.tokenFor(installed, 'git', { fresh: true }))
+  const chosen = app ? { ...app, renewed } : access
+  deps.codeHost.throwIfRateLimited(chosen.gitToken)
   return {
-    ...reached,
-    access:
-      found.kind === 'token'
-        ? await accessWith(deps, repository, { accessToken, gitToken: found.accessToken })
-        : access,
+    repository,
+    access: chosen,
     installed: {
       ...installed,
       installation: found.installation,
@@ -90,12 +134,14 @@ export async function reachRepository(deps: Deps, task: Task): Promise<Reached |
 }
 
 async function accessWith(
-  { codeHost }: { readonly codeHost: Pick<CodeHost, 'gitAccess'> },
+  { codeHost }: Pick<OwnDeps, 'codeHost'>,
   repository: RepositoryName,
   tokens: Pick<RepositoryAccess['access'], 'accessToken' | 'gitToken'>,
 ): Promise<RepositoryAccess['access']> {
   const { url, authorization } = await codeHost.gitAccess(tokens.gitToken, repository)
-  return { ...tokens, url, authorization }
+  const own = codeHost.ownToken === undefined ? 'person' : 'own_token'
+  const accessOf = tokens.gitToken === tokens.accessToken ? own : 'installation'
+  return { ...tokens, url, authorization, accessOf }
 }
 
 /** What has become of the App's installation, where that is why the code host refuses the person: their tokens reach no further than it. */
@@ -112,7 +158,6 @@ function installationLost({ repository, installed }: RepositoryAccess): string |
     case 'not_selected':
       return sentence('was not given this repository', `Its owner can add it${at}`)
     case 'no_key':
-    case 'key_refused':
     case 'not_granted':
     case undefined:
       return undefined
@@ -134,7 +179,7 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
   // The App's token may be from before it was taken out.
   if (await isHiddenFromApp(codeHost, reached)) return unreached
   // The host hides from who may not see a repository whether it exists.
-  return `GitHub no longer shows ${full} to your account: either it was deleted or moved, or your access was taken back. The work is kept. Ask for access if it is still there, then continue.`
+  return `GitHub no longer shows ${full} to ${viewerOf(codeHost)}: either it was deleted or moved, or ${codeHost.ownToken === undefined ? 'your' : 'its'} access was taken back. The work is kept. Ask for access if it is still there, then continue.`
 }
 
 /** Whether the host hides the repository from the App's own token, too; `false` where there is none, or the host does not say. */
@@ -189,7 +234,7 @@ export type RefreshedRepository =
 
 type RefreshOptions = Pick<RefreshRequest, 'signal' | 'onProgress'>
 interface Checking {
-  readonly codeHost: Pick<CodeHost, 'repository' | 'repositoryById'>
+  readonly codeHost: Pick<CodeHost, 'repository' | 'repositoryById' | 'recordGitRateLimit' | 'ownToken'>
 }
 
 const cloneWithinMs = 600_000
@@ -216,23 +261,28 @@ export async function refreshReached(
       return { fault }
     },
   )
-  const [asked, refreshed] = await Promise.all([
-    asking,
+  const fetchWith = ({ authorization, accessOf }: RepositoryAccess['access']) =>
     mirrors.refresh({
       ...mirrored(reached),
-      authorization: access.authorization,
+      authorization,
+      ...(accessOf !== undefined && { accessOf }),
       timeoutMs: cloneWithinMs,
       signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
       ...(onProgress && { onProgress }),
       ...(!isOwn && { fetchAfter: asking }),
-    }),
-  ])
+    })
+  const [asked, first] = await Promise.all([asking, fetchWith(access)])
   if ('kind' in asked) return asked
   if ('fault' in asked && ended.signal.aborted) throw asked.fault
+  const renewed = first.kind === 'unauthorized' ? await access.renewed?.() : undefined
+  const refreshed = renewed ? await fetchWith(renewed) : first
+  const used = renewed ?? access
+  if (refreshed.kind === 'limited') throw codeHost.recordGitRateLimit(used.gitToken)
   // A host that does not answer is told of after what git could tell.
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
   if ('fault' in asked) throw asked.fault
-  return { kind: 'ready', mirror: refreshed.mirror, mayPush: asked.mayPush, repository, access, installed }
+  const { mirror } = refreshed
+  return { kind: 'ready', mirror, mayPush: asked.mayPush, repository, access: used, installed }
 }
 
 /**
@@ -240,7 +290,7 @@ export async function refreshReached(
  * does not say, the person's own token pushes, so that the host decides.
  */
 export async function forPush(
-  deps: { readonly codeHost: Pick<CodeHost, 'gitAccess'> },
+  deps: Pick<OwnDeps, 'codeHost'>,
   refreshed: RefreshedRepository,
 ): Promise<RefreshedRepository> {
   if (refreshed.kind === 'failed' || refreshed.mayPush === true) return refreshed

@@ -15,7 +15,8 @@ import type { Run } from './run.ts'
 import { commandLimits, timeInWords } from './runLimits.ts'
 import type { SandboxEnv, SandboxEnvs } from './sandboxEnv.ts'
 
-type Deps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path'>
+/** What a command is run with. */
+export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path' | 'limit'>
 
 interface SandboxCommand {
   readonly run: Run
@@ -28,7 +29,7 @@ interface SandboxCommand {
 
 /** Runs a person's command. Its last output is recorded with the message that asked for it. Throws `Evicted`. */
 export async function runShellCommand(
-  deps: Deps,
+  deps: CommandDeps,
   { messageId, ...command }: Omit<SandboxCommand, 'longestMs'> & { readonly messageId: string },
 ): Promise<ExecutionOutcome> {
   const { longestMs } = deps.limits
@@ -56,7 +57,7 @@ const longestSetupMs = 15 * 60_000
  * set up, and otherwise how the execution ends; the next execution then runs the setup again.
  */
 export async function setUpWorkspace(
-  deps: Deps,
+  deps: CommandDeps,
   { run, workspace, envs }: { readonly run: Run; readonly workspace: Workspace; readonly envs: SandboxEnvs },
 ): Promise<ExecutionOutcome | undefined> {
   const command = envs.setupCommand.trim()
@@ -100,8 +101,8 @@ function digestOf(command: string): string {
 type Ran = { readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome
 
 /** Runs a command to its end: how it ended, or the outcome of a run that has no sandbox or was stopped. Throws `Evicted`. */
-async function runInSandbox(
-  deps: Deps,
+export async function runInSandbox(
+  deps: CommandDeps,
   { run, workspace, command, sandboxEnv, longestMs }: SandboxCommand,
 ): Promise<Ran> {
   const { sandbox } = deps
@@ -110,7 +111,7 @@ async function runInSandbox(
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
   const env = await sandboxEnv.open()
   try {
-    return await withCommandHome(workspace, deps.path, (ofCommand) =>
+    return await withCommandHome(deps, workspace, (ofCommand) =>
       runWith(deps, { run, workspace: ofCommand, command, longestMs, sandbox, env }),
     )
   } finally {
@@ -123,18 +124,21 @@ async function runInSandbox(
  * shell that an agent writes there would run with the secrets that a command is given. Nothing of the command may run when `use` has ended.
  */
 async function withCommandHome<T>(
+  { path, limit }: Pick<CommandDeps, 'path' | 'limit'>,
   workspace: Workspace,
-  path: string,
   use: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  const { dir, owner } = workspace
+  const { taskId, dir, owner } = workspace
   // Beside the tree: it is counted with the workspace and removed with it.
   const homeDir = join(dirname(dir), 'command-home')
   // A server that was killed may have left one.
   await removeFolder(homeDir, path)
   await mkdir(homeDir, { mode: 0o700 })
   try {
-    if (owner) await chown(homeDir, owner.uid, owner.gid)
+    if (owner) {
+      await limit.hold(taskId, owner, [homeDir])
+      await chown(homeDir, owner.uid, owner.gid)
+    }
     return await use({ ...workspace, homeDir })
   } finally {
     await removeFolder(homeDir, path)
@@ -144,7 +148,7 @@ async function withCommandHome<T>(
 const interruptMs = 5_000
 
 async function runWith(
-  deps: Deps,
+  deps: CommandDeps,
   {
     run,
     workspace,

@@ -36,6 +36,14 @@ export interface OpenedSandboxEnv {
 }
 
 export interface SandboxEnvs {
+  /** Where git reaches the project's repository. */
+  readonly repositoryUrl: string
+  /** For one command that reads these other repositories of the code host, as `owner/name`, and nothing else. */
+  reading(repositories: readonly string[]): SandboxEnv
+  /** For one command that reads a file of the host besides, and reaches the project's repository alone. */
+  withFile(file: Bind): SandboxEnv
+  /** Repositories, as `owner/name` in lower case, that the project wants as submodules with the access of whoever runs the task. */
+  readonly submodules: readonly string[]
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
   /** For the setup, and for commands that a person wants to have the secrets. */
@@ -66,19 +74,38 @@ export async function sandboxEnvsOf(
     some.map(({ variable, value }) => [variable, value] as const)
   const forAgent = secrets.filter((secret) => secret.forAgent)
   const { mayReachPrivate, agentHosts } = deps.egress
+  const repositories = settings.egress.filter(isRepository)
   const hosts = settings.egress.filter((written) => !isRepository(written))
   const rules = [
-    ruleOfCodeHost(of.repositoryUrl, settings.egress.filter(isRepository)),
+    ruleOfCodeHost(of.repositoryUrl, repositories),
     ...hosts.map((host) => ruleOfProject(host, { mayReachPrivate })),
   ]
   const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
-  const envOf = (env: readonly (readonly [string, string])[], allowed: readonly Rule[]) =>
+  const envOf = (
+    env: readonly (readonly [string, string])[],
+    allowed: readonly Rule[],
+    files: readonly Bind[] = [],
+  ) =>
     sandboxEnv(deps, of.workspace, {
       env: Object.fromEntries(env),
       rules: allowed,
+      files,
       modelFetches: settings.modelFetches,
     })
   return {
+    repositoryUrl: of.repositoryUrl,
+    submodules: settings.submodules,
+    reading: (others) =>
+      envOf(
+        [],
+        [
+          ruleOfCodeHost(
+            of.repositoryUrl,
+            others.map((name) => name.toLowerCase()),
+          ),
+        ],
+      ),
+    withFile: (file) => envOf([], [ruleOfCodeHost(of.repositoryUrl, [])], [file]),
     setupCommand: settings.setupCommand,
     withSecrets: envOf([...variables, ...asVariables(secrets), ...safeGitVariables], rules),
     forCommands: envOf(variables, rules),
@@ -115,10 +142,12 @@ function sandboxEnv(
   given: {
     readonly env: Readonly<Record<string, string>>
     readonly rules: readonly Rule[]
+    /** To be read beside the tree. */
+    readonly files: readonly Bind[]
     readonly modelFetches: boolean
   },
 ): SandboxEnv {
-  const { env, rules, modelFetches } = given
+  const { env, rules, files, modelFetches } = given
   return {
     // A digest, since it covers secrets.
     fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
@@ -138,7 +167,7 @@ function sandboxEnv(
       })
       return {
         env: { ...env, ...proxy.env },
-        readOnly: proxy.readOnly,
+        readOnly: [...proxy.readOnly, ...files],
         sockets: proxy.sockets,
         command: proxy.command,
         beside: proxy.beside,

@@ -35,7 +35,6 @@ function fakeProcess({ canFreeze = true } = {}) {
     resumed: false,
     turn: unused,
     steer: unused,
-    finish: unused,
     interrupt: unused,
     kill: unused,
     thaw: () => void (isThawed = true),

@@ -1,17 +1,28 @@
 /** Publishes a task's work: committed and pushed outside the sandbox; the pull request is looked up before it is opened. */
 import { agents } from '../agents/registry.ts'
 import { randomUUID } from 'node:crypto'
-import { titleOf } from '#domain/api/tasks.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
+import { firstCommitMessage, followUpMessage } from '#domain/task/codeHost/commitMessage.ts'
+import { doneFeedback } from '#domain/task/codeHost/feedbackState.ts'
 import { withClosing } from '#domain/task/codeHost/issue.ts'
 import { endOf, hasNoChanges, noLongerOpen } from '#domain/task/codeHost/pullRequest.ts'
+import { belowTemplateMark, withTemplate } from '#domain/task/codeHost/template.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { chatView } from '#domain/views/chat.ts'
+import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
+import {
+  CodeHostFault,
+  writeOrFind,
+  type CodeHost,
+  type HostPullRequest,
+  type RepositoryName,
+} from '#platform/ports/codeHost.ts'
+import { proposalFor } from '#platform/reads/proposal.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { failed, type Failed } from '../execution/failure.ts'
@@ -22,12 +33,13 @@ import { goesOnAsEvicted, restoreSavedWork } from '../execution/recording/savedW
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
-import { type Git, lastWords } from '../workspace/git/git.ts'
+import { commitOf, type Git, lastWords } from '../workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
 import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
 import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { publishOrigins } from './publishOrigins.ts'
 import { addressOfTask, withRecord } from './taskRecord.ts'
+import { templateOf } from './template.ts'
 import { agentLimits } from '../execution/runLimits.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 
@@ -56,6 +68,9 @@ type Deps = RecordingDeps & WorkspaceDeps & AgentDeps
 
 const actor = { kind: 'system', service: 'runner' } as const
 
+/** Messages of one turn that are looked through. */
+const messagesOfTurn = 200
+
 const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
@@ -71,6 +86,10 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
   if (!existing) {
     const over = await endedAtHost(deps, publication, ready)
     if (over !== null) return over
+    if (!(await hasBase(deps, workspace))) {
+      const reason = `${baseGone(branches.base)} Nothing was pushed. Create it again at the code host, or go on in a new task on another branch.`
+      return { kind: 'failed', code: 'code_host_refused', reason }
+    }
   }
   const pushed = await pushAndRecord(deps, publication, { ready, isOpen: existing !== undefined })
   if (pushed.kind !== 'published') return refused(pushed)
@@ -85,6 +104,14 @@ export async function publishPullRequest(deps: Deps, publication: Publication): 
   ])
   return 'number' in outcome ? { ...outcome, notesRefused } : outcome
 }
+
+/** Whether the code host has the branch that the work is to be merged into, by the mirror that was just refreshed. An empty repository has none. */
+async function hasBase({ git }: Pick<Deps, 'git'>, workspace: Workspace): Promise<boolean> {
+  const { branch, baseBranch, mirrorDir } = workspace
+  return branch === baseBranch || (await commitOf(git, mirrorDir, `refs/heads/${baseBranch}`)) !== null
+}
+
+const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
 /** The task's workspace; one that is gone is made anew, with the work that was saved. */
 async function workspaceToPublish(
@@ -120,7 +147,7 @@ async function pushAndRecord(
   const { workspace, access } = ready
   const { sandbox } = deps
   const lastCommit = state.pullRequest?.headCommit ?? null
-  const { secrets: ofProject } = await settingsOf(deps, task.projectId)
+  const { settings, secrets: ofProject } = await settingsOf(deps, task.projectId)
   const secrets = [...ofProject, ...ownSecrets(deps, access)]
   const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
   const record = (from: 'tree' | StagedTree) =>
@@ -140,8 +167,9 @@ async function pushAndRecord(
       isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },
-    message: lastCommit === null ? requested.title : await latestMessage(deps, task, requested),
-    author: identityOf(user),
+    message:
+      lastCommit === null ? firstCommitMessage(requested.title) : await messageOfFollowUp(deps, state, task),
+    author: identityOf(user, deps),
     signer: deps.commitSigner,
     trailers: [
       `Flightdeck-Task: ${addressOfTask(deps, task.id)}`,
@@ -149,9 +177,12 @@ async function pushAndRecord(
       `Co-Authored-By: ${agents[task.agent].author}`,
     ],
     secrets,
+    allowedFilters: settings.allowedFilters,
     threads: deps.textThreads,
     url: access.url,
     authorization: access.authorization,
+    ...(access.accessOf !== undefined && { accessOf: access.accessOf }),
+    renewed: async () => (await access.renewed?.())?.authorization,
     forWorkflows: (files) => forWorkflows(deps, ready, files),
     signal,
     pushSignal,
@@ -161,7 +192,8 @@ async function pushAndRecord(
       return applyPatch(sandbox, workspace, patch)
     },
   })
-  if (pushed.kind === 'moved' && isNothing) return { kind: 'nothing_to_publish' }
+  if (pushed.kind === 'moved' && isNothing) return { kind: 'nothing_to_publish', leftOut: [] }
+  if (pushed.kind === 'limited') throw deps.codeHost.recordGitRateLimit(access.gitToken)
   // The files now contain what others had pushed before.
   if (isPatched) await record('tree')
   // New files are committed now and no longer `untracked`, and the branch is ahead.
@@ -197,27 +229,54 @@ function workflowsRefused(files: readonly string[], { account, htmlUrl }: Instal
 type ExistingPullRequest = Awaited<ReturnType<Deps['codeHost']['findPullRequest']>>
 
 async function openOrUpdate(
-  deps: Pick<Deps, 'codeHost' | 'log' | 'rpc' | 'logger' | 'logIdentity' | 'publicAddress'>,
+  deps: Deps,
   { state, task, requested }: Publication,
   { workspace, repository, access: { accessToken } }: ReadyWorkspace,
   { existing, headCommit }: { readonly existing: ExistingPullRequest; readonly headCommit: string },
 ): Promise<PullRequestOutcome> {
   const { codeHost } = deps
-  const { title, draft, rewrites, automatic } = requested
+  const { draft, rewrites, automatic } = requested
   const isNews = !automatic || (state.pullRequest?.headCommit ?? null) !== headCommit
   const settled = { headCommit, messageId: isNews ? randomUUID() : null }
+  const bodyOf = (text: string) => withRecord(deps, task.id, withClosing(state.issue, text))
   if (existing) {
     const { number, htmlUrl: url } = existing
     if (rewrites) {
-      const body = await withRecord(deps, task.id, withClosing(state.issue, requested.body))
-      await codeHost.updatePullRequest(accessToken, repository, number, { title, body })
+      const body = withTemplate(await bodyOf(requested.body), belowTemplateMark(existing.body))
+      await codeHost.updatePullRequest(accessToken, repository, number, { title: requested.title, body })
     }
     return { kind: 'updated', number, url, ...settled }
   }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
-  const body = await withRecord(deps, task.id, withClosing(state.issue, requested.body))
-  const opened = await codeHost.openPullRequest(accessToken, repository, { ...branches, title, body, draft })
+  const words = automatic ? await proposalFor(deps, task) : requested
+  const template = await templateOf(deps.git, { gitDir: workspace.mirrorDir, branch: workspace.baseBranch })
+  const body = withTemplate(await bodyOf(words.body), template)
+  const opened = await openOnce(codeHost, accessToken, repository, {
+    ...branches,
+    title: words.title,
+    body,
+    draft,
+  })
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
+}
+
+/** Opens it, and asks once more where the host stumbled and it is not there: of one branch the host takes only one. */
+function openOnce(
+  codeHost: Pick<CodeHost, 'openPullRequest' | 'findPullRequest'>,
+  token: string,
+  repository: RepositoryName,
+  request: Parameters<CodeHost['openPullRequest']>[2],
+): Promise<HostPullRequest> {
+  const open = () => codeHost.openPullRequest(token, repository, request)
+  const find = () => codeHost.findPullRequest(token, repository, request)
+  return writeOrFind(open, find).catch(async (fault: unknown) => {
+    if (!(fault instanceof CodeHostFault && fault.kind === 'unavailable')) throw fault
+    return open().catch(async (again: unknown) => {
+      const late = await find().catch(() => undefined)
+      if (late === undefined) throw again
+      return late
+    })
+  })
 }
 
 /**
@@ -245,7 +304,8 @@ async function endedAtHost(
       if (over && !automatic) return { kind: 'failed', code: over.code, reason: over.sentence }
     }
   }
-  return automatic ? { kind: 'closed', reason: noLongerOpen(task.prNumber), messageId: randomUUID() } : null
+  if (!automatic || pullRequest === null) return null
+  return { kind: 'closed', reason: noLongerOpen(task.prNumber), messageId: randomUUID() }
 }
 
 /** Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws where the task has moved on meanwhile. */
@@ -265,8 +325,7 @@ async function recordChanges(
 ): Promise<LiveTask> {
   const { baseBranch } = workspace
   const changes = await readChanges({ git: deps.git, treeGit, workspace, baseBranch, from, signal })
-  if (changes.kind === 'base_not_found')
-    throw new Fault('code_host_refused', `The repository has no branch ${baseBranch} any more.`)
+  if (changes.kind === 'base_not_found') throw new Fault('code_host_refused', baseGone(baseBranch))
   if (!task.execution) throw new Fault('not_initialized')
   const of = { taskId: task.id, executionId: task.execution.id }
   const redacted = await redactChanges(changes, deps.redaction(valuesOf(secrets)))
@@ -281,25 +340,41 @@ async function recordChanges(
   return state
 }
 
-/** The commit message of an update: the latest message that the person sent. */
-async function latestMessage(
+/** The commit message of an update: what the agent says that it did in the latest turn, and what that turn was asked for. */
+async function messageOfFollowUp(
   { documents }: Pick<Deps, 'documents'>,
-  task: TaskDocument,
-  requested: RequestedPullRequest,
+  state: LiveTask,
+  { id, execution, prNumber }: TaskDocument,
 ): Promise<string> {
-  const latest = await documents.find(chatView, {
-    where: { task: task.id },
-    sort: { field: 'order', direction: 'descending' },
-    limit: 50,
+  const done = doneFeedback(state).map((feedbackId) => feedbackDocumentId(id, feedbackId))
+  const [messages, feedback] = await Promise.all([
+    documents.find(chatView, {
+      where: { task: id, executionId: execution?.id ?? '' },
+      sort: { field: 'executionId', direction: 'ascending' },
+      limit: messagesOfTurn,
+    }),
+    documents.getMany(feedbackView, done),
+  ])
+  const worked = [...feedback.values()]
+  const latest = messages.toSorted((one, other) => (one.order < other.order ? 1 : -1))
+  const asked = latest.find(({ messageType }) => messageType === 'user')
+  const isOfFeedback = worked.some(({ messageId }) => messageId === asked?.messageId)
+  return followUpMessage({
+    number: prNumber ?? 0,
+    said: latest.find(({ messageType }) => messageType === 'response')?.message ?? null,
+    asked: isOfFeedback ? null : (asked?.message ?? null),
+    feedback: worked.map(({ kind, author, check }) => ({
+      kind,
+      author: author?.login ?? null,
+      check: check?.name ?? null,
+    })),
   })
-  const asked = latest.find(({ messageType, status }) => messageType === 'user' && status === 'completed')
-  return titleOf(asked?.message ?? '') || requested.title
 }
 
 function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullRequestOutcome {
   switch (pushed.kind) {
     case 'nothing_to_publish':
-      return { kind: 'failed', code: 'no_changes', reason: faults.no_changes.sentence }
+      return { kind: 'failed', code: 'no_changes', reason: nothingSentence(pushed.leftOut) }
     case 'moved':
       return { kind: 'failed', code: 'changes_moved', reason: pushed.message }
     case 'no_workflows':
@@ -308,9 +383,18 @@ function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullReq
     case 'conflict':
     case 'refused':
     case 'unreachable':
+    case 'limited':
     case 'not_committable':
       return { kind: 'failed', code: 'code_host_refused', reason: pushed.message }
   }
+}
+
+function nothingSentence(leftOut: readonly string[]): string {
+  const { sentence } = faults.no_changes
+  if (leftOut.length === 0) return sentence
+  const others = leftOut.length - filesNamed
+  const named = leftOut.slice(0, filesNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  return `${sentence} What is new is a repository of its own: ${named}. Its files become part of the changes once its .git folder is removed: ${leftOut[0]}.git`
 }
 
 /** Changes a task's tree by a patch, from inside the sandbox: whatever an agent made of the tree, nothing outside it is written. */

@@ -10,7 +10,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import { faultOfHost } from '#platform/http/answers.ts'
 import type { Logger } from '#platform/log.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Stopping } from '../execution/control.ts'
 import { publishPullRequest, type RequestedPullRequest } from './publishPullRequest.ts'
@@ -40,7 +40,10 @@ export async function makePullRequest(
   const command = {
     type: 'SettlePullRequest',
     requestId,
-    outcome: requested.automatic || isForPerson(outcome) ? toldInChat(withWorkKept(outcome)) : outcome,
+    outcome:
+      requested.automatic || isForPerson(outcome)
+        ? toldInChat(withWorkKept(outcome, deps.codeHost))
+        : outcome,
     covers,
     nextRequestId: randomUUID(),
   } as const
@@ -54,6 +57,7 @@ export async function makePullRequest(
 /** What only somebody at the code host, or in the settings, can put right: it is told where it stays on the screen, whoever asked. */
 const forPerson: ReadonlySet<string> = new Set([
   'github_not_connected',
+  'app_key_refused',
   'no_repository_access',
   'no_push_access',
   'workflows_not_granted',
@@ -62,12 +66,15 @@ const isForPerson = (outcome: PullRequestOutcome): boolean =>
   outcome.kind === 'failed' && forPerson.has(outcome.code)
 
 const workKept = 'The work is kept.'
-const notConnected = `Flightdeck can no longer act for you on GitHub. ${workKept} Connect GitHub again in Settings, then try again.`
+const notConnected = ({ ownToken }: Pick<CodeHost, 'ownToken'>): string =>
+  ownToken === undefined
+    ? `Flightdeck can no longer act for you on GitHub. ${workKept} Connect GitHub again in Settings, then try again.`
+    : `GitHub is not connected, or no longer accepts the token in GITHUB_TOKEN. ${workKept} Start the server with a good one, connect GitHub again in Settings, then try again.`
 
 /** Whoever lost their access reads that their work is not lost with it. */
-function withWorkKept(outcome: PullRequestOutcome): PullRequestOutcome {
+function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'ownToken'>): PullRequestOutcome {
   if (outcome.kind !== 'failed') return outcome
-  if (outcome.code === 'github_not_connected') return { ...outcome, reason: notConnected }
+  if (outcome.code === 'github_not_connected') return { ...outcome, reason: notConnected(codeHost) }
   if (outcome.code === 'no_repository_access' && !outcome.reason.includes(workKept))
     return { ...outcome, reason: `${outcome.reason} ${workKept}` }
   return outcome

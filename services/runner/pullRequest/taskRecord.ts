@@ -1,15 +1,20 @@
 /** What a pull request and its commits say of the task that they come from, so that a reader finds its record and can check it. */
 import { sealStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
+import { hexOf } from '#domain/proof/bundleHashes.ts'
+import { isLoopback } from '#platform/config/checks.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
 
 export interface TaskRecordDeps {
   readonly log: Pick<EventLog, 'readBackwards'>
   readonly rpc: Pick<Rpc, 'ask'>
   readonly logger: Logger
   readonly logIdentity: LogIdentity
+  readonly vault: Pick<Vault, 'getSecret'>
   /** Where people reach the product; `null` where this process does not know. */
   readonly publicAddress: string | null
 }
@@ -25,7 +30,7 @@ export function addressOfTask(
   return publicAddress === null ? taskId : `${publicAddress.replace(/\/+$/, '')}/tasks/${taskId}`
 }
 
-/** The text with a last paragraph that leads to the task's record, and says how the log was sealed with it. */
+/** The text with a last part that leads to the task's record, says how the log was sealed with it, and names the key to check it with. */
 export async function withRecord(deps: TaskRecordDeps, taskId: string, body: string): Promise<string> {
   const address = addressOfTask(deps, taskId)
   const record = deps.publicAddress === null ? `Task ${taskId}` : `[Record of this task](${address})`
@@ -34,15 +39,29 @@ export async function withRecord(deps: TaskRecordDeps, taskId: string, body: str
     seal === undefined
       ? ''
       : ` · sealed with ${seal.size} events of log ${deps.logIdentity.logId}, root \`${seal.root}\``
-  return `${body.trimEnd()}\n\n---\n\n${record}${sealed}\n`.trimStart()
+  const key = seal === undefined ? '' : `\n\n${keyLine(deps, seal.fingerprint)}`
+  return `${body.trimEnd()}\n\n---\n\n${record}${sealed}${key}\n`.trimStart()
 }
 
-/** The newest seal; `undefined` when there is none, or it cannot be read: the pull request is made all the same. */
-async function sealedNow({ rpc, log, logger, logIdentity: { epoch } }: TaskRecordDeps) {
+/** Outside of this machine nobody can follow a link to a loopback address: there the verifier is named without one. */
+function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, fingerprint: string): string {
+  const isReachable = publicAddress !== null && !isLoopback(new URL(publicAddress).hostname)
+  const verifier = isReachable
+    ? `[flightdeck-verify](${publicAddress.replace(/\/+$/, '')}/flightdeck-verify.mjs)`
+    : '`flightdeck-verify`'
+  return `To check the record, give ${verifier} the key \`${fingerprint}\`.`
+}
+
+/** The newest seal, with the fingerprint of the key that signed it; `undefined` when there is none, or it cannot be read: the pull request is made all the same. */
+async function sealedNow({ rpc, log, logger, logIdentity, vault }: TaskRecordDeps) {
   try {
     await rpc.ask('seal', {}, sealedWithinMs)
-    const [seal] = await log.readBackwards(sealStream(epoch), 'end', 1)
-    return seal?.type === 'LogSealed' ? seal.data : undefined
+    const [seal] = await log.readBackwards(sealStream(logIdentity.epoch), 'end', 1)
+    if (seal?.type !== 'LogSealed') return undefined
+    const keys = await signingKeys(vault, logIdentity)
+    const at = keys?.verifiers.findIndex(({ keyId }) => hexOf(keyId) === seal.data.keyId) ?? -1
+    const fingerprint = keys?.published[at]?.fingerprint
+    return fingerprint === undefined ? undefined : { ...seal.data, fingerprint }
   } catch (fault) {
     logger.warn({ err: fault }, 'a pull request is made without a seal')
     return undefined

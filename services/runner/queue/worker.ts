@@ -2,7 +2,13 @@
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
-import type { Origin } from '#platform/eventlog/eventLog.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import {
+  isOfLaterVersion,
+  UnreadableEvent,
+  unreadableSentences,
+  type Origin,
+} from '#platform/eventlog/eventLog.ts'
 import { commandsFrom, logFrom } from '#platform/commands/causation.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
@@ -46,7 +52,7 @@ export function openRuns(): Runs {
   }
 }
 
-type QueueDeps = Pick<RunnerEngines, 'commands' | 'log' | 'bus' | 'logger' | 'emit'>
+type QueueDeps = Pick<RunnerEngines, 'commands' | 'documents' | 'log' | 'bus' | 'logger' | 'emit'>
 
 export interface WorkerOptions<Deps extends QueueDeps> {
   readonly deps: Deps
@@ -201,12 +207,20 @@ const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringReque
 
 /** Passes steering messages on, and stops the run when a person cancels it or deletes the task, or another runner has ended it. */
 function watchTask(
-  { commands, bus, logger }: Pick<RunnerEngines, 'commands' | 'bus' | 'logger'>,
+  { commands, documents, bus, logger }: Pick<RunnerEngines, 'commands' | 'documents' | 'bus' | 'logger'>,
   { payload }: Delivery['job'],
   { stop, steering }: Control,
 ): () => void {
   const { taskId = '', executionId } = payload
   const stream = taskStream(taskId)
+  const stopUnrecorded = (err: unknown) => {
+    if (stop.reason() !== 'unrecordable')
+      logger.error(
+        { err },
+        'the record of the task is damaged: its run is stopped, for nothing more can be recorded',
+      )
+    stop.stop('unrecordable')
+  }
   const look = async () => {
     try {
       const { state } = await commands.load(decider, stream)
@@ -217,6 +231,7 @@ function watchTask(
       if (execution.cancelRequested) stop.stop('cancelled')
       steering.offer(state.steering)
     } catch (fault) {
+      if (fault instanceof UnreadableEvent && !isOfLaterVersion(fault)) return stopUnrecorded(fault)
       // The next look may succeed; what is reported meanwhile is fenced.
       logger.warn({ err: fault }, 'failed to read the task')
     }
@@ -224,9 +239,19 @@ function watchTask(
   const unsubscribe = bus.subscribe('appended', (event) => {
     if (event.stream === stream && relevant.has(event.type)) void look()
   })
+  // The commands of this process know the stream up to where they read it, and do not meet damage before that.
+  const lookAtDocument = async () => {
+    const flaw = (await documents.get(tasksView, taskId))?.unreadable
+    if (flaw?.stream === 'task') stopUnrecorded(new Error(unreadableSentences[flaw.reason]))
+  }
+  const stopHearing = bus.subscribe('quarantine', (event) => {
+    if (event.stream === stream)
+      void lookAtDocument().catch((err: unknown) => logger.warn({ err }, 'failed to read the task'))
+  })
   const timer = setInterval(() => void look(), lookMs)
   return () => {
     unsubscribe()
+    stopHearing()
     clearInterval(timer)
   }
 }

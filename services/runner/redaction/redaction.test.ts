@@ -7,6 +7,7 @@ import { textThreads, startWorker, type TextThreads } from './textThreads.ts'
 import { goOn, newScan, redacted, soughtFor } from '#platform/redaction/scan.ts'
 import { naivelyRedacted } from '../../../tests/runner/redaction.ts'
 import { diffWithout, textWithout } from '#platform/redaction/scan.ts'
+import { randomRuns } from '../../../tests/longRun.ts'
 
 const secret = 'r3ndezvous/Key+9=!'
 const githubToken = `ghp_${'aB3dE6gH9'.repeat(4)}`
@@ -136,7 +137,7 @@ describe('a cut stream', () => {
       fc.property(texts, cuts, (text, where) => {
         expect(redactInPieces(text, where, secrets)).toBe(naivelyRedacted(text, secrets))
       }),
-      { numRuns: 1_000 },
+      { numRuns: randomRuns(1_000) },
     )
   })
 
@@ -147,7 +148,7 @@ describe('a cut stream', () => {
         const text = [around, ...some.map((one) => one.slice(1) + one), around].join('')
         expect(redactInPieces(text, where, some)).toBe(naivelyRedacted(text, some))
       }),
-      { numRuns: 1_000 },
+      { numRuns: randomRuns(1_000) },
     )
   })
 
@@ -156,7 +157,7 @@ describe('a cut stream', () => {
       fc.property(texts, cuts, (text, where) => {
         expect(redactInPieces(text, where, secrets)).toBe(redact(text, secrets))
       }),
-      { numRuns: 500 },
+      { numRuns: randomRuns(500) },
     )
   })
 
@@ -167,7 +168,7 @@ describe('a cut stream', () => {
         for (const one of secrets) expect(shown).not.toContain(one)
         expect(shown).not.toContain(githubToken)
       }),
-      { numRuns: 500 },
+      { numRuns: randomRuns(500) },
     )
   })
 

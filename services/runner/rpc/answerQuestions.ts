@@ -4,6 +4,7 @@ import { hasWorkspace, readWorkspace } from '../workspace/workspace.ts'
 import { lineOrigins } from './lineOrigins.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
+import { repositoryFacts } from './repositoryFacts.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
 import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -16,10 +17,10 @@ import { readChanges } from '../workspace/changes/changes.ts'
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
 const mostAtOnce = 4
 
-/** Answers until the returned function is called. The caller has checked whose task or project it is. `home`: that of the runner's user. */
+/** Answers until the returned function is called. The caller has checked whose task or project it is. */
 export function answerQuestions(
   deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
-  { rpc, home }: { readonly rpc: Rpc; readonly home: string | undefined },
+  { rpc }: { readonly rpc: Rpc },
 ): () => void {
   const ended = new AbortController()
   const removal: RemovalDeps = {
@@ -48,7 +49,8 @@ export function answerQuestions(
       ofOwnWorkspace(deps, (asked: Asked<'origins'>) => lineOrigins(deps, asked)),
     ),
     rpc.answer('removeWorkspace', (asked) => removeOwnWorkspace(removal, asked)),
-    rpc.answer('hosts', (asked) => suggestedHosts(deps, asked, home)),
+    rpc.answer('hosts', (asked) => suggestedHosts(deps, asked)),
+    rpc.answer('repository', (asked) => repositoryFacts(deps, asked)),
   ]
   return () => {
     ended.abort()
@@ -112,12 +114,12 @@ async function changesAgainst(
   const treeGit = 'missing' in sandbox ? git : sandbox.gitFor(workspace)
   const changes = await readChanges({ git, treeGit, workspace, baseBranch, signal })
   if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
-  const { ahead, behind, truncated } = changes
+  const { ahead, behind, total, truncated } = changes
   const { secrets } = await settingsOf(deps, task.projectId)
   const redaction = deps.redaction(valuesOf([...secrets, ...ownSecrets(deps, refreshed.access)]))
   const files = await withoutSecrets(changes.files, redaction)
   const currentBranch = await redaction.text(changes.currentBranch)
   const scope = scopeOfStream(taskStream(taskId))
   const blob = files.length === 0 ? null : await deps.blobs.put(scope, Buffer.from(JSON.stringify(files)))
-  return { kind: 'changes', currentBranch, ahead, behind, truncated, files: files.length, blob }
+  return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
 }

@@ -6,6 +6,9 @@ import { countingSnapshots } from '../execution/recording/savedWork.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 import { workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 
+/** Lines of a file whose calls are told: the answer stays small. */
+const mostHashes = 10_000
+
 export async function lineOrigins(
   deps: UndoPreviewDeps,
   { taskId, path }: Asked<'origins'>,
@@ -16,10 +19,17 @@ export async function lineOrigins(
   const turns = await countingSnapshots(deps, state, workspace)
   const { git } = deps
   const { privateGitDir, startCommit } = workspace
-  const found = await provenanceOf({ git, privateGitDir, startCommit, turns }, path)
+  const isUndone = state.restorePoints.points.at(-1)?.kind === 'undo'
+  const found = await provenanceOf({ git, privateGitDir, startCommit, turns, isUndone }, path)
   if (found === null) return { ranges: null }
+  const isLong = (found.ranges.at(-1)?.to ?? 0) > mostHashes
   return {
-    ranges: found.ranges.map(({ from, to, turn }) => ({ from, to, executionId: turn })),
+    ranges: found.ranges.map(({ turn: executionId, hashes, path: then, ...range }) => ({
+      ...range,
+      executionId,
+      ...(executionId !== null && then !== path && { path: then }),
+      ...(executionId !== null && !isLong && { hashes }),
+    })),
     blob: found.blob,
     turns: state.restorePoints.points.flatMap(({ kind, executionId }) =>
       kind === 'undo' ? [] : [executionId],

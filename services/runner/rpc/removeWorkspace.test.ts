@@ -173,6 +173,8 @@ describe('the workspace of a task whose pull request is over', { timeout: 20_000
     await endedAs('closed', 'e'.repeat(40))
     await mkdir(join(workspace.dir, 'vendor'))
     await gitOrThrow(testGit, { args: ['init', '--quiet', '--', join(workspace.dir, 'vendor')] })
+    const from = ['remote', 'add', 'origin', 'https://x.example/a']
+    await gitOrThrow(testGit, { gitDir: join(workspace.dir, 'vendor/.git'), args: from })
     await writeFile(join(workspace.dir, 'vendor', 'a.txt'), 'only here\n')
     await saved()
     expect(await remove()).toEqual({ outcome: 'not_saved' })

@@ -1,4 +1,5 @@
 /** Removes the workspace of a task whose pull request is over. */
+import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
 import { randomUUID } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -142,7 +143,7 @@ async function canBeRestored(
 ): Promise<boolean> {
   const { git, blobs } = deps
   const { saved, taskId } = state
-  const bundle = saved && (await blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle))
+  const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle)))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
   // The base moves on, and a later clone would no longer have them.

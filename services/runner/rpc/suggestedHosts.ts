@@ -1,13 +1,11 @@
-/** The hosts that package managers are configured with, on this machine and in a project's repository. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+/** The hosts that package managers are configured with in a project's repository. */
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
-import { hostsIn, repositoryFiles, systemFiles } from '../egress/configuredHosts.ts'
-import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { hostsIn, repositoryFiles } from '../egress/configuredHosts.ts'
 import { endedWell } from '../workspace/git/git.ts'
-import { mirrorPath } from '../workspace/names.ts'
+import { submodulesOf } from '../workspace/git/survey.ts'
+import { fetchedRepository } from './repositoryFacts.ts'
 
 const mostBytes = 8 * 1024 * 1024
 const mostSuggestions = 40
@@ -15,54 +13,32 @@ const withinMs = 2_000
 
 export type HostsDeps = Pick<
   WorkspaceDeps,
-  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'root' | 'logger'
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'logger'
 >
 
-/** `home`: that of the runner's user. */
-export async function suggestedHosts(
-  deps: HostsDeps,
-  asked: Asked<'hosts'>,
-  home: string | undefined,
-): Promise<Answered<'hosts'>> {
-  const [ofRepository, ofSystem] = await Promise.all([
-    inRepository(deps, asked).catch((fault: unknown) => {
-      deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
-      return []
-    }),
-    onSystem(home),
-  ])
-  const byHost = new Map([...ofSystem, ...ofRepository].map((found) => [found.host, found]))
+/** Hosts of the repository's own files alone: what the server itself is configured with says nothing of the project. */
+export async function suggestedHosts(deps: HostsDeps, asked: Asked<'hosts'>): Promise<Answered<'hosts'>> {
+  const found = await inRepository(deps, asked).catch((fault: unknown) => {
+    deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
+    return []
+  })
+  const byHost = new Map(found.map((each) => [each.host, each]))
   return { suggestions: [...byHost.values()].slice(0, mostSuggestions) }
 }
 
-async function onSystem(home: string | undefined): Promise<readonly HostSuggestion[]> {
-  const found = await Promise.all(
-    [...systemFiles].map(async ([path, format]) => {
-      const isOfUser = path.startsWith('~/')
-      if (isOfUser && home === undefined) return []
-      const text = await readFile(isOfUser ? join(home ?? '', path.slice(2)) : path, 'utf8').catch(() => '')
-      return hostsIn(format, text).map((host) => ({ host, from: `${path} on the server` }))
-    }),
-  )
-  return found.flat()
-}
-
-/** Of the mirror as it is, if the person may still read the repository. */
-async function inRepository(
-  deps: HostsDeps,
-  { projectId, ownerId }: Asked<'hosts'>,
-): Promise<readonly HostSuggestion[]> {
-  const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
-  if (reached.kind === 'failed') return []
-  const { repository, access } = reached
-  const { url, ...known } = mirrored(reached)
-  const { defaultBranch } = await deps.codeHost.repository(access.accessToken, repository)
-  const gitDir = join(deps.root, mirrorPath(url, known))
+async function inRepository(deps: HostsDeps, asked: Asked<'hosts'>): Promise<readonly HostSuggestion[]> {
+  const fetched = await fetchedRepository(deps, asked)
+  if (!fetched) return []
+  const { gitDir, tree, url } = fetched
   const read = (args: readonly string[]) =>
     deps.git({ gitDir, args, timeoutMs: withinMs, maxOutputBytes: mostBytes })
-  const tree = `refs/heads/${defaultBranch}`
+  const own = (await submodulesOf(deps.git, { gitDir, commit: tree, url })).filter(({ isOnHost }) => isOnHost)
+  const submodules = own.map(({ repository: host, path }) => ({
+    host: host.toLowerCase(),
+    from: `.gitmodules: ${path}`,
+  }))
   const listed = await read(['ls-tree', '-z', '--name-only', tree, '--', ...repositoryFiles.keys()])
-  if (!endedWell(listed)) return []
+  if (!endedWell(listed)) return submodules
   const names = listed.stdout.toString('utf8').split('\0')
   const found = await Promise.all(
     [...repositoryFiles].map(async ([path, format]) => {
@@ -73,5 +49,5 @@ async function inRepository(
         : []
     }),
   )
-  return found.flat()
+  return [...submodules, ...found.flat()]
 }

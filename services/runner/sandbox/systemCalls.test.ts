@@ -80,6 +80,58 @@ test.each([
   expect(answer(arch, audit, calls.shmget + 1, [0, 2 ** 40], 'processes')).toBe('allowed')
 })
 
+test.each([
+  ['x64', 0xc000_003e, 285],
+  ['arm64', 0xc000_00b7, 47],
+] as const)(
+  'security H2: the filter for %s lets no file take up space unwritten',
+  (arch, audit, fallocate) => {
+    const modes = { plain: 0, keepSize: 1, punchHole: 3, collapse: 8, zeroRange: 16, insert: 32 }
+    const answers = Object.entries(modes).map(([name, mode]) => [
+      name,
+      answer(arch, audit, fallocate, [9, mode]),
+    ])
+    expect(Object.fromEntries(answers)).toEqual({
+      plain: 95,
+      keepSize: 95,
+      punchHole: 'allowed',
+      collapse: 95,
+      zeroRange: 95,
+      insert: 95,
+    })
+    expect(answer(arch, audit, fallocate + 1, [9, 0])).toBe('allowed')
+  },
+)
+
+test.each([
+  ['x64', 0xc000_003e, 16],
+  ['arm64', 0xc000_00b7, 29],
+] as const)(
+  'security H2: the filter for %s lets nobody take files out of the quota of a workspace',
+  (arch, audit, ioctl) => {
+    const requests = {
+      setProject: 0x401c_5820,
+      setFlags: 0x4008_6602,
+      clone: 0x4004_9409,
+      getFlags: 0x8008_6601,
+    }
+    const answers = Object.entries(requests).map(([name, request]) => [
+      name,
+      answer(arch, audit, ioctl, [9, request]),
+    ])
+    expect(Object.fromEntries(answers)).toEqual({
+      setProject: 95,
+      setFlags: 95,
+      clone: 'allowed',
+      getFlags: 'allowed',
+    })
+    // The kernel reads 32 bits of the request.
+    expect(answer(arch, audit, ioctl, [9, 2 ** 32 + 0x401c_5820])).toBe(95)
+    // file_setattr.
+    expect(answer(arch, audit, 469)).toBe(38)
+  },
+)
+
 test('an architecture of which the numbers are not known has none', () => {
   expect(seccompFilter('riscv64', 'kernel')).toBeUndefined()
 })

@@ -24,12 +24,21 @@ interface Rule {
 const EPERM = 1
 const EINVAL = 22
 const ENOSYS = 38
+/** As file systems say that have no such call: libraries then write instead. */
+const EOPNOTSUPP = 95
 const allBits = 0xffff_ffff
 
 const socketOf = (family: number, why: string): Rule => ({
   why,
   names: ['socket'],
   argument: { index: 0, mask: allBits, value: family },
+})
+/** Programs take it that the file system has no such attributes. */
+const ioctlOf = (request: number, why: string): Rule => ({
+  why,
+  names: ['ioctl'],
+  argument: { index: 1, mask: allBits, value: request },
+  errno: EOPNOTSUPP,
 })
 const cloneWith = (flag: number, why: string): Rule => ({
   why: `a namespace: ${why}`,
@@ -101,6 +110,18 @@ const rules: readonly Rule[] = [
   socketOf(30, 'TIPC'),
   socketOf(38, 'the cryptography of the kernel'),
   socketOf(40, 'the hypervisor'),
+  {
+    why: 'a file of any size in a moment: what is only written can be stopped before it fills the disk. Without FALLOC_FL_PUNCH_HOLE',
+    names: ['fallocate'],
+    argument: { index: 1, mask: 2, value: 0 },
+    errno: EOPNOTSUPP,
+  },
+  ioctlOf(
+    0x401c_5820,
+    'FS_IOC_FSSETXATTR: an owner may take files out of the project whose quota limits a workspace',
+  ),
+  ioctlOf(0x4008_6602, 'FS_IOC_SETFLAGS: the same, for what is made in a folder from then on'),
+  { why: 'both, without ioctl', names: ['file_setattr'], errno: EOPNOTSUPP },
   {
     why: 'mounts and namespaces',
     names: ['mount', 'umount2', 'pivot_root', 'chroot', 'unshare'],
@@ -216,6 +237,9 @@ const numbers = {
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   shmget: [29, 194],
+  fallocate: [285, 47],
+  ioctl: [16, 29],
+  file_setattr: [469, 469],
 } as const satisfies Record<string, readonly [number | null, number | null]>
 export type CallName = keyof typeof numbers
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { endedWell } from './git/git.ts'
 import { testGit } from '../../../tests/runner/workspaceScene.ts'
+import { randomRuns } from '../../../tests/longRun.ts'
 
 const says = async (name: string) =>
   endedWell(await testGit({ args: ['check-ref-format', `refs/heads/${name}`] }))
@@ -29,6 +30,6 @@ test('git and we agree on any name', async () => {
     fc.asyncProperty(names, async (name) => {
       expect(isBranchName(name)).toBe(await says(name))
     }),
-    { numRuns: 150 },
+    { numRuns: randomRuns(150) },
   )
 })

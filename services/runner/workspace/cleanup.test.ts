@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { removeLeftovers } from './cleanup.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { task } from '#domain/task/task.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import { creating } from '../../../tests/domain/creating.ts'
+import { taskId } from '../../../tests/domain/ids.ts'
+import { cause, eventually, openTestEngines } from '../../../tests/server/engines.ts'
+import { removeLeftovers, startDeletedRemoval } from './cleanup.ts'
+import { openLocks } from './locks.ts'
 
 let root: string
 beforeEach(async () => {
@@ -51,3 +58,37 @@ test('a link of an agent leads nowhere', async () => {
 
 test('a runner that has no workspaces yet starts as well', () =>
   expect(removeLeftovers(join(root, 'none'))).resolves.toBeUndefined())
+
+test('recorder H1: a task whose record is damaged keeps no deleted task’s folder, and no mirror', async () => {
+  const engines = await openTestEngines()
+  for (const n of [1, 2]) await engines.commands.execute(task, taskStream(taskId(n)), creating(n), cause())
+  await engines.commands.execute(task, taskStream(taskId(2)), { type: 'DeleteTask' }, cause())
+  await files(`tasks/${taskId(1)}/ready.json`, `tasks/${taskId(2)}/ready.json`)
+  const damaged = taskStream(taskId(1))
+  let mirrorsSeen = 0
+  const lifted: string[] = []
+  const removal = startDeletedRemoval({
+    ...engines,
+    commands: {
+      load: async (decider, stream) => {
+        if (stream === damaged) throw new UnreadableEvent({ stream, revision: 1, type: 'X' }, 'no_json')
+        return engines.commands.load(decider, stream)
+      },
+    },
+    locks: openLocks(),
+    limit: { held: () => [taskId(2)], liftIfGone: async (id) => void lifted.push(id) },
+    eviction: { removeMirrors: async () => void (mirrorsSeen += 1), counted: () => undefined },
+    root,
+    path: process.env['PATH'] ?? '',
+    endAgent: async () => undefined,
+    isRunning: () => false,
+    isBusy: () => false,
+    idleMs: 0,
+  })
+  await eventually('mirrors are looked at', () => mirrorsSeen > 0)
+  await removal.stop()
+  expect(await readdir(join(root, 'tasks'))).toEqual([taskId(1)])
+  // Once its folder is gone.
+  expect(lifted).toContain(taskId(2))
+  await engines.close()
+})

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import { eachAlone } from '#platform/async/eachAlone.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -15,6 +16,7 @@ import type { WorkspaceLocks } from './locks.ts'
 import { removeHalfPacks } from './git/repositoryLayout.ts'
 import { isMirrorOf, isTaskFolderName } from './names.ts'
 import { removeWorkspace } from './workspace.ts'
+import type { WorkspaceLimit } from './workspaceLimit.ts'
 
 export interface DeletedRemoval {
   /** Looks again, once the look that is under way has ended. */
@@ -28,7 +30,8 @@ export interface DeletedRemovalOptions {
   readonly bus: Bus
   readonly logger: Logger
   readonly locks: WorkspaceLocks
-  readonly eviction: WorkspaceEviction
+  readonly eviction: Pick<WorkspaceEviction, 'removeMirrors' | 'counted'>
+  readonly limit: Pick<WorkspaceLimit, 'held' | 'liftIfGone'>
   /** Workspaces are below it. */
   readonly root: string
   /** PATH. */
@@ -86,13 +89,19 @@ export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemo
 }
 
 async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
-  const { root, commands, eviction, isRunning, isBusy, idleMs } = options
-  for (const taskId of await tasksIn(root)) {
-    if (isRunning(taskId)) continue
+  const { root, commands, eviction, locks, limit, isRunning, isBusy, idleMs, logger } = options
+  const removeIfDeleted = async (taskId: string) => {
+    if (isRunning(taskId)) return
     // By the log: while read models are rebuilt, every task looks deleted in them.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind === 'deleted') await removeTask(options, taskId)
   }
+  await eachAlone(await tasksIn(root), removeIfDeleted, {
+    logger,
+    what: 'failed to look whether a task was deleted',
+    name: (taskId) => ({ stream: taskStream(taskId) }),
+  })
+  for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
     // A mirror that is removed while read models are rebuilt is only cloned again, unless a run is using it.
@@ -106,13 +115,14 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
 
 /** What cannot be removed is logged, and left until the next look. */
 async function removeTask(
-  { locks, endAgent, root, path, logger }: DeletedRemovalOptions,
+  { locks, endAgent, eviction, root, path, logger }: DeletedRemovalOptions,
   taskId: string,
 ): Promise<void> {
   try {
     await locks.hold(taskId, async () => {
       await endAgent(taskId)
       await removeWorkspace(root, taskId, path)
+      eviction.counted(taskId, 0)
     })
   } catch (fault) {
     logger.warn({ err: fault, taskId }, 'failed to remove the workspace of a deleted task')

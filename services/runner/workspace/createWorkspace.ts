@@ -26,6 +26,7 @@ import {
   type AgentGitSettings,
   type BaseCommits,
 } from './workspaceGit.ts'
+import type { WorkspaceLimit } from './workspaceLimit.ts'
 
 export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly git: HostGit
@@ -42,6 +43,8 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly isToBeRestored?: boolean
   /** Given when this process is root: the task's of `SandboxUsers`. */
   readonly owner: SandboxUser | undefined
+  /** Limits what the owner may write; it is only measured when not given. */
+  readonly limit?: Pick<WorkspaceLimit, 'hold'>
   /** Asked before anything is checked out. */
   readonly checkCheckout: CheckCheckout
   /** Called once the workspace's folders exist, which stay from then on; their contents may still come. */
@@ -102,6 +105,8 @@ async function makeWorkspace(
   if (workspace.owner && kept.includes('home'))
     await giveTo(workspace.owner, [workspace.homeDir], request.path)
   await makeFolders(request.root, task, workspace)
+  if (workspace.owner)
+    await request.limit?.hold(request.taskId, workspace.owner, [workspace.dir, workspace.homeDir])
   request.onPlace?.(workspace)
   // Neither reads what the other makes. Both have ended when this fails.
   const made = await Promise.allSettled([

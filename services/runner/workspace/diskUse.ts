@@ -1,9 +1,11 @@
 /** How much of the disk workspaces take: measured, and watched while runs go on. */
-import { statfs } from 'node:fs/promises'
+import { statfsSync, statSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { run } from '#platform/childProcess.ts'
-import { dirname } from 'node:path'
 import type { DiskLimits } from '#platform/config/config.ts'
-import type { Workspace } from './workspace.ts'
+import type { Paused } from '../sandbox/pausing.ts'
+import { floorsOf, isFalling, isOutOfHand, isOver, mayBeOver, whoGrewMost } from './diskDecision.ts'
+import { taskFolder } from './workspace.ts'
 
 const measuresForMs = 60_000
 
@@ -40,10 +42,13 @@ async function measured(dirs: readonly string[], path: string, timeoutMs: number
   return { sizes, isWhole: endedBy === 'itself' }
 }
 
-/** Bytes that an ordinary process may still write to the file system of a folder. */
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
+/**
+ * Bytes that an ordinary process may still write to the file system of a folder. Where its files run out sooner, as much as their share of the
+ * whole: a disk may be filled with empty files. It takes microseconds, and waits for no other work.
+ */
+export function freeBytes(folder: string): number {
+  const { bavail, blocks, bsize, files, ffree } = statfsSync(folder)
+  return bsize * (files > 0 ? Math.min(bavail, (ffree / files) * blocks) : bavail)
 }
 
 /** Bytes in words, of 10^9: `5 GB`, `0.05 GB`. */
@@ -57,8 +62,12 @@ export interface StoppableRun {
 }
 
 export interface DiskWatch {
-  /** Measures a run's workspace until the returned function is called. */
-  watch(run: { readonly workspace: Workspace; readonly stop: StoppableRun }): () => void
+  /** The sentence that refuses a run for which too little is free. */
+  refusal(): string | undefined
+  /** Counts what a run takes until the returned function is called, and once more then. */
+  watch(run: { readonly taskId: string; readonly stop: StoppableRun }): () => void
+  /** Resolves when all runs that have ended are counted. Never fails. */
+  counted(): Promise<void>
 }
 
 export interface DiskWatchOptions {
@@ -67,18 +76,29 @@ export interface DiskWatchOptions {
   /** PATH. */
   readonly path: string
   readonly limits: Pick<DiskLimits, 'workspace' | 'leastFree'>
+  /** Stops a task's processes while it is decided which run ends. */
+  readonly pause: (taskId: string) => Promise<Paused>
+  /** Told the bytes of a task's workspace whenever they were counted. */
+  readonly onCounted: (taskId: string, bytes: number) => void
   readonly onFault: (fault: unknown) => void
-  /** How often free space is looked at, in milliseconds; every second when not given. */
-  readonly everyMs?: number
 }
 
 interface Watched {
+  readonly taskId: string
   readonly folder: string
   readonly stop: StoppableRun
   /** Bytes at the first measurement, and at the last. */
   first: number | undefined
-  last: number
+  last: number | undefined
 }
+
+/** How often free space is looked at, in milliseconds. */
+const pollIntervalMs = 100
+/** How many looks ahead free space is reckoned. */
+const aheadLooks = 4
+/** How long runs are held still while their files are counted, and how long a run may take to end. */
+const longestPauseMs = 3_000
+const endsWithinMs = 10_000
 
 /** Milliseconds between two measurements. On a busy machine a measurement takes long, and the disk must not be left unwatched for ten times as long. */
 const betweenMs = { least: 2_000, most: 15_000 }
@@ -89,13 +109,24 @@ export function untilNext(tookMs: number): number {
   return Math.min(betweenMs.most, Math.max(betweenMs.least, tookMs * shareOfTime))
 }
 
-export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: DiskWatchOptions): DiskWatch {
+export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
+  const { root, path, limits, onCounted, onFault } = options
+  const floors = floorsOf(limits.leastFree)
   const watched = new Set<Watched>()
+  const ending = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
+  let measuring: Promise<void> | undefined
+  let deciding: Promise<void> | undefined
   let dueAt = 0
+  let freeAtMeasure = Infinity
+  let decidedFrom = 0
+  let lastFree = 0
+  /** What was free when the last run had ended, or at the start: `look` forgets it above the floor. */
+  let settled: number | undefined = freeBytes(root)
 
   async function measure(): Promise<void> {
     const begun = performance.now()
+    freeAtMeasure = freeBytes(root)
     for (const run of watched) {
       const size = await sizeOf(run.folder, path)
       if (!watched.has(run)) continue
@@ -105,47 +136,117 @@ export function openDiskWatch({ root, path, limits, onFault, everyMs = 1_000 }: 
       }
       run.first ??= size
       run.last = size
-      // One that was over the limit before may be made smaller.
-      if (size > limits.workspace && size > run.first) run.stop.stop('disk_limit', tooMuch(limits.workspace))
+      onCounted(run.taskId, size)
+      if (isOver(size, run.first, limits.workspace)) run.stop.stop('disk_limit', tooMuch(limits.workspace))
     }
     dueAt = performance.now() + untilNext(performance.now() - begun)
   }
 
-  async function look(): Promise<void> {
-    const isShort = (await freeBytes(root)) < limits.leastFree
-    if (!isShort && performance.now() < dueAt) return
-    await measure()
-    if (!isShort || (await freeBytes(root)) >= limits.leastFree) return
-    // One at a time: what it frees may be enough for the others.
-    const growth = ({ first = 0, last }: Watched) => last - first
-    const largest = [...watched].toSorted((one, other) => growth(other) - growth(one))[0]
-    if (largest !== undefined && growth(largest) > 0) largest.stop.stop('disk_limit', diskFull)
+  function look(): void {
+    const free = freeBytes(root)
+    if (deciding && isOutOfHand(free, floors, decidedFrom))
+      for (const { stop } of watched) stop.stop('disk_limit', noRunGoesOn)
+    settled = settled === undefined || free >= floors.stop ? undefined : Math.max(settled, free)
+    // At the speed of now: what is written fast has to be held still before the floor is reached.
+    const fallen = Math.max(0, lastFree - free)
+    if (!deciding && isFalling(free - aheadLooks * fallen, floors, settled)) {
+      decidedFrom = free
+      deciding = endWhoGrewMost(options, watched)
+        .catch(onFault)
+        .finally(() => {
+          settled = freeBytes(root)
+          deciding = undefined
+        })
+    }
+    lastFree = free
+    const sizes = [...watched].map(({ last }) => last)
+    if (performance.now() >= dueAt || mayBeOver(freeAtMeasure - free, sizes, limits.workspace))
+      measuring ??= measure()
+        .catch(onFault)
+        .finally(() => (measuring = undefined))
   }
 
-  function schedule(): void {
-    if (timer !== undefined || watched.size === 0) return
-    timer = setTimeout(async () => {
-      await look().catch(onFault)
-      timer = undefined
-      schedule()
-    }, everyMs)
-    timer.unref()
-  }
+  const lookSafely = guarded(look, onFault)
 
   return {
-    watch({ workspace, stop }) {
-      const run: Watched = { folder: dirname(workspace.dir), stop, first: undefined, last: 0 }
+    refusal: () => (freeBytes(root) < floors.begin ? nothingBegins : undefined),
+    watch({ taskId, stop }) {
+      const folder = taskFolder(root, taskId)
+      const run: Watched = { taskId, folder, stop, first: undefined, last: undefined }
       watched.add(run)
       dueAt = 0
-      schedule()
+      timer ??= setInterval(lookSafely, pollIntervalMs).unref()
       return () => {
         watched.delete(run)
+        if (watched.size === 0) {
+          clearInterval(timer)
+          timer = undefined
+        }
+        const counting = sizeOf(folder, path)
+          // Of more files than can be counted, a workspace takes at least all that it may.
+          .then((size) => onCounted(taskId, size === 'unknown' ? limits.workspace : size))
+          .catch(onFault)
+          .finally(() => ending.delete(counting))
+        ending.add(counting)
       }
     },
+    counted: async () => void (await Promise.all(ending)),
   }
+}
+
+/** A call whose fault is reported and goes no further. */
+function guarded(call: () => void, onFault: (fault: unknown) => void): () => void {
+  return () => {
+    try {
+      call()
+    } catch (fault) {
+      onFault(fault)
+    }
+  }
+}
+
+/** Holds all runs still, ends the one that grew most since it was last counted, and lets the others go on. Resolves when that one has ended. */
+async function endWhoGrewMost(
+  { root, path, limits, pause, onFault }: DiskWatchOptions,
+  watched: ReadonlySet<Watched>,
+): Promise<void> {
+  const runs = [...watched]
+  const paused = await Promise.all(runs.map(({ taskId }) => pause(taskId)))
+  let ended: Watched | undefined
+  try {
+    const folders = runs.map(({ folder }) => folder)
+    const { dev } = statSync(root)
+    const [sizes, deleted] = await Promise.all([
+      sizesOf(folders, path, longestPauseMs),
+      Promise.all(paused.map((one) => one.deletedBytes(dev))),
+    ])
+    const floors = floorsOf(limits.leastFree)
+    // Held still, they have left enough: they go on.
+    if (freeBytes(root) >= floors.stop) return
+    const grown = runs.map(({ folder, last }, index) => {
+      const size = sizes.get(folder)
+      return { before: last, now: size === undefined ? undefined : size + (deleted[index] ?? 0) }
+    })
+    ended = runs[whoGrewMost(grown, floors) ?? -1]
+    ended?.stop.stop('disk_limit', diskFull)
+  } catch (fault) {
+    onFault(fault)
+  } finally {
+    for (const one of paused) one.resume()
+  }
+  if (ended) await hasEnded(ended, watched)
+}
+
+async function hasEnded(run: Watched, watched: ReadonlySet<Watched>): Promise<void> {
+  for (let waitedMs = 0; watched.has(run) && waitedMs < endsWithinMs; waitedMs += pollIntervalMs)
+    await delay(pollIntervalMs)
 }
 
 const tooMuch = (limit: number): string =>
   `Stopped: its files take up more than ${inGigabytes(limit)} of disk space. Remove large files, or ask the operator to raise WORKSPACE_GB.`
 const diskFull =
-  "Stopped: the server's disk is nearly full, and this run was using the most space. Its files are kept."
+  "Stopped: this run filled the server's disk. Its files are kept. Delete this task, or ask the operator to free up space."
+const noRunGoesOn =
+  "Stopped: the server's disk is full. The files of this run are kept. Ask the operator to free up space, then try again."
+const nothingBegins =
+  "The server's disk is nearly full. Delete tasks you no longer need, or ask the operator to free up space, then try again."

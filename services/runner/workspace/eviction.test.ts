@@ -323,10 +323,21 @@ describe('room on the disk', { timeout: 20_000 }, () => {
     const cleaner = room({ measureMs: 0 })
     await prepare('one')
     await cleaner.make({ projectId: 'project', taskId: 'new' })
-    expect(await has('one')).toBe(true)
-    // The first measurement goes on beside the task that asked for it.
-    await expect
-      .poll(() => cleaner.make({ projectId: 'project', taskId: 'new' }).then(() => has('one')))
-      .toBe(false)
+    expect(await has('one')).toBe(false)
+  })
+
+  test('security H2: what a run took is counted before the next workspace is made, also before anything else was', async () => {
+    const limits = { budget: 1_000_000_000, project: 1_500_000, leastFree: 0 }
+    let ran: () => void = () => undefined
+    const cleaner = room({ limits, projectOf: async () => 'project', runsCounted: async () => ran() })
+    const make = () => cleaner.make({ projectId: 'project', taskId: 'new' })
+    const workspace = await prepare('one')
+    await writeIn(workspace.dir, 'build/output.bin', Buffer.alloc(2_000_000))
+    const full = expect.stringContaining("This project's workspaces take up more than")
+    expect(await make()).toEqual(full)
+    cleaner.counted('one', 0)
+    expect(await make()).toBeUndefined()
+    ran = () => cleaner.counted('one', 2_000_000)
+    expect(await make()).toEqual(full)
   })
 })

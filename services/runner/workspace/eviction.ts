@@ -6,6 +6,7 @@ import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { DiskLimits } from '#platform/config/config.ts'
+import { floorsOf } from './diskDecision.ts'
 import { freeBytes, inGigabytes, sizesOf } from './diskUse.ts'
 import { removeFolder } from './agentFiles.ts'
 import { commitOf } from './git/git.ts'
@@ -22,10 +23,12 @@ import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
   /**
-   * Called before a workspace is made or used again. Evicts when the last measurement was over the budget, and otherwise only measures again in the
-   * background. Gives the sentence that refuses the task a new workspace when there is no space for one. Never throws.
+   * Called before a workspace is made or used again. Waits until what ran is counted, and for the first measurement. Evicts when more than the budget
+   * is taken, and otherwise only measures again in the background. Gives the sentence that refuses the task a new workspace when there is no space for one. Never throws.
    */
   make(wanted: Wanted): Promise<string | undefined>
+  /** Takes note of what a task's workspace takes by now, in bytes: a run has changed it since all were measured. */
+  counted(taskId: string, bytes: number): void
   /** Measures, and evicts when that is over the budget. One at a time. */
   clear(): Promise<Cleared>
   /** Removes mirrors that are no longer needed, judged by their folders below the root, unless a workspace uses one or it was used within `idleMs`. */
@@ -75,6 +78,8 @@ export interface EvictionOptions {
   readonly idleMs?: number
   /** How long a measurement is valid; a minute when not given. */
   readonly measureMs?: number
+  /** Resolves when all runs that have ended are told to `counted`; nothing is waited for when not given. */
+  readonly runsCounted?: () => Promise<void>
   /** Called when the budget is exceeded and nothing is left that may be removed. */
   readonly onFull?: (bytes: number) => void
   /** Called with what kept `make` from measuring or evicting, and what kept a workspace from being looked at: a task does not fail because of that. */
@@ -84,16 +89,33 @@ export interface EvictionOptions {
 /** Opens the eviction of a runner. Folders that an earlier eviction removed only partly are removed by the next one. */
 export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEviction {
   const { limits, measureMs = 60_000 } = options
-  let measured: { readonly held: readonly Holding[]; readonly bytes: number; readonly at: number } | undefined
+  let measured: Measured | undefined
   let clearing: Promise<Cleared> | undefined
   let measuring: Promise<void> | undefined
 
+  /** What runs took when they were last counted, by their workspace. */
+  const counts = new Map<string, { readonly bytes: number; readonly at: number }>()
+
+  /** Keeps what was measured from `begun` on, but for what was counted since. */
+  function keep(found: readonly Holding[], begun: number): Measured {
+    for (const [dir, { at }] of counts) if (at < begun) counts.delete(dir)
+    const held = found.map((one) => ({ ...one, bytes: counts.get(one.dir)?.bytes ?? one.bytes }))
+    return { held, bytes: sum(held), at: performance.now() }
+  }
   async function measure(): Promise<void> {
-    const held = await holdingsOf(options)
-    measured = { held, bytes: sum(held), at: performance.now() }
+    const begun = performance.now()
+    const found = keep(await holdingsOf(options), begun)
+    // What is beyond the budget is cleared before anybody is refused for it.
+    measured = found.bytes > limits.budget ? { ...found, at: -Infinity } : found
+  }
+  function measureBeside(): Promise<void> {
+    measuring ??= measure()
+      .catch(options.onFault)
+      .finally(() => (measuring = undefined))
+    return measuring
   }
   async function refusal({ projectId, taskId }: Wanted): Promise<string | undefined> {
-    if ((await freeBytes(options.root)) < limits.leastFree)
+    if (freeBytes(options.root) < floorsOf(limits.leastFree).begin)
       return "The server's disk is nearly full. Ask the operator to free up space, then try again."
     if (measured === undefined) return undefined
     const { held, bytes: all } = measured
@@ -118,9 +140,10 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       : undefined
   }
   function clear(): Promise<Cleared> {
+    const begun = performance.now()
     clearing ??= clearOnce(options)
       .then((cleared) => {
-        measured = { held: cleared.held, bytes: cleared.bytes, at: performance.now() }
+        measured = keep(cleared.held, begun)
         return cleared
       })
       .finally(() => (clearing = undefined))
@@ -129,6 +152,11 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
 
   return {
     clear,
+    counted(taskId, bytes) {
+      const dir = taskFolder(options.root, taskId)
+      counts.set(dir, { bytes, at: performance.now() })
+      if (measured) measured = withCount(measured, { dir, bytes }, limits.budget)
+    },
     async removeMirrors({ idleMs, isOfUse }) {
       const { mirrorsRoot } = options
       for (const dir of await mirrorsIn(mirrorsRoot))
@@ -137,19 +165,34 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     async make(wanted) {
       // A workspace must not be made while it is being removed.
       await clearing?.catch(options.onFault)
-      const isFresh = measured !== undefined && performance.now() - measured.at < measureMs
-      if (!isFresh && measured !== undefined && measured.bytes > limits.budget)
+      await options.runsCounted?.()
+      if (measured === undefined) await measureBeside()
+      const isStale = measured !== undefined && performance.now() - measured.at >= measureMs
+      if (isStale && measured !== undefined && measured.bytes > limits.budget)
         await clear().catch(options.onFault)
-      else if (!isFresh)
-        measuring ??= measure()
-          .catch(options.onFault)
-          .finally(() => (measuring = undefined))
-      return refusal(wanted).catch((fault: unknown) => {
-        options.onFault(fault)
-        return undefined
-      })
+      else if (isStale) void measureBeside()
+      return refusal(wanted).catch((fault: unknown) => void options.onFault(fault))
     },
   }
+}
+
+interface Measured {
+  readonly held: readonly Holding[]
+  readonly bytes: number
+  /** By `performance.now()`. */
+  readonly at: number
+}
+
+/** What was measured, with what a workspace takes by now. What a run took beyond the budget is cleared before the next workspace is made. */
+function withCount(
+  { held, bytes: before, at }: Measured,
+  { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
+  budget: number,
+): Measured {
+  const others = held.filter((one) => one.dir !== dir)
+  const all = sum(others) + bytes
+  const own: Holding = { kind: 'workspace', dir, bytes, usedAt: Date.now() }
+  return { held: [...others, own], bytes: all, at: before <= budget && all > budget ? -Infinity : at }
 }
 
 /** A workspace or a mirror on the disk. */

@@ -11,6 +11,8 @@ import { isTaskFolderName } from './names.ts'
 export interface SandboxUsers {
   /** The task's own user: that of its workspace, or one that no other task has. The same each time. */
   userOf(taskId: string): Promise<HostUser>
+  /** The users that tasks have by now, by number. */
+  existing(): Promise<ReadonlyMap<string, number>>
 }
 
 /** User ids from `first`, `count` of them. */
@@ -57,6 +59,10 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
   }
 
   return {
+    async existing() {
+      await (taken ??= read())
+      return users
+    },
     async userOf(taskId) {
       taken ??= read()
       const { range, ids } = await taken

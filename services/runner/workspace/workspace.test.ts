@@ -14,7 +14,6 @@ import {
   isEvicted,
   removeWorkspace,
 } from './workspace.ts'
-import { prepareWorkspace } from './createWorkspace.ts'
 
 let scene: Scene
 beforeEach(async () => {
@@ -207,29 +206,5 @@ describe('a workspace', { timeout: 20_000 }, () => {
     })
     const workspace = await scene.prepare()
     expect(await readFile(join(workspace.dir, 'README.md'), 'utf8')).toBe('# Sample\n')
-  })
-
-  test('of a large repository is there in seconds', { timeout: 60_000 }, async () => {
-    await scene.commit(
-      Object.fromEntries(
-        Array.from({ length: 5_000 }, (_, n) => [`d${n % 50}/f${n}.txt`, `line ${n}\n`.repeat(20)]),
-      ),
-    )
-    const mirror = await scene.refresh()
-    const started = performance.now()
-    await prepareWorkspace({
-      checkCheckout: async () => undefined,
-      git: testGit,
-      path: testPath,
-      root: scene.root,
-      taskId: testTaskId,
-      mirror,
-      baseBranch: 'main',
-      workingBranch: 'work',
-      originUrl: 'http://localhost/x.git',
-      identity: { name: 'claude', email: 'noreply@anthropic.com' },
-      owner: await openSandboxUsers(scene.root).userOf(testTaskId),
-    })
-    expect(performance.now() - started).toBeLessThan(15_000)
   })
 })

@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright'
 
 export interface HistoryPage {
+  readonly panel: Locator
   open(): Promise<void>
   /** A row of the timeline, by its words. */
   row(words: string | RegExp): Locator
@@ -18,6 +19,7 @@ export function historyPage(page: Page): HistoryPage {
   const panel = page.getByRole('tabpanel', { name: 'History' })
   const bar = page.getByRole('region', { name: 'Replay', exact: true })
   return {
+    panel,
     open: () => page.getByRole('tab', { name: 'History' }).click(),
     row: (words) =>
       panel

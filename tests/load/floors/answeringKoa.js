@@ -1,13 +1,13 @@
 /** Koa that reads JSON and answers JSON: to a path what the file named in the arguments holds under it, or else under `*`. */
 import { readFileSync } from 'node:fs'
-import { bodyParser } from '@koa/bodyparser'
+import { json } from 'node:stream/consumers'
 import Koa from 'koa'
 
 /** @type {Record<string, unknown>} */
 const answers = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
 const app = new Koa()
-app.use(bodyParser({ enableTypes: ['json'] }))
-app.use((context) => {
+app.use(async (context) => {
+  if (context.is('json')) await json(context.req)
   context.body = answers[context.path] ?? answers['*']
 })
 const server = app.listen(0, '127.0.0.1', () => {

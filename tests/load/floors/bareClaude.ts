@@ -86,7 +86,7 @@ export async function bareTurns(
   const say = () => {
     const message = waiting.shift()
     if (message === undefined) child.stdin.end()
-    else child.stdin.write(claude.userMessage(message, []))
+    else child.stdin.write(claude.userMessage(message, [], randomUUID()))
   }
   say()
   let firstLineAt: number | undefined

@@ -9,6 +9,7 @@ import { logger } from '#platform/log.ts'
 import { openBareAppender } from '../floors/bareSqlite.ts'
 import type { Row } from '../row.ts'
 import { bestRates } from '../statistics.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 const streams = 64
 const rounds = 6
@@ -21,11 +22,13 @@ export const appends: Row = {
     scene.atEnd(() => engines.close())
     const taskIds = await Promise.all(Array.from({ length: streams }, () => newTask(engines)))
     await rename(engines, taskIds.slice(0, 1), 100)
-    const [sample] = await engines.eventStore.readStream(taskStream(taskIds[0] ?? ''), {
-      from: 'end',
-      direction: 'backwards',
-      limit: 1,
-    })
+    const [sample] = intact(
+      await engines.eventStore.readStream(taskStream(taskIds[0] ?? ''), {
+        from: 'end',
+        direction: 'backwards',
+        limit: 1,
+      }),
+    )
     if (!sample) throw new Error('Nothing was appended.')
     const bare = openBareAppender(join(scene.folder, 'bare.sqlite'), sample)
     scene.atEnd(async () => bare.close())

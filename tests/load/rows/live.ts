@@ -14,6 +14,7 @@ import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { emptyHead, type Head } from '#platform/eventlog/eventLog.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
+import { limitStrangers } from '../../../services/gateway/http/limits.ts'
 import { startFeed } from '../../../services/gateway/live/feed.ts'
 import { openSocket } from '../../../services/gateway/live/socket.ts'
 import { startProjector } from '../../../services/query/projection/projector.ts'
@@ -136,6 +137,8 @@ async function openGateway(engines: TestEngines): Promise<Door> {
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,
+    socketsOfPerson: viewers + 1,
+    strangers: limitStrangers({ ofAddress: viewers * 2, isProxied: false }),
     onPresence: () => undefined,
   })
   let head: Head = await log.headOf(terminalStream(taskId(0)))

@@ -18,6 +18,7 @@ import { note } from '../../report/notes.ts'
 import { codeHostToken } from '../../server/pushing.ts'
 import { hasEnded, watching } from '../../server/scene.ts'
 import { openStored } from '../../server/stored.ts'
+import { intact } from '#platform/ports/eventStore.ts'
 
 const secret = 'a secret of the hook'
 const [different, repeated] = [9_000, 1_000]
@@ -165,7 +166,7 @@ test('each is in the log once and has one effect, and people are served meanwhil
   await product.terminate()
   const stored = await openStored(product.dataDir)
   try {
-    const found = await stored.eventStore.readAll(null, 20_000, { streams: ['delivery-'] })
+    const found = intact(await stored.eventStore.readAll(null, 20_000, { streams: ['delivery-'] }))
     const recorded = found.map(({ data }) => z.object({ guid: z.string() }).parse(data).guid)
     const own = new Set<string>(guids)
     expect(recorded.filter((guid) => own.has(guid)).toSorted()).toEqual(guids.toSorted())

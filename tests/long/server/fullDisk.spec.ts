@@ -1,6 +1,6 @@
 /** A data folder without space: writes are refused in a sentence and leave nothing behind, reads go on, and so does all else once there is space. */
 import { execFileSync } from 'node:child_process'
-import { open, mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
@@ -9,6 +9,7 @@ import { uploadImage } from '#domain/api/images.schema.ts'
 import { listTasks } from '#domain/api/tasks.schema.ts'
 import { cleanEnvironment, ownFolder, runProduct } from '../../product.ts'
 import { changeSomething } from '../../server/apartScene.ts'
+import { fillUp } from '../../hostile/diskFiller.ts'
 import { picture } from '../../server/pictures.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
 
@@ -34,19 +35,6 @@ async function smallDisk(): Promise<{ readonly folder: string; close(): Promise<
       execFileSync('umount', ['-l', disk])
       await remove()
     },
-  }
-}
-
-/** Writes until nothing more fits. */
-async function fill(file: string): Promise<void> {
-  const handle = await open(file, 'w')
-  try {
-    for (let bytes = 1 << 20; bytes >= 512;) {
-      const { bytesWritten } = await handle.write(Buffer.alloc(bytes)).catch(() => ({ bytesWritten: 0 }))
-      if (bytesWritten < bytes) bytes >>= 1
-    }
-  } finally {
-    await handle.close()
   }
 }
 
@@ -96,8 +84,8 @@ describe.skipIf(missing !== undefined)(`a full disk${missing === undefined ? '' 
     const blobs = await blobFiles()
     expect(await ready()).toMatchObject({ status: 200 })
 
-    const ballast = join(dataDir, 'ballast')
-    await fill(ballast)
+    const filler = join(dataDir, 'filler')
+    await fillUp(filler)
     const full = { status: 507, code: 'disk_full', error: expect.stringMatching(/disk is full.*\.$/) }
     const message = { message: 'Change something' }
     expect(await ada.refused(sendMessage, { params, body: message })).toMatchObject(full)
@@ -110,9 +98,9 @@ describe.skipIf(missing !== undefined)(`a full disk${missing === undefined ? '' 
     expect((await ada.ask(listTasks)).tasks).toHaveLength(1)
     expect(await blobFiles()).toEqual(blobs)
 
-    expect(product.logs.stderr).toMatch(/events\.sqlite.*request failed/)
+    expect(product.logs.stderr).toMatch(/"code":"disk_full".*request failed/)
 
-    await rm(ballast)
+    await rm(filler)
     expect(await ready()).toMatchObject({ status: 200 })
     await ada.ask(sendMessage, { params, body: message, headers })
     await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2, 60_000)

@@ -24,7 +24,7 @@ import { mainProjection } from '#platform/reads/projected.ts'
 import { openStores, type OwnStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
-import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import type { Position } from '#domain/kernel/event.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { openFold, placed } from '../../../services/query/projection/fold.ts'
 import { startProjector } from '../../../services/query/projection/projector.ts'
@@ -34,6 +34,7 @@ import { executionId, messageId, taskId } from '../../domain/ids.ts'
 import { ownFolder } from '../../product.ts'
 import { note } from '../../report/notes.ts'
 import { cause, eventually, testLog } from '../../server/engines.ts'
+import { type LogRecord } from '#platform/ports/eventStore.ts'
 
 const mostEvents = Number(process.env['REBUILD_EVENTS'] ?? 1_000_000)
 /** Of a task: its creation has three events, then come tool calls, and output that no view folds. */
@@ -185,7 +186,7 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
 
 async function readWhole(): Promise<void> {
   for (let after: Position | null = null; ;) {
-    const events: readonly StoredEvent[] = await stores.eventStore.readAll(after, 5_000)
+    const events: readonly LogRecord[] = await stores.eventStore.readAll(after, 5_000)
     if (events.length === 0) return
     after = events.at(-1)?.position ?? after
     await new Promise(setImmediate)
@@ -257,7 +258,7 @@ test('a million events are folded anew while commands go on: no read fails, and 
   for (let after = begunAt; ;) {
     const missed = await eventStore.readAll(after, 1_000)
     if (missed.length === 0) break
-    await fold(missed, null)
+    await fold.fold(missed, null)
     after = missed.at(-1)?.position ?? after
   }
   for (const { collection } of views) {

@@ -49,6 +49,14 @@ if __name__ == "__main__":
 '`,
     /^\[1, 2\]\n7\na child\nb''\n\(1,\)\n$/,
   ],
+  'python3: room for a file in advance, which is written where the kernel may not set it aside': [
+    'python3',
+    `/usr/bin/python3 -c '
+import os
+room = os.open("room", os.O_RDWR | os.O_CREAT); os.posix_fallocate(room, 0, 1000000); held = os.fstat(room); print(held.st_size, held.st_blocks * 512 >= 1000000)
+'`,
+    /^1000000 True\n$/,
+  ],
   strace: [
     'strace',
     `strace -f -e trace=execve -o trace sh -c 'true; /bin/true' && grep -c execve trace`,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTask } from '#domain/api/tasks.schema.ts'
 import { servicesApart, type ServiceApart } from '../../product/apart.ts'
-import { freePortsFor } from '../../product/server.ts'
+import { freePortsFor } from '../../freePorts.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { startOtlpCollector, type CollectedSpan, type OtlpCollector } from '../../standins/otlpCollector.ts'
 import { readMetrics, type ReadMetrics } from '../../standins/prometheus.ts'

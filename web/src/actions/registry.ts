@@ -1,6 +1,7 @@
 /** Who can do what, on the page as it is now. */
 import { actions, type ActionId } from './actions.ts'
 import { strokesOf, takesText, writtenKey } from './keys.ts'
+import { isComposingKey } from '../ui/composition.ts'
 
 export interface ActionRegistry {
   /** Says that it can be done, and how. The latest to say so does it. Returns how to take it back. */
@@ -62,7 +63,7 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
     },
     onKeyDown: (event) => {
       // A part of the page that took the key for itself has it; a composed character is no key.
-      if (event.defaultPrevented || event.isComposing || event.repeat) return
+      if (event.defaultPrevented || isComposingKey(event) || event.repeat) return
       // A key that is only held down beside another.
       if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return
       const first = begun

@@ -8,6 +8,8 @@ export interface ApiFault {
   readonly message: string
   /** The input at fault. */
   readonly field: string | null
+  /** When to ask again, in ms since the epoch, where the server says so. */
+  readonly retryAt?: number
 }
 
 /** The reason in an error of any making: an `ApiFault`'s or an `Error`'s own message. */
@@ -21,6 +23,12 @@ export function reasonOf(error: unknown, fallback: string): string {
     return error.message === '' ? fallback : error.message
   }
   return fallback
+}
+
+/** When to ask again for what failed so, in ms since the epoch; `null` where nothing is to be waited for. */
+export function retryAtOf(error: unknown): number | null {
+  const isTold = typeof error === 'object' && error !== null && 'retryAt' in error
+  return isTold && typeof error.retryAt === 'number' ? error.retryAt : null
 }
 
 /** Whether it is a fault with this code. */

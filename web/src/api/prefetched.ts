@@ -8,7 +8,7 @@ const freshMs = 5_000
 export const prefetchedTasks = 50
 
 /** What of a response is read. */
-export type Answer = Pick<Response, 'status' | 'text'>
+export type Answer = Pick<Response, 'status' | 'text'> & { readonly headers?: Headers }
 
 interface Asked {
   readonly answer: Promise<Answer>
@@ -35,7 +35,7 @@ export function prefetch(address: string, token: string): Promise<Answer> {
 async function whole(coming: Promise<Response>): Promise<Answer> {
   const response = await coming
   const text = await response.text()
-  return { status: response.status, text: async () => text }
+  return { status: response.status, headers: response.headers, text: async () => text }
 }
 
 /** The answer to a read that was just sent with this token. It can be taken once. */

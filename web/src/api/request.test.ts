@@ -55,6 +55,17 @@ describe('a call', () => {
     })
   })
 
+  test('github 3.4: says when to ask again where the server does, of what was refused for a limit', async () => {
+    const limited = (status: number) =>
+      server(() => new Response('{"error":"Wait."}', { status, headers: { 'retry-after': '60' } })).fetch
+    const before = Date.now()
+    const answer = await request(call, to(limited(429)))
+    const retryAt = 'error' in answer ? (answer.error.retryAt ?? 0) : 0
+    expect(retryAt - before).toBeGreaterThanOrEqual(60_000)
+    expect(retryAt - Date.now()).toBeLessThanOrEqual(60_000)
+    expect(await request(call, to(limited(503)))).not.toHaveProperty('error.retryAt')
+  })
+
   test('says its own sentence when the server gives no reason', async () => {
     for (const answer of [() => json(500, {}), () => new Response('<h1>Bad gateway</h1>', { status: 502 })]) {
       expect(await request(call, to(server(answer).fetch))).toMatchObject({

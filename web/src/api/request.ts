@@ -48,7 +48,10 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
       signal: AbortSignal.any([to.signal, late]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     })
-    return answerOf(response.status, await response.text(), call.fallback)
+    const answer = answerOf(response.status, await response.text(), call.fallback)
+    const seconds = Number(response.headers?.get('retry-after') ?? Number.NaN)
+    const waits = response.status === 429 && 'error' in answer && seconds > 0
+    return waits ? { error: { ...answer.error, retryAt: Date.now() + seconds * 1_000 } } : answer
   } catch {
     return failed(null, late.aborted ? 'timeout' : to.signal.aborted ? 'aborted' : 'offline')
   }

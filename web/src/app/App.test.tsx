@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { openPage, openTaskAnswers } from '../../../tests/client/page.tsx'
 import { ada, projectOf, taskOf } from '../../../tests/client/samples.ts'
-import type { Answers } from '../../../tests/client/server.ts'
+import { json, type Answers } from '../../../tests/client/server.ts'
 
 const project = projectOf(1)
 const task = taskOf(1)
@@ -41,6 +41,13 @@ describe('the address', () => {
       expect(await heading('Welcome Back')).toBeTruthy()
     },
   )
+
+  test('github 4.3: whoever comes back from installing the App and is not signed in is told that this is next', async () => {
+    openPage('/settings?tab=github&installation_id=7', { signedOut: 'none' })
+    expect(
+      await screen.findByText(/^If you have just installed the App, that is done\. Sign in/),
+    ).toBeTruthy()
+  })
 
   test.each(['/onboarding', '/onboarding/subscription'])(
     '%s shows a newcomer the onboarding, without the top bar',
@@ -84,6 +91,15 @@ describe('a page for members', () => {
     openPage('/projects', { answers: { ...answers, 'GET /auth/me': never } })
     expect((await screen.findAllByRole('status')).length).toBeGreaterThan(0)
     expect(screen.queryByRole('heading')).toBeNull()
+  })
+
+  test('says what the server said where it cannot tell who is there, and not that it is away', async () => {
+    openPage('/projects', {
+      answers: { ...answers, 'GET /auth/me': () => json(500, { error: 'Something went wrong.' }) },
+    })
+    expect(await heading("Couldn't load your account.")).toBeTruthy()
+    expect(screen.getByText('Something went wrong.')).toBeTruthy()
+    expect(screen.queryByText(/could not be reached/)).toBeNull()
   })
 
   test('leads a visitor to the sign-in screen', async () => {

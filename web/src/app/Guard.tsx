@@ -1,7 +1,7 @@
 /** Lets only the right person through: the others go where they can do something about it. */
 import type { ReactNode } from 'react'
 import { useSelector } from 'react-redux'
-import { Navigate } from 'react-router-dom'
+import { Navigate, useLocation } from 'react-router-dom'
 import { selectSessionEnd, selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { ServerUnreachable } from '../features/auth/ServerUnreachable.tsx'
@@ -16,10 +16,14 @@ interface GuardProps {
 export function Guard({ for: audience, children }: GuardProps) {
   const signedIn = useSelector(selectSignedIn)
   const end = useSelector(selectSessionEnd)
-  const { data, isError, refetch } = useMeQuery(undefined, { skip: !signedIn })
-  if (!signedIn) return <Navigate to={end === 'unauthorised' ? '/login' : '/auth'} replace />
+  const { search } = useLocation()
+  const { data, error, refetch } = useMeQuery(undefined, { skip: !signedIn })
+  if (!signedIn) {
+    const installed = new URLSearchParams(search).has('installation_id') ? '?installed=true' : ''
+    return <Navigate to={`${end === 'unauthorised' ? '/login' : '/auth'}${installed}`} replace />
+  }
   if (data === undefined)
-    return isError ? <ServerUnreachable onRetry={() => void refetch()} /> : <PageSpinner />
+    return error ? <ServerUnreachable error={error} onRetry={() => void refetch()} /> : <PageSpinner />
   if (!data.user.onboardingCompleted && audience === 'members') return <Navigate to="/onboarding" replace />
   if (data.user.onboardingCompleted && audience === 'newcomers') return <Navigate to="/dashboard" replace />
   return children

@@ -12,27 +12,40 @@ export interface ConnectionState {
   readonly behind: number
   /** The connection stands, and the server has not been heard for longer than it is ever silent: it may be lost. */
   readonly quiet: boolean
+  /** Why the server turned the last attempt away, in its words; `null` where it did not. */
+  readonly refusal: string | null
 }
 
-const initialState: ConnectionState = { status: 'disconnected', since: null, behind: 0, quiet: false }
+const initialState: ConnectionState = {
+  status: 'disconnected',
+  since: null,
+  behind: 0,
+  quiet: false,
+  refusal: null,
+}
 
 const connection = createSlice({
   name: 'connection',
   initialState,
   reducers: {
     connectionChanged: {
-      prepare: (status: ConnectionStatus, at: number = Date.now()) => ({ payload: { status, at } }),
+      prepare: (status: ConnectionStatus, refusal: string | null = null, at: number = Date.now()) => ({
+        payload: { status, refusal, at },
+      }),
       reducer: (
         state,
-        { payload }: PayloadAction<{ status: ConnectionStatus; at: number }>,
+        { payload }: PayloadAction<{ status: ConnectionStatus; refusal: string | null; at: number }>,
       ): ConnectionState =>
         state.status === payload.status && state.since !== null
-          ? state
+          ? state.refusal === payload.refusal
+            ? state
+            : { ...state, refusal: payload.refusal }
           : {
               status: payload.status,
               since: payload.at,
               behind: payload.status === 'connected' ? state.behind : 0,
               quiet: false,
+              refusal: payload.refusal,
             },
     },
     /** Whether the server is silent. */

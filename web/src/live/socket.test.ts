@@ -86,8 +86,17 @@ describe('the live connection', () => {
     tells('disconnect', 'transport close')
     expect(status()).toBe('disconnected')
     server.active = false
-    tells('connect_error')
+    tells('connect_error', new Error('Sign in to continue.'))
     expect(status()).toBe('error')
+  })
+
+  test('security L3: why the server said no is kept, until it stands again', () => {
+    const { tells, state } = opened()
+    server.active = false
+    tells('connect_error', new Error('You have 200 live connections open.'))
+    expect(state()?.refusal).toBe('You have 200 live connections open.')
+    tells('connect')
+    expect(state()?.refusal).toBeNull()
   })
 
   test('is said to be in doubt when the server is silent for three seconds, and to stand when it is heard', () => {

@@ -103,9 +103,9 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     // It does not come back by itself when the server hung up.
     if (reason === 'io server disconnect') tryAgain()
   })
-  socket.on('connect_error', () => {
+  socket.on('connect_error', ({ message }) => {
     // Inactive: the server answered and said no. Otherwise it was not reached, and the socket tries again.
-    to.dispatch(connectionChanged(socket.active ? 'disconnected' : 'error'))
+    to.dispatch(socket.active ? connectionChanged('disconnected') : connectionChanged('error', message))
     if (!socket.active) tryAgain()
   })
 

@@ -52,10 +52,11 @@ test('a real key is not handed to it', () => {
 })
 
 test('a message is one line, whatever is in it', () => {
-  const line = claude.userMessage('two\nlines', [{ mediaType: 'image/gif', base64: 'R0lG' }])
+  const line = claude.userMessage('two\nlines', [{ mediaType: 'image/gif', base64: 'R0lG' }], 'sending-1')
   expect(line.indexOf('\n')).toBe(line.length - 1)
   expect(JSON.parse(line)).toMatchObject({
     type: 'user',
+    uuid: 'sending-1',
     message: { content: [{ type: 'image' }, { text: 'two\nlines' }] },
   })
 })

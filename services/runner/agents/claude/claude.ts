@@ -9,6 +9,21 @@ import type { Agent } from '../port.ts'
 /** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
 const maxRetries = 6
 
+/**
+ * Tools that cannot work here. Between two turns the agent stands still, so nothing would wake it; a working tree of its own would show up as
+ * thousands of new files in the task's changes.
+ */
+export const toolsNotOffered = [
+  'ScheduleWakeup',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'Monitor',
+  'Workflow',
+  'EnterWorktree',
+  'ExitWorktree',
+]
+
 /** Its aliases: each follows the latest model of a family. */
 const models = [
   { name: 'opus', label: 'Opus' },
@@ -48,6 +63,8 @@ export const claude = {
         '--setting-sources',
         'user',
         '--strict-mcp-config',
+        '--disallowedTools',
+        toolsNotOffered.join(','),
         session.kind === 'new' ? '--session-id' : '--resume',
         session.id,
         ...(access.scripted ? ['--model', scriptedModel] : modelArguments(model)),
@@ -70,7 +87,7 @@ export const claude = {
     }
   },
   parser: () => createClaudeParser(),
-  userMessage(text, images) {
+  userMessage(text, images, id) {
     const content = [
       ...images.map(({ mediaType, base64 }) => ({
         type: 'image',
@@ -78,7 +95,7 @@ export const claude = {
       })),
       ...(text === '' ? [] : [{ type: 'text', text }]),
     ]
-    return `${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`
+    return `${JSON.stringify({ type: 'user', uuid: id, message: { role: 'user', content } })}\n`
   },
   interrupt: (requestId) =>
     `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,

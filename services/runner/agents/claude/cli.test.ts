@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { createGate, startMessagesApi } from '../../../../tests/standins/messagesApi.ts'
 import type { MessagesApi, Script } from '../../../../tests/standins/messagesApi.ts'
 import { refusedCommands, slashCommandsOf } from '#domain/task/slashCommands.ts'
@@ -20,7 +21,7 @@ import type { Broker, BrokerOptions, Model } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 import { noteFile, scriptedModel } from '../../model/messages/scripted.ts'
-import { claude } from './claude.ts'
+import { claude, toolsNotOffered } from './claude.ts'
 import { writeHome } from '../home.ts'
 import { claudeHome } from './home.ts'
 import { locateClaude } from './locate.ts'
@@ -91,7 +92,8 @@ interface Running {
   readonly events: readonly AgentEvent[]
   readonly sessionId: string
   readonly pid: number
-  say(text: string, images?: Parameters<typeof claude.userMessage>[1]): void
+  /** The id that it was sent with. */
+  say(text: string, images?: Parameters<typeof claude.userMessage>[1]): string
   interrupt(): void
   /** Waits for an event that is like this, from the `from`th on. */
   seen(like: (event: AgentEvent) => boolean, from?: number): Promise<AgentEvent>
@@ -155,7 +157,11 @@ async function startClaude(
     events,
     sessionId,
     pid: child.pid ?? 0,
-    say: (text, images = []) => child.stdin.write(claude.userMessage(text, images)),
+    say(text, images = []) {
+      const id = randomUUID()
+      child.stdin.write(claude.userMessage(text, images, id))
+      return id
+    },
     interrupt: () => child.stdin.write(claude.interrupt('stop')),
     seen,
     async ended(count) {
@@ -194,6 +200,7 @@ async function apiWith(scripts: readonly Script[]): Promise<{ api: MessagesApi; 
 const texts = (events: readonly AgentEvent[]) =>
   events.filter((event) => event.type === 'text').map((event) => event.text)
 const errors = (events: readonly AgentEvent[]) => events.filter((event) => event.type === 'error')
+const session = (events: readonly AgentEvent[]) => events.find((event) => event.type === 'session')
 const last = (events: readonly AgentEvent[]) => events.at(-1)
 
 describe('with the scripted model', { timeout: patience }, () => {
@@ -271,7 +278,7 @@ describe('with a Messages API', { timeout: patience }, () => {
       { type: 'tool_started', kind: 'run', name: 'Bash', target: 'cat widget.txt; false' },
       { type: 'tool_finished', ok: false, exitCode: 1, output: 'Exit code 1\nalpha\ngamma' },
     ])
-    expect(agent.events[0]).toMatchObject({ type: 'session', sessionId: agent.sessionId })
+    expect(session(agent.events)).toMatchObject({ sessionId: agent.sessionId })
     expect(last(agent.events)).toMatchObject({ type: 'end', ok: true, sessionId: agent.sessionId })
     expect(agent.events.filter((event) => event.type === 'unknown')).toEqual([])
     expect(JSON.stringify(api.requests[0]?.body)).toContain('everybody says plugh')
@@ -345,7 +352,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     resumed.say('Go on')
     await resumed.ended(1)
     expect(texts(resumed.events)).toEqual(['three four'])
-    expect(resumed.events[0]).toMatchObject({ type: 'session', sessionId: agent.sessionId })
+    expect(session(resumed.events)).toMatchObject({ sessionId: agent.sessionId })
     expect(JSON.stringify(api.requests.at(-1)?.body)).toContain('one two')
     const used = resumed.events.filter((event) => event.type === 'usage')
     expect(used.map(({ outputTokens }) => outputTokens)).toEqual([broker.usage.at(-1)?.outputTokens])
@@ -403,6 +410,95 @@ describe('with a Messages API', { timeout: patience }, () => {
     for (const { name } of slashCommandsOf('claude')) expect(refusedCommands('claude')).not.toContain(name)
   })
 
+  test('agents D1: no tool that cannot work here is offered to the model', async () => {
+    const { api, model } = await apiWith([
+      { turns: [{ tools: [{ name: 'ToolSearch', input: { query: 'select:CronCreate,Monitor' } }] }] },
+    ])
+    const agent = await startClaude(await brokerTo(model))
+    agent.say('Wake me in an hour')
+    await agent.ended(1)
+    const asked = api.requests.map(({ body }) => Offered.parse(body))
+    expect(asked.flatMap(({ tools }) => tools.map(({ name }) => name))).toContain('Bash')
+    for (const { tools, rest } of asked)
+      for (const name of toolsNotOffered) {
+        expect(tools.map((tool) => tool.name)).not.toContain(name)
+        // Tools that are loaded later are listed by name.
+        expect(rest).not.toMatch(new RegExp(`^${name}$`, 'm'))
+      }
+    const [found] = agent.events.flatMap((event) => (event.type === 'tool_finished' ? [event.output] : []))
+    expect(found).not.toMatch(/CronCreate|Monitor/)
+  })
+
+  test('agents D1: each result names the messages that it is for, also where one steers', async () => {
+    const { model } = await apiWith([
+      {
+        when: /^Work/,
+        turns: [
+          { tools: [{ name: 'Bash', input: { command: 'sleep 1', description: 'Work' } }] },
+          { text: 'Both heard.' },
+        ],
+      },
+    ])
+    const agent = await startClaude(await brokerTo(model))
+    const first = agent.say('Work')
+    await agent.seen((event) => event.type === 'tool_started')
+    const second = agent.say('And mind the tests')
+    await agent.ended(1)
+    const third = agent.say('Then say hello')
+    await agent.ended(2)
+    const took = agent.events.flatMap((event) => (event.type === 'taken_up' ? event.messageIds : []))
+    expect(took).toEqual([first, second, third])
+    const ends = agent.events.flatMap((event) => (event.type === 'end' ? [event.answers] : []))
+    expect(ends).toEqual([[first, second], [third]])
+    expect(agent.events.filter((event) => event.type === 'unasked' || event.type === 'unknown')).toEqual([])
+  })
+
+  test('agents D4: of a sub-agent its report is shown', async () => {
+    const { model } = await apiWith([
+      {
+        when: /^Delegate/,
+        turns: [
+          {
+            tools: [
+              {
+                name: 'Task',
+                input: { description: 'look', prompt: 'Look in there', subagent_type: 'general-purpose' },
+              },
+            ],
+          },
+          { text: 'Done.' },
+        ],
+      },
+      {
+        when: /^Look in there/,
+        turns: [
+          { tools: [{ name: 'Bash', input: { command: 'true', description: 'Look' } }] },
+          { text: 'All is well.' },
+        ],
+      },
+    ])
+    const agent = await startClaude(await brokerTo(model))
+    agent.say('Delegate')
+    await agent.ended(1)
+    expect(agent.events.filter((event) => event.type === 'tool_finished').at(-1)).toMatchObject({
+      summary: 'All is well.',
+      output: 'All is well.',
+    })
+  })
+
+  test('agents D7: a compaction does not tell an earlier answer again', async () => {
+    const { model } = await apiWith([{ turns: [{ text: 'Hello.' }] }])
+    const agent = await startClaude(await brokerTo(model))
+    const messages = ['One', 'Two', '/cost', '/context', '/compact']
+    for (const [index, message] of messages.entries()) {
+      agent.say(message)
+      await agent.ended(index + 1)
+    }
+    const said = texts(agent.events)
+    expect(said.length).toBe(messages.length)
+    expect(said.at(-1)).toBe('The conversation so far was summarized.')
+  })
+
   test('an image arrives byte for byte', async () => {
     const { api, model } = await apiWith([{ turns: [{ text: 'I see.' }] }])
     const agent = await startClaude(await brokerTo(model))
@@ -433,14 +529,30 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(agent.events.filter((event) => event.type === 'notice').length).toBe(tries - 1)
   })
 
-  test('an answer that breaks off is asked for again, and each text ends once', async () => {
+  test('agents D6: an answer that breaks off is asked for again, and is told once', async () => {
+    const breaks = [createGate(), createGate()]
     const { model } = await apiWith([
-      { turns: [{ text: 'one two three four', cutAfterWords: 2 }, { text: 'one two three four' }] },
+      {
+        turns: [
+          ...breaks.map((gate) => ({
+            text: 'one two three four',
+            cutAfterWords: 3,
+            hold: { afterWords: 3, gate },
+          })),
+          { text: 'one two and more' },
+        ],
+      },
     ])
     const agent = await startClaude(await brokerTo(model))
     agent.say('Count')
+    for (const gate of breaks) {
+      const from = agent.events.length
+      await agent.seen((event) => event.type === 'text_delta' && event.text.includes('three'), from)
+      gate.release()
+    }
     await agent.ended(1)
-    expect(texts(agent.events).at(-1)).toBe('one two three four')
+    expect(texts(agent.events)).toEqual(['one two and more'])
+    expect(agent.events.filter(({ type }) => type === 'text_restarted').length).toBe(2)
     const began = new Set(
       agent.events.filter((event) => event.type === 'text_delta').map((event) => event.messageKey),
     )
@@ -468,6 +580,11 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(errors(agent.events)).toMatchObject([{ code: 'unknown_session' }])
   })
 })
+
+/** What a model is offered, and all that it is told beside. */
+const Offered = z
+  .looseObject({ tools: z.array(z.object({ name: z.string() })).default([]) })
+  .transform(({ tools, ...rest }) => ({ tools, rest: JSON.stringify(rest).replaceAll('\\n', '\n') }))
 
 /** 64 by 64 pixels, valid: the CLI drops an image that it cannot read. */
 const redSquare =

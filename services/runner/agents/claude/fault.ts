@@ -1,13 +1,20 @@
 /** Why a turn of `claude` failed, from its result line, in words that a person can act on. */
-import { budgetUsedUp, dayBudgetUsedUp } from '../../model/apiFault.ts'
+import { claudeConfiguration } from '#domain/agents/claude.ts'
+import { budgetUsedUp, dayBudgetUsedUp, faults } from '../../model/apiFault.ts'
+import { faultSentence } from '../modelFaults.ts'
 import type { ResultLine } from './lines.ts'
 import type { AgentError } from '../port.ts'
 
+const service = {
+  name: "The model's API",
+  keyVariable: claudeConfiguration.variables.key,
+  canCompact: true,
+} as const
+
 /** The error of a result whose `is_error` is set: its `subtype` alone may say `success`. */
 export function errorOf(line: ResultLine): AgentError {
-  const code = codeOf(line)
-  const said = saidBy(line)
-  return { type: 'error', code, message: messageOf(code, said), httpStatus: line.api_error_status ?? null }
+  const fault = { code: codeOf(line), httpStatus: line.api_error_status ?? null }
+  return { type: 'error', ...fault, message: messageOf(fault, saidBy(line)) }
 }
 
 /** What the broker says, which the CLI passes on. */
@@ -24,7 +31,13 @@ function codeOf(line: ResultLine): AgentError['code'] {
   if (line.subtype === 'error_max_budget_usd' || budgets.some((sentence) => said.includes(sentence)))
     return 'budget'
   if (said.startsWith('No conversation found')) return 'unknown_session'
+  if (/credit balance is too low|specified API usage limits/i.test(said)) return 'no_credit'
+  if (line.terminal_reason === 'prompt_too_long' || /^prompt is too long/i.test(said))
+    return 'prompt_too_long'
+  if (said.includes(faults.noTurn.message)) return 'other'
   switch (line.api_error_status) {
+    case 413:
+      return 'request_too_large'
     case 401:
     case 403:
       return 'unauthorized'
@@ -35,25 +48,20 @@ function codeOf(line: ResultLine): AgentError['code'] {
     case 529:
       return 'overloaded'
     default:
-      return line.terminal_reason === 'api_error' ? 'api_error' : 'other'
+      // What else is refused by a status of 4xx would be refused again.
+      return line.terminal_reason === 'api_error' && (line.api_error_status ?? 500) >= 500
+        ? 'api_error'
+        : 'other'
   }
 }
 
-function messageOf(code: AgentError['code'], said: string): string {
-  switch (code) {
+function messageOf(fault: Pick<AgentError, 'code' | 'httpStatus'>, said: string): string {
+  switch (fault.code) {
     case 'aborted':
       return 'The run was interrupted.'
     case 'budget':
       return budgets.find((sentence) => said.includes(sentence)) ?? budgetUsedUp
-    case 'unauthorized':
-      return `The model's API refused the key of this server; whoever runs it should check ANTHROPIC_API_KEY. (${said})`
-    case 'unknown_session':
-    case 'bad_model':
-    case 'rate_limited':
-    case 'overloaded':
-    case 'api_error':
-    case 'max_turns':
-    case 'other':
-      return said === '' ? 'The agent failed without saying why.' : said
+    default:
+      return faultSentence(fault, said, service)
   }
 }

@@ -21,5 +21,7 @@ const settings = {
   // The commits of a task are the person's; who wrote them is for the person to say.
   includeCoAuthoredBy: false,
   skipDangerousModePermissionPrompt: true,
+  // It would first ask claude.ai about each host, which no sandbox reaches. The project's list of hosts decides.
+  skipWebFetchPreflight: true,
 }
 const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }

@@ -11,14 +11,18 @@ const toolUse = z.object({
   input: z.record(z.string(), z.unknown()),
 })
 const other = z.object({ type: z.string().transform(() => 'other' as const) })
+/** What a tool gives back beside text: images, documents, names of other tools. */
+const notText = z.object({ type: z.string(), tool_name: z.string().optional() })
 const toolResult = z.object({
   type: z.literal('tool_result'),
   tool_use_id: z.string(),
-  content: z.union([z.string(), z.array(z.union([text, other]))]).optional(),
+  content: z.union([z.string(), z.array(z.union([text, notText]))]).optional(),
   is_error: z.boolean().nullish(),
 })
 export type ToolResult = z.infer<typeof toolResult>
 
+/** The messages that a line is about, by the ids that they were sent with. */
+const messageIds = z.array(z.string()).optional()
 const sessionId = z.string().default('')
 /** The sub-agent's tool call under which a line was printed; `null` for the agent itself. */
 const parent = z.string().nullable().default(null)
@@ -27,6 +31,8 @@ const system = z.object({
   type: z.literal('system'),
   subtype: z.string(),
   session_id: sessionId,
+  user_message_uuids: messageIds,
+  status: z.string().nullish(),
   model: z.string().optional(),
   cwd: z.string().optional(),
   uuid: z.string().optional(),
@@ -100,6 +106,7 @@ const result = z.object({
   api_error_status: z.number().nullish(),
   api_error_type: z.string().nullish(),
   terminal_reason: z.string().nullish(),
+  user_message_uuids: messageIds,
   num_turns: z.number().default(0),
   duration_ms: z.number().default(0),
   result: z.string().optional(),
@@ -110,7 +117,14 @@ const result = z.object({
 })
 export type ResultLine = z.infer<typeof result>
 
-const known = z.discriminatedUnion('type', [system, streamEvent, assistant, user, result])
+/** What becomes of a message that it was sent, or of something that it does unasked. */
+const lifecycle = z.object({
+  type: z.literal('command_lifecycle'),
+  command_uuid: z.string(),
+  state: z.string(),
+})
+
+const known = z.discriminatedUnion('type', [system, streamEvent, assistant, user, result, lifecycle])
 export type ClaudeLine = z.infer<typeof known>
 
 /** Kinds of line that the CLI prints and that say nothing to us. */
@@ -121,6 +135,7 @@ const silent = new Set([
   'keep_alive',
   'rate_limit_event',
   'tool_progress',
+  'conversation_reset',
 ])
 const Typed = z.object({ type: z.string() })
 

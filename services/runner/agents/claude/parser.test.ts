@@ -37,7 +37,11 @@ function told(events: readonly AgentEvent[]): readonly string[] {
         return `error ${event.code}${event.httpStatus === null ? '' : ` ${event.httpStatus}`}`
       case 'end':
         return event.ok ? 'end' : 'failed end'
+      case 'taken_up':
+        return `took up ${event.messageIds.join(', ')}`
       case 'session':
+      case 'unasked':
+      case 'text_restarted':
       case 'unknown':
         return event.type
     }
@@ -276,4 +280,191 @@ test('what a sub-agent says stays between it and the agent, what it does is told
     { type: 'tool_started', parentToolId: 'task', kind: 'search', target: 'x+' },
     { type: 'tool_finished', ok: false },
   ])
+})
+
+const linesOf = (lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+
+/** A tool call and what it gave back, as the CLI prints them. */
+function toolLines(name: string, content: unknown, details?: unknown) {
+  return linesOf([
+    { type: 'assistant', message: { id: 'm', content: [{ type: 'tool_use', id: 't', name, input: {} }] } },
+    {
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 't', content }] },
+      tool_use_result: details,
+    },
+  ])
+}
+
+describe('agents D4: the report of a sub-agent is shown without what the CLI wraps it in', () => {
+  const framed =
+    '<tools-used-before-summary>Bash</tools-used-before-summary>\n[Subagent hand-back] The text below is the final report of a subagent this session delegated to. The report follows:\n  All is well.\n\n  Two files.\nagentId: ade5 (use SendMessage with to: ade5)\n<usage>subagent_tokens: 2721</usage>'
+  const details = {
+    status: 'completed',
+    agentId: 'ade5',
+    content: [{ type: 'text', text: 'All is well.\n\nTwo files.' }],
+  }
+
+  test.each([
+    ['it is told apart', details],
+    ['it is not', undefined],
+  ])('agents D4: where %s from the frame', (_, told) => {
+    const [, finished] = parse(toolLines('Task', [{ type: 'text', text: framed }], told))
+    expect(finished).toMatchObject({ summary: 'All is well.', output: 'All is well.\n\nTwo files.' })
+  })
+})
+
+test('agents D5: only an image is shown as one; any other block by its name or its kind', () => {
+  const content = [
+    { type: 'tool_reference', tool_name: 'WebFetch' },
+    { type: 'image', source: { type: 'base64', data: 'x' } },
+    { type: 'document', source: {} },
+  ]
+  const [, finished] = parse(toolLines('ToolSearch', content))
+  expect(finished).toMatchObject({ output: 'WebFetch\n[image]\n[document]' })
+})
+
+describe('agents D6: a text that broke off and was asked for again is one message', () => {
+  const stream = (event: object) => ({ type: 'stream_event', parent_tool_use_id: null, event })
+  const begin = (id: string) => [
+    stream({ type: 'message_start', message: { id } }),
+    stream({ type: 'content_block_start', index: 0, content_block: { type: 'text' } }),
+  ]
+  const word = (text: string) =>
+    stream({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })
+  const retry = { type: 'system', subtype: 'api_retry', attempt: 1, max_retries: 6, retry_delay_ms: 500 }
+  const whole = (id: string, text: string) => ({
+    type: 'assistant',
+    message: { id, content: [{ type: 'text', text }] },
+  })
+  const result = { type: 'result', subtype: 'success', is_error: false }
+  const cut = (id: string) => [
+    ...begin(id),
+    word('This text is '),
+    word('cut '),
+    stream({ type: 'message_stop' }),
+    retry,
+  ]
+  const textsIn = (lines: readonly object[]) =>
+    parse(linesOf(lines)).flatMap((event) =>
+      event.type === 'text' ? [{ key: event.messageKey, text: event.text, cut: event.cut }] : [],
+    )
+
+  test('agents D6: the answer to the last retry takes its place', () => {
+    const lines = [
+      ...cut('a'),
+      ...cut('b'),
+      ...cut('c'),
+      ...begin('d'),
+      word('Whole.'),
+      whole('d', 'Whole.'),
+      result,
+    ]
+    expect(textsIn(lines)).toEqual([{ key: 'a/0', text: 'Whole.', cut: false }])
+    const events = parse(linesOf(lines))
+    expect(events.filter(({ type }) => type === 'text_restarted').length).toBe(3)
+    expect(
+      new Set(events.flatMap((event) => (event.type === 'text_delta' ? [event.messageKey] : []))),
+    ).toEqual(new Set(['a/0']))
+  })
+
+  test('agents D6: also where the answer is not streamed any more', () => {
+    expect(textsIn([...cut('a'), ...cut('b'), whole('c', 'Whole.'), result])).toEqual([
+      { key: 'a/0', text: 'Whole.', cut: false },
+    ])
+  })
+
+  test('agents D6: where no retry succeeds it is there once, as far as it came', () => {
+    expect(textsIn([...cut('a'), ...cut('b'), { ...result, is_error: true }])).toEqual([
+      { key: 'a/0', text: 'This text is cut ', cut: true },
+    ])
+  })
+
+  test('agents D6: where the answer to the retry has no text it stays, cut', () => {
+    const use = {
+      type: 'assistant',
+      message: { id: 'b', content: [{ type: 'tool_use', id: 't', name: 'Read', input: {} }] },
+    }
+    const lines = [
+      ...cut('a'),
+      stream({ type: 'message_start', message: { id: 'b' } }),
+      use,
+      ...begin('c'),
+      word('On.'),
+      whole('c', 'On.'),
+      result,
+    ]
+    expect(textsIn(lines)).toEqual([
+      { key: 'a/0', text: 'This text is cut ', cut: true },
+      { key: 'c/0', text: 'On.', cut: false },
+    ])
+  })
+})
+
+test('agents D7: what the CLI prints again after a compaction is not told again', () => {
+  const answer = (uuid: string, text: string) => ({
+    type: 'assistant',
+    uuid,
+    message: { id: uuid, model: '<synthetic>', content: [{ type: 'text', text }] },
+  })
+  const result = { type: 'result', subtype: 'success', is_error: false }
+  const events = parse(
+    linesOf([
+      answer('a', '## Context Usage'),
+      result,
+      { type: 'system', subtype: 'compact_boundary', uuid: 'x', compact_metadata: { trigger: 'manual' } },
+      { type: 'user', message: { content: 'This session is being continued' } },
+      answer('b', '## Context Usage'),
+      result,
+      answer('c', '## Context Usage'),
+      result,
+    ]),
+  )
+  expect(told(events).filter((line) => line.startsWith('text'))).toEqual([
+    'text: ## Context Usage',
+    'text: The conversation so far was summarized.',
+    'text: ## Context Usage',
+  ])
+})
+
+describe('agents D1: what a result is for', () => {
+  const mine = 'aaaaaaaa-1111-4111-8111-111111111111'
+  const lifecycle = (command_uuid: string, state: string) => ({
+    type: 'command_lifecycle',
+    command_uuid,
+    state,
+  })
+  const init = { type: 'system', subtype: 'init', session_id: 's' }
+  const result = { type: 'result', subtype: 'success', is_error: false }
+
+  test('agents D1: a wake-up is told as unasked, and its end answers no message', () => {
+    const events = parse(
+      linesOf([
+        lifecycle('its-own', 'started'),
+        init,
+        lifecycle(mine, 'queued'),
+        result,
+        lifecycle('its-own', 'completed'),
+        lifecycle(mine, 'started'),
+        { ...init, user_message_uuids: [mine] },
+        { ...result, user_message_uuids: [mine] },
+        lifecycle(mine, 'completed'),
+      ]),
+    )
+    expect(events).toMatchObject([
+      { type: 'taken_up', messageIds: ['its-own'] },
+      { type: 'unasked' },
+      { type: 'session' },
+      { type: 'end', answers: [] },
+      { type: 'taken_up', messageIds: [mine] },
+      { type: 'session' },
+      { type: 'end', answers: [mine] },
+    ])
+  })
+
+  test('agents D1: of a version that does not say, a result is for whatever was sent', () => {
+    const [session, end] = parse(linesOf([init, result]))
+    expect(session).toMatchObject({ type: 'session' })
+    expect(end).not.toHaveProperty('answers')
+  })
 })

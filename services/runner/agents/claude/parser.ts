@@ -14,12 +14,20 @@ import type {
 } from './lines.ts'
 import { toolFinished, toolStarted } from './tools.ts'
 
-type Writing = { readonly kind: 'text' | 'thinking'; text: string }
+/** A block that is being written; `messageKey` is the key that it goes by in events. */
+type Writing = { readonly kind: 'text' | 'thinking'; readonly messageKey: string; text: string }
 
 /** What the parser remembers of the stream. */
 interface State {
-  /** Blocks that are being written, by message key, in order. */
+  /** Blocks that are being written, by their place in the stream, in order. */
   readonly writing: Map<string, Writing>
+  /** Blocks of an answer that broke off and is asked for again. The next of a kind takes the place of the first. */
+  retried: readonly Writing[]
+  isRetry: boolean
+  /** After a compaction the CLI prints messages again that it has printed before. */
+  printsCopies: boolean
+  /** It says which messages its turns are for. Older versions do not. */
+  tellsMessages: boolean
   readonly tools: OpenTools
   usedBefore: ModelUsageByModel
   workspace: string
@@ -33,6 +41,10 @@ interface State {
 export function createClaudeParser(options: ParserOptions = {}): AgentParser {
   const state: State = {
     writing: new Map(),
+    retried: [],
+    isRetry: false,
+    printsCopies: false,
+    tellsMessages: false,
     tools: openTools(),
     usedBefore: {},
     workspace: '/workspace',
@@ -58,52 +70,84 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
       return toolResults(state, line)
     case 'result':
       return ended(state, line)
+    case 'command_lifecycle':
+      state.tellsMessages = true
+      return line.state === 'started' ? [{ type: 'taken_up', messageIds: [line.command_uuid] }] : []
   }
 }
 
-function systemEvents(state: State, line: Extract<ClaudeLine, { type: 'system' }>): AgentEvent[] {
-  if (line.subtype === 'init') {
-    state.workspace = line.cwd ?? state.workspace
-    return [{ type: 'session', sessionId: line.session_id, model: line.model ?? '' }]
+type SystemLine = Extract<ClaudeLine, { type: 'system' }>
+
+function systemEvents(state: State, line: SystemLine): AgentEvent[] {
+  switch (line.subtype) {
+    case 'init': {
+      state.workspace = line.cwd ?? state.workspace
+      const session = { type: 'session', sessionId: line.session_id, model: line.model ?? '' } as const
+      const isAsked = !state.tellsMessages || line.user_message_uuids !== undefined
+      return isAsked ? [session] : [{ type: 'unasked' }, session]
+    }
+    case 'status':
+      if (line.status === 'requesting') state.printsCopies = false
+      return []
+    case 'api_retry':
+      state.retried = [...state.retried, ...state.writing.values()].filter(({ text }) => text !== '')
+      state.writing.clear()
+      state.isRetry = true
+      break
+    case 'compact_boundary':
+      state.printsCopies = true
+      // A person asked for it, and is told of nothing else.
+      if (line.compact_metadata?.trigger === 'manual')
+        return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
   }
-  if (line.subtype === 'compact_boundary' && line.compact_metadata?.trigger === 'manual')
-    // A person asked for it, and is told of nothing else.
-    return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
   return noticeOf(line).map((text) => ({ type: 'notice', text }))
 }
 
 /** Ends the texts that an answer left unfinished: the next answer does not continue them. */
-function breakOff({ writing }: State): AgentEvent[] {
-  const broken = [...writing].map(([messageKey, { kind, text }]): AgentEvent => ({
-    type: kind,
-    messageKey,
-    text,
-    cut: true,
-  }))
-  writing.clear()
-  return broken
+function breakOff(state: State): AgentEvent[] {
+  const broken = [...state.retried, ...state.writing.values()]
+  state.retried = []
+  state.writing.clear()
+  return broken.map(({ kind, messageKey, text }) => ({ type: kind, messageKey, text, cut: true }))
+}
+
+/** The block that broke off and is written anew now; `undefined` when there is none of this kind. */
+function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
+  const taken = state.retried.find((block) => block.kind === kind)
+  state.retried = state.retried.filter((block) => block !== taken)
+  return taken
+}
+
+/** A message begins. The answer to a retry takes the place of the one that broke off. */
+function messageBegins(state: State, messageId: string): AgentEvent[] {
+  state.streaming = messageId
+  state.printsCopies = false
+  const { isRetry } = state
+  state.isRetry = false
+  return isRetry ? [] : breakOff(state)
 }
 
 function streamed(state: State, event: StreamEvent): AgentEvent[] {
   switch (event.type) {
     case 'message_start':
-      state.streaming = event.message.id
-      return breakOff(state)
+      return messageBegins(state, event.message.id)
     case 'content_block_start': {
       const kind = event.content_block.type
-      if (kind === 'text' || kind === 'thinking')
-        state.writing.set(`${state.streaming}/${event.index}`, { kind, text: '' })
-      return []
+      if (kind !== 'text' && kind !== 'thinking') return []
+      const place = `${state.streaming}/${event.index}`
+      const retried = takeRetried(state, kind)
+      const messageKey = retried?.messageKey ?? place
+      state.writing.set(place, { kind, messageKey, text: '' })
+      return retried?.kind === 'text' ? [{ type: 'text_restarted', messageKey }] : []
     }
     case 'content_block_delta': {
-      const messageKey = `${state.streaming}/${event.index}`
-      const block = state.writing.get(messageKey)
+      const block = state.writing.get(`${state.streaming}/${event.index}`)
       const { delta } = event
       if (block === undefined || delta.type === 'other') return []
       const text = delta.type === 'text_delta' ? delta.text : delta.thinking
       if (text === '') return []
       block.text += text
-      return [{ type: delta.type, messageKey, text }]
+      return [{ type: delta.type, messageKey: block.messageKey, text }]
     }
     case 'other':
       return []
@@ -112,25 +156,33 @@ function streamed(state: State, event: StreamEvent): AgentEvent[] {
 
 function said(state: State, line: AssistantLine): AgentEvent[] {
   const { message, parent_tool_use_id: parent } = line
+  if (state.printsCopies) return []
   return message.content.flatMap((block): AgentEvent[] => {
     if (block.type === 'other') return []
     if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
     // A sub-agent speaks to the agent, not to the person; an API error comes again, in the result.
     if (parent !== null || line.is_api_error_message === true) return []
-    const messageKey = keyOf(state, message.id, block.type)
+    const written = takeWritten(state, message.id, block.type)
+    const messageKey = written?.messageKey ?? nextWholeKey(state, message.id)
     const text = block.type === 'text' ? block.text : block.thinking
-    const streamedBefore = (state.writing.get(messageKey)?.text ?? '') !== ''
-    state.writing.delete(messageKey)
-    return text === '' && !streamedBefore
+    return text === '' && (written?.text ?? '') === ''
       ? []
       : [{ type: block.type, messageKey, text, cut: line.aborted === true }]
   })
 }
 
-/** The key under which a block was streamed, or a new one for a block that was not. */
-function keyOf(state: State, messageId: string, kind: Writing['kind']): string {
-  for (const [key, block] of state.writing)
-    if (key.startsWith(`${messageId}/`) && block.kind === kind) return key
+/** What was streamed of a block before it came whole, in this answer or in one that broke off before it. */
+function takeWritten(state: State, messageId: string, kind: Writing['kind']): Writing | undefined {
+  for (const [place, block] of state.writing) {
+    if (!place.startsWith(`${messageId}/`) || block.kind !== kind) continue
+    state.writing.delete(place)
+    return block
+  }
+  return takeRetried(state, kind)
+}
+
+/** A new key for a block that was not streamed. */
+function nextWholeKey(state: State, messageId: string): string {
   const blocks = state.whole.messageId === messageId ? state.whole.blocks + 1 : 0
   state.whole = { messageId, blocks }
   return `${messageId}/whole-${blocks}`
@@ -149,6 +201,8 @@ function toolResults({ tools }: State, line: UserLine): AgentEvent[] {
 function ended(state: State, line: ResultLine): AgentEvent[] {
   const used = line.model_usage_since_last_result ?? usageSince(state.usedBefore, line.modelUsage)
   state.usedBefore = line.modelUsage
+  state.printsCopies = false
+  state.isRetry = false
   return [
     ...breakOff(state),
     ...state.tools.abandon(),
@@ -160,6 +214,7 @@ function ended(state: State, line: ResultLine): AgentEvent[] {
       sessionId: line.session_id,
       durationMs: line.duration_ms,
       turns: line.num_turns,
+      ...(state.tellsMessages && { answers: line.user_message_uuids ?? [] }),
     },
   ]
 }
@@ -167,7 +222,7 @@ function ended(state: State, line: ResultLine): AgentEvent[] {
 const compacted = 'The conversation so far was summarized.'
 
 /** What a system line tells a person; most tell nothing. */
-function noticeOf(line: Extract<ClaudeLine, { type: 'system' }>): readonly string[] {
+function noticeOf(line: SystemLine): readonly string[] {
   switch (line.subtype) {
     case 'api_retry': {
       const seconds = Math.max(1, Math.round((line.retry_delay_ms ?? 0) / 1000))

@@ -69,6 +69,8 @@ const Hunk = z.object({
 type Hunk = z.infer<typeof Hunk>
 /** What the CLI says beside the text that the model is given; of other tools, and of errors, it says something else. */
 const Details = z.object({
+  /** Of a sub-agent, whose report is the `content`. */
+  agentId: z.string().optional(),
   type: z.string().optional(),
   content: z.unknown().optional(),
   structuredPatch: z.array(Hunk).optional(),
@@ -78,11 +80,9 @@ const Details = z.object({
 export function toolFinished(started: ToolStarted, result: ToolResult, details: unknown): ToolFinished {
   const ok = result.is_error !== true
   if (!ok && details === 'User rejected tool use') return unfinishedTool(started.toolId, 'Interrupted.')
-  const said = withoutMarks(
-    typeof result.content === 'string' ? result.content : joined(result.content ?? []),
-  )
   const read = Details.safeParse(details)
   const known = ok && read.success ? read.data : {}
+  const said = withoutMarks(reportOf(known) ?? textOf(result.content ?? []))
   const hunks = started.kind === 'edit' ? hunksOf(known) : undefined
   const exitCode = started.kind === 'run' ? exitCodeOf(ok, said) : null
   const counts = { additions: linesWith('+', hunks), deletions: linesWith('-', hunks) }
@@ -97,16 +97,49 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
   }
 }
 
-function joined(content: readonly { type: string; text?: string }[]): string {
-  return content.map((block) => block.text ?? '[image]').join('\n')
+function textOf(content: NonNullable<ToolResult['content']>): string {
+  if (typeof content === 'string') return content
+  return content.map((block) => ('text' in block ? block.text : nameOf(block))).join('\n')
+}
+
+/** What stands for a block that is no text: its kind, or the name of the tool that it refers to. */
+function nameOf({
+  type,
+  tool_name: tool,
+}: {
+  readonly type: string
+  readonly tool_name?: string | undefined
+}) {
+  return tool ?? `[${type}]`
+}
+
+const Report = z.array(z.object({ type: z.literal('text'), text: z.string() }))
+
+/** The report of a sub-agent as it wrote it; `undefined` where these are no details of one. */
+function reportOf({ agentId, content }: z.infer<typeof Details>): string | undefined {
+  const report = Report.safeParse(agentId === undefined ? undefined : content)
+  return report.success ? report.data.map(({ text }) => text).join('\n') : undefined
 }
 
 function withoutMarks(output: string): string {
-  return output
+  return withoutHandBack(output)
     .replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '')
+    .replaceAll(/<tools-used-before-summary>[\s\S]*?<\/tools-used-before-summary>\s*/g, '')
     .replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
     .replace(/^\(Bash completed with no output\)$/, '')
     .trimEnd()
+}
+
+/** A sub-agent's report comes to the model indented, within a frame that explains it. */
+function withoutHandBack(output: string): string {
+  const report = /\[Subagent hand-back\][\s\S]*?The report follows:\n([\s\S]*)$/.exec(output)?.[1]
+  if (report === undefined) return output
+  const lines = report.split('\n')
+  const end = lines.findIndex((line) => line !== '' && !line.startsWith('  '))
+  return lines
+    .slice(0, end === -1 ? undefined : end)
+    .map((line) => line.replace(/^ {2}/, ''))
+    .join('\n')
 }
 
 /** A command that failed says so in the first line of what it gives back. */

@@ -79,8 +79,8 @@ describe('a fault is told in a sentence', () => {
     ['err404-model-not-found', 'bad_model', /The model x does not exist/],
     ['err400-model-not-found', 'bad_model', /does not exist/],
     ['err429-rate-limit-exceeded', 'rate_limited', /429/],
-    ['err429-insufficient-quota', 'rate_limited', /Quota exceeded/],
-    ['err500-server-error', 'overloaded', /high demand/],
+    ['err429-insufficient-quota', 'no_credit', /OPENAI_API_KEY/],
+    ['err500-server-error', 'overloaded', /overloaded/],
     ['err503-x', 'overloaded', /overloaded/],
     ['err403-x', 'budget', /^This run has used up its budget\.$/],
   ])('%s is %s', (scenario, code, sentence) => {

@@ -1,5 +1,7 @@
 /** Why `cursor-agent` failed, in words that a person can act on: it says so on standard error, most often without a result. */
 import { stripVTControlCharacters } from 'node:util'
+import { cursorConfiguration } from '#domain/agents/cursor.ts'
+import { faultSentence } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
 import { shortened } from '../shorten.ts'
 
@@ -21,28 +23,24 @@ const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
 
 const longest = 500
 
+const service = {
+  name: 'Cursor',
+  keyVariable: cursorConfiguration.variables.key,
+  canCompact: false,
+} as const
+
 /** The fault in what was said; `null` when nothing of it is known, and then what was said tells it best. */
 export function faultOf(said: string): AgentError | null {
   const plain = stripVTControlCharacters(said).trim()
   const code = signs.find(([, sign]) => sign.test(plain))?.[0]
   if (code === undefined) return null
   const status = /\b(?:40[134]|429|5\d\d)\b/.exec(plain)?.[0]
-  return {
-    type: 'error',
-    code,
-    message: messageOf(code, shortened(plain, longest)),
-    httpStatus: status === undefined ? null : Number(status),
-  }
+  const fault = { code, httpStatus: status === undefined ? null : Number(status) }
+  return { type: 'error', ...fault, message: faultSentence(fault, shortened(plain, longest), service) }
 }
 
 /** The error of a result whose `is_error` is set. */
 export function errorOf(result: string): AgentError {
-  const message = result === '' ? 'The agent failed without saying why.' : result
-  return faultOf(result) ?? { type: 'error', code: 'other', message, httpStatus: null }
-}
-
-function messageOf(code: AgentError['code'], said: string): string {
-  return code === 'unauthorized'
-    ? `Cursor refused the key of this server; whoever runs it should check CURSOR_API_KEY. (${said})`
-    : said
+  const fault = { code: 'other', httpStatus: null } as const
+  return faultOf(result) ?? { type: 'error', ...fault, message: faultSentence(fault, result, service) }
 }

@@ -124,7 +124,8 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
   }
   function leaveOut(event: ProgressEvent, bytes: number): undefined {
     // Tools are only counted: shown at the end they would look as if they ran then.
-    if (event.type === 'MessagePosted') posted.add(event, bytes, room.tailBytes())
+    if (event.type === 'MessagePosted' || event.type === 'AgentActedUnasked')
+      posted.add(event, bytes, room.tailBytes())
     else posted.drop(bytes)
     return undefined
   }
@@ -142,6 +143,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
         if (!openTools.delete(event.data.toolId)) return leaveOut(event, bytes)
         return fits() ? event : ToolFinished.of(event.data, { summary: '', output: '' })
       case 'MessagePosted':
+      case 'AgentActedUnasked':
         return fits() ? event : leaveOut(event, bytes)
       case 'UsageRecorded':
         usages += 1

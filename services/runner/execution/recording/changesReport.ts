@@ -119,9 +119,9 @@ export async function changesEvent(
 }
 
 function summaryOf(changes: ReadChanges) {
-  const { files, ahead, behind, truncated } = changes
+  const { files, total, ahead, behind, truncated } = changes
   return {
-    files: files.length,
+    files: total,
     additions: files.reduce((sum, file) => sum + file.additions, 0),
     deletions: files.reduce((sum, file) => sum + file.deletions, 0),
     ahead,

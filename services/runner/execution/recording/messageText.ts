@@ -11,6 +11,8 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface MessageTexts {
   /** Adds to a text. */
   write(messageKey: string, text: string): Promise<void>
+  /** The text broke off, and what is written of it next begins it anew. */
+  restart(messageKey: string): Promise<void>
   /** The text is whole; resolves with the id of its message once every piece is recorded. */
   finish(messageKey: string): Promise<string>
 }
@@ -74,11 +76,15 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
     return recorder
   }
 
+  async function restart(messageKey: string): Promise<void> {
+    await open.get(messageKey)?.end()
+    open.delete(messageKey)
+  }
   return {
     write: (messageKey, text) => recorderOf(messageKey).write(text),
+    restart,
     async finish(messageKey) {
-      await open.get(messageKey)?.end()
-      open.delete(messageKey)
+      await restart(messageKey)
       return idOf(messageKey)
     },
   }

@@ -14,8 +14,8 @@ export interface Reporter {
   report(...progress: readonly ProgressEvent[]): Promise<void>
   /** Records that a steering message was delivered, after what was reported before. */
   delivered(messageId: string): Promise<void>
-  /** Ends the execution, after all reports. */
-  end(outcome: ExecutionOutcome, terminal: TerminalHead | null): Promise<void>
+  /** Ends the execution, after all reports. `opensDraft`: whether the project wants a draft of a pull request for what it changed. */
+  end(outcome: ExecutionOutcome, terminal: TerminalHead | null, opensDraft?: boolean): Promise<void>
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
@@ -61,9 +61,10 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
       await last.catch(() => undefined)
       await execute({ type: 'DeliverSteering', fence, messageId })
     },
-    async end(outcome, terminal) {
+    async end(outcome, terminal, opensDraft = false) {
       await last.catch(() => undefined)
-      await execute({ type: 'EndExecution', fence, outcome, terminal, nextExecutionId: randomUUID() })
+      const nextExecutionId = randomUUID()
+      await execute({ type: 'EndExecution', fence, outcome, terminal, nextExecutionId, opensDraft })
     },
   }
 }

@@ -6,6 +6,7 @@ import { countingAt, type Snapshot } from '#domain/task/restorePoints.ts'
 import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { mostListedPaths } from '#domain/task/undo.ts'
+import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
 import { agents } from '../../agents/registry.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
 import { commitOf, endedWell, gitOrThrow, type Git } from '../../workspace/git/git.ts'
@@ -71,7 +72,7 @@ async function savedSession(
   if (packed.files === 0) return null
   const scope = scopeOf(workspace.taskId)
   const before = saved?.session?.agent === agent ? saved.session : null
-  const kept = before && (await blobs.get(scope, before.blob))
+  const kept = before && (await unlessDamaged(blobs.get(scope, before.blob)))
   if (before && kept && packed.archive.equals(kept)) return { agent, blob: before.blob }
   return { agent, blob: await blobs.put(scope, packed.archive) }
 }
@@ -113,7 +114,7 @@ export async function restoreSavedWork(
 ): Promise<RestoredWork> {
   const { blobs, git, path } = deps
   if (saved === null) return { kind: 'nothing_saved' }
-  const bundle = await blobs.get(scopeOf(taskId), saved.bundle)
+  const bundle = await unlessDamaged(blobs.get(scopeOf(taskId), saved.bundle))
   if (!bundle) return { kind: 'nothing_saved' }
   const restored = await restoreWork({ git, path, workspace, bundle })
   if (restored.kind !== 'restored') return { kind: 'spoiled', why: restored.message }
@@ -131,7 +132,7 @@ export async function restoreSession(
 ): Promise<AgentName | null> {
   const { taskId, homeDir, owner } = workspace
   const session = saved?.session ?? null
-  const archive = session && (await blobs.get(scopeOf(taskId), session.blob))
+  const archive = session && (await unlessDamaged(blobs.get(scopeOf(taskId), session.blob)))
   if (!session || !archive) return null
   const folders = agents[session.agent]?.sessionFolders ?? []
   await removeFolders(homeDir, folders, path)
@@ -148,8 +149,8 @@ export async function fetchSnapshot(
   workspace: Workspace,
 ): Promise<string | null> {
   if ((await commitOf(git, workspace.privateGitDir, work)) !== null) return null
-  const kept = await blobs.get(scopeOf(workspace.taskId), bundle)
-  if (!kept) return 'The saved files of this turn are gone.'
+  const kept = await unlessDamaged(blobs.get(scopeOf(workspace.taskId), bundle))
+  if (!kept) return 'The saved files of this turn are gone or damaged.'
   const opened = await openBundle(git, workspace, kept)
   if ('message' in opened) return opened.message
   const args = ['update-ref', `refs/flightdeck/work/${work}`, work]

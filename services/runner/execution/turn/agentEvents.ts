@@ -1,5 +1,13 @@
 /** Records what an agent reports as it comes: chat, tools, usage, terminal. */
-import { AgentStarted, MessagePosted, ToolFinished, ToolStarted, UsageRecorded } from '#domain/task/events.ts'
+import { randomUUID } from 'node:crypto'
+import {
+  AgentActedUnasked,
+  AgentStarted,
+  MessagePosted,
+  ToolFinished,
+  ToolStarted,
+  UsageRecorded,
+} from '#domain/task/events.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
 import type { AgentError, AgentEvent } from '../../agents/port.ts'
@@ -10,14 +18,14 @@ import type { ChangesReport } from '../recording/changesReport.ts'
 import type { MessageTexts } from '../recording/messageText.ts'
 import type { Reporter } from '../recording/reporter.ts'
 import type { RunOutput } from '../recording/terminalOutput.ts'
+import type { TurnMessages } from './turnMessages.ts'
 
 export interface EventRecorder {
   /** Records one event; resolves when the next may come. */
   record(event: AgentEvent): Promise<void>
-  /** The end of the turn as the agent reported it; `undefined` until then. */
-  ended(): { readonly ok: boolean; readonly error: AgentError | undefined } | undefined
+  /** What went wrong in the turn, or else in what the agent did unasked before its process ended. */
   lastError(): AgentError | undefined
-  /** The session that it named in this turn. */
+  /** The session of the turn; `undefined` until the agent has taken up its message. */
   session(): string | undefined
 }
 
@@ -27,9 +35,14 @@ const named = (name: string): string => name.slice(0, 200)
 /** The terminal has all that a tool printed; the chat keeps this many characters of it. */
 const keptOutput = 4_000
 const keptInput = 4_000
+/** Of what the agent said unasked. */
+const keptUnasked = 16_000
 
 interface RecordedTurn {
   readonly fence: Fence
+  readonly messages: TurnMessages
+  /** The agent has taken up these messages. */
+  readonly onTakenUp: (ids: readonly string[]) => Promise<void>
   readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
   readonly reporter: Reporter
   readonly output: RunOutput
@@ -47,25 +60,36 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
     output,
     texts,
     agent,
+    messages,
   } = turn
   const lines = createTerminal()
   const tools = toolRecorder(turn)
-  let session: string | undefined
+  const unasked = unaskedRecorder(turn)
+  const session = sessionRecorder(turn)
   let error: AgentError | undefined
-  let end: { readonly ok: boolean } | undefined
+  let ownError: AgentError | undefined
 
   async function report(event: AgentEvent): Promise<void> {
+    const { takenUp, isOwnEnd } = messages.hear(event)
+    if (takenUp.length > 0) {
+      await unasked.end()
+      await session.begin()
+      await turn.onTakenUp(takenUp)
+    }
     switch (event.type) {
-      case 'session': {
-        if (session !== undefined) return
-        const { name, version, resumed } = agent
-        session = named(event.sessionId)
-        const data = { executionId, agent: name, version, sessionId: session, resumed }
-        return reporter.report(AgentStarted.of(data))
-      }
+      case 'taken_up':
+        return
+      case 'unasked':
+        return unasked.begin()
+      case 'session':
+        session.opened(event.sessionId)
+        return unasked.isGoingOn() ? undefined : session.begin()
       case 'text_delta':
-        return texts.write(event.messageKey, event.text)
+        return unasked.isGoingOn() ? undefined : texts.write(event.messageKey, event.text)
+      case 'text_restarted':
+        return texts.restart(event.messageKey)
       case 'text': {
+        if (unasked.isGoingOn()) return unasked.say(event.text)
         // Every piece is recorded before the whole message: none comes after it.
         const messageId = await texts.finish(event.messageKey)
         const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
@@ -85,10 +109,12 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         error = event
         return
       case 'end':
-        end = { ok: event.ok }
+        if (isOwnEnd) ownError = event.ok ? undefined : error
+        else await unasked.end(true)
         return
       case 'unknown':
-        return output.stderr.write(`${event.line}\n`)
+        // Lines of JSON are no words for a person: of a newer version of the agent, for example.
+        return /^\s*[[{]/.test(event.line) ? undefined : output.stderr.write(`${event.line}\n`)
       case 'thinking_delta':
       case 'thinking':
       case 'notice':
@@ -102,9 +128,48 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       if (text !== '') await output.stdout.write(text)
       await report(event)
     },
-    ended: () => end && { ok: end.ok, error },
-    lastError: () => error,
-    session: () => session,
+    lastError: () => (messages.hasEnded() ? ownError : error),
+    session: session.id,
+  }
+}
+
+/** Records once that the agent has begun with the turn. */
+function sessionRecorder({ fence: { executionId }, agent, reporter }: RecordedTurn) {
+  let opened: string | undefined
+  let session: string | undefined
+  return {
+    opened: (sessionId: string) => void (opened = named(sessionId)),
+    async begin(): Promise<void> {
+      if (session !== undefined || opened === undefined) return
+      session = opened
+      const { name, version, resumed } = agent
+      await reporter.report(
+        AgentStarted.of({ executionId, agent: name, version, sessionId: session, resumed }),
+      )
+    },
+    id: () => session,
+  }
+}
+
+/** Records what an agent does that nobody asked for: never as the answer to a message. */
+function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }: RecordedTurn) {
+  let said: string | undefined
+  return {
+    isGoingOn: () => said !== undefined,
+    begin(): void {
+      said ??= ''
+    },
+    // A little more than is kept, so that it shows that there was more.
+    say: (text: string) => void (said = `${said ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
+    /** `happened`: something was done, even if its beginning was not told. */
+    async end(happened = false): Promise<void> {
+      const words = said
+      said = undefined
+      if (words === undefined && !happened) return
+      const data = { executionId, messageId: randomUUID(), agent: agent.name }
+      const text = await redaction.text(shortened(words ?? '', keptUnasked))
+      await reporter.report(AgentActedUnasked.of(data, { said: text }))
+    },
   }
 }
 

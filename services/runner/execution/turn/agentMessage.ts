@@ -1,7 +1,7 @@
 /** What an agent is given with a message: its images, and the conversation so far where the agent has no session. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
-import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { openDecoder } from '#platform/images/decoder.ts'
 import type { AgentImage } from '../../agents/port.ts'
 
@@ -12,7 +12,7 @@ import type { AgentImage } from '../../agents/port.ts'
 const largest = { side: 2_000, bytes: 1_500_000 }
 const quality = 85
 
-/** The images in order, those that are too large made smaller; `undefined` when one of them is gone. */
+/** The images in order, those that are too large made smaller; `undefined` when one of them is gone or damaged. */
 export async function imagesForAgent(
   { blobs }: { readonly blobs: Pick<SealedBlobs, 'get'> },
   taskId: string,
@@ -21,7 +21,7 @@ export async function imagesForAgent(
   const scope = scopeOfStream(taskStream(taskId))
   const given: AgentImage[] = []
   for (const image of images) {
-    const bytes = await blobs.get(scope, image.blob)
+    const bytes = await unlessDamaged(blobs.get(scope, image.blob))
     if (!bytes) return undefined
     given.push(fits(image) ? unchanged(bytes, image) : await resized(bytes))
   }

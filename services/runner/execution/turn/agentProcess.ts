@@ -34,7 +34,7 @@ export interface TurnListener {
   onOutput(): void
   onEvent(event: AgentEvent): Promise<void>
   onStderr(chunk: Buffer): Promise<void>
-  /** Whether the agent has reported the end of its turn. */
+  /** Whether the agent has answered all that it was sent in this turn. */
   isOver(): boolean
 }
 
@@ -47,15 +47,10 @@ export interface AgentProcess {
   readonly isScripted: boolean
   /** Whether it resumed an earlier session. */
   readonly resumed: boolean
-  /** Sends a message in the form of the agent's `userMessage` and follows its turn: `over` when the agent reported its end, `gone` when the process ended first. */
+  /** Sends a message in the form of the agent's `userMessage` and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
   turn(message: string, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; false when it can take none. */
   steer(message: string): boolean
-  /**
-   * Tells the agent that no more messages come, and follows it to its end: a steering message may have come too late for the turn that ended,
-   * and is then a turn of its own.
-   */
-  finish(listener: TurnListener): Promise<void>
   /** Asks it to stop its turn. */
   interrupt(): void
   kill(): void
@@ -318,13 +313,6 @@ function agentProcess(
       }
     },
     steer: (message) => isInTurn && agent.dialogue === 'open' && write(message),
-    async finish(listener) {
-      listenTo(listener)
-      child.stdin?.end()
-      await readEvents(listener, () => false)
-      await stderr.ended
-      broker.admit(null)
-    },
     interrupt() {
       const line = agent.interrupt('cancel')
       if (line === null) child.interrupt()
@@ -361,7 +349,7 @@ const nobody: TurnListener = {
   isOver: () => false,
 }
 
-/** Reads events until the listener has enough (`over`) or the agent has printed its last (`gone`). */
+/** Reads events until the listener has enough (`over`), leaving the rest to the next, or until the agent has printed its last (`gone`). */
 function eventReader(
   parser: AgentParser,
   child: SandboxedProcess,
@@ -370,23 +358,26 @@ function eventReader(
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
   const chunks = child.stdout[Symbol.asyncIterator]()
   const characters = new StringDecoder('utf8')
-  const report = async (events: readonly AgentEvent[], { onEvent }: TurnListener) => {
-    for (const event of events) {
+  let unread: AgentEvent[] = []
+  const reportUnread = async ({ onEvent }: TurnListener, isEnough: () => boolean): Promise<boolean> => {
+    for (let event = unread.shift(); event !== undefined; event = unread.shift()) {
       if (event.type === 'end') for (const used of metered?.take() ?? []) await onEvent(used)
       await onEvent(event)
+      if (isEnough()) return true
     }
+    return false
   }
   return async (listener, isEnough) => {
     for (;;) {
+      if (await reportUnread(listener, isEnough)) return 'over'
       const next: IteratorResult<Buffer> = await chunks.next()
       if (next.done === true) {
-        await report([...parser.push(characters.end()), ...parser.end()], listener)
-        await report(metered?.take() ?? [], listener)
+        unread = [...parser.push(characters.end()), ...parser.end(), ...(metered?.take() ?? [])]
+        await reportUnread(listener, () => false)
         return 'gone'
       }
       listener.onOutput()
-      await report(parser.push(characters.write(next.value)), listener)
-      if (isEnough()) return 'over'
+      unread = [...parser.push(characters.write(next.value))]
     }
   }
 }

@@ -2,13 +2,14 @@
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { messageFor, type AgentHome } from '../../agents/images.ts'
-import type { RecordingDeps } from '../../deps.ts'
+import type { AgentDeps, RecordingDeps } from '../../deps.ts'
 import { imagesForAgent } from './agentMessage.ts'
 import type { AgentProcess } from './agentProcess.ts'
 import type { SteeringQueue } from '../control.ts'
 import type { Reporter } from '../recording/reporter.ts'
+import type { TurnMessages } from './turnMessages.ts'
 
-type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'blobs' | 'logger'>
+type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'blobs' | 'logger'> & Pick<AgentDeps, 'ids'>
 
 interface SteeredTurn {
   readonly steering: SteeringQueue
@@ -16,34 +17,61 @@ interface SteeredTurn {
   readonly taskId: string
   readonly process: AgentProcess
   readonly home: AgentHome
+  readonly messages: TurnMessages
 }
 
-/** Delivers messages to a running turn until it is stopped. What could not be delivered stays in the queue and becomes the next turn. */
-export function steerTurn(deps: Deps, turn: SteeredTurn): { count(): number; stop(): void } {
-  let count = 0
-  const stop = turn.steering.listen(async (messageId) => {
-    try {
-      const line = await lineFor(deps, turn, messageId)
-      if (line === undefined || !turn.process.steer(line)) return
-      count += 1
-      await turn.reporter.delivered(messageId)
-    } catch (fault) {
-      deps.logger.warn({ err: fault, messageId }, 'failed to send a message to the running turn')
-    }
-  })
-  return { count: () => count, stop }
+export interface Steering {
+  /** The agent has taken up messages: from the first on it is sent more, and those that it was sent count as delivered. */
+  takenUp(ids: readonly string[]): Promise<void>
+  stop(): void
+}
+
+/**
+ * Sends messages to a turn that the agent has begun, until it is stopped. What the agent does not take up stays in the queue and becomes the
+ * next turn.
+ */
+export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
+  const { messages, process, reporter } = turn
+  const sent = new Map<string, string>()
+  let stop: (() => void) | undefined
+  let isStopped = false
+
+  async function send(messageId: string): Promise<void> {
+    const id = deps.ids.uuid()
+    const line = await lineFor(deps, turn, { messageId, id })
+    if (line === undefined || !messages.add(id)) return
+    sent.set(id, messageId)
+    if (!process.steer(line)) messages.remove(id)
+  }
+  const logged = (messageId: string, step: Promise<void>) =>
+    step.catch((fault: unknown) =>
+      deps.logger.warn({ err: fault, messageId }, 'failed to send a message to the running turn'),
+    )
+  return {
+    async takenUp(ids) {
+      if (!isStopped) stop ??= turn.steering.listen((messageId) => logged(messageId, send(messageId)))
+      for (const id of ids) {
+        const messageId = sent.get(id)
+        if (messageId !== undefined) await logged(messageId, reporter.delivered(messageId))
+      }
+    },
+    stop() {
+      isStopped = true
+      stop?.()
+    },
+  }
 }
 
 /** The message in the form that the agent takes; `undefined` when it is gone. */
 async function lineFor(
   deps: Deps,
   { taskId, process: { agent }, home }: SteeredTurn,
-  messageId: string,
+  { messageId, id }: { readonly messageId: string; readonly id: string },
 ): Promise<string | undefined> {
   const stream = taskStream(taskId)
-  const id = messageDocumentId(taskId, messageId)
-  const message = await deps.documents.asOf(chatView, stream, id, await deps.log.headOf(stream))
+  const documentId = messageDocumentId(taskId, messageId)
+  const message = await deps.documents.asOf(chatView, stream, documentId, await deps.log.headOf(stream))
   if (typeof message?.message !== 'string') return undefined
   const images = await imagesForAgent(deps, taskId, message.images)
-  return images && messageFor(agent, { text: message.message, images }, home)
+  return images && messageFor(agent, { text: message.message, images, id }, home)
 }

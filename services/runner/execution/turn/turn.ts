@@ -1,7 +1,12 @@
 /** One turn of an agent: a warm agent or a newly started one is given the message, followed, and kept warm or ended. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
-import { messageFor } from '../../agents/images.ts'
-import type { Agent, AgentImage } from '../../agents/port.ts'
+import { ModelRetryScheduled } from '#domain/task/events.ts'
+import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
+import { messageFor, type AgentHome } from '../../agents/images.ts'
+import { passingFault } from '../../agents/modelFaults.ts'
+import type { AgentError, AgentImage } from '../../agents/port.ts'
 import type { Budget } from '../../model/budget.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { EarlySandbox } from '../../prewarm/earlySandbox.ts'
@@ -17,12 +22,13 @@ import {
   type AgentRequest,
   type AgentSetup,
 } from './agentSetup.ts'
-import { failed, outcomeOfStop } from '../failure.ts'
+import { failed, outcomeOfStop, type Failed } from '../failure.ts'
 import { messageTexts } from '../recording/messageText.ts'
 import { runOutput, type RunOutput } from '../recording/terminalOutput.ts'
 import type { ExecutionDeps, Run } from '../run.ts'
 import { timeInWords } from '../runLimits.ts'
-import { steerTurn } from './steering.ts'
+import { steerTurn, type Steering } from './steering.ts'
+import { turnMessages, type TurnMessages } from './turnMessages.ts'
 
 export interface TurnRequest extends AgentRequest {
   readonly run: Run
@@ -53,12 +59,30 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   }
 }
 
+/** A turn that the model could not answer for a reason that passes is tried once more in a while. */
 async function turnWithin(
   deps: ExecutionDeps,
   request: TurnRequest,
   setup: AgentSetup,
   budget: Budget,
 ): Promise<ExecutionOutcome> {
+  const first = await tryTurn(deps, request, setup, budget)
+  if (first.kind !== 'unanswered') return first
+  const { session, failure } = first
+  if (deps.limits.modelRetryMs === 0) return failure
+  await waitForModel(deps, request, first.code)
+  const stopped = outcomeOfStop(request.run.stopping)
+  if (stopped) return stopped
+  const second = await tryTurn(deps, { ...request, session: session ?? request.session }, setup, budget)
+  return second.kind === 'unanswered' ? second.failure : second
+}
+
+async function tryTurn(
+  deps: ExecutionDeps,
+  request: TurnRequest,
+  setup: AgentSetup,
+  budget: Budget,
+): Promise<ExecutionOutcome | Unanswered> {
   const { workspace } = request
   const home = homeFilesFor(setup, workspace)
   const fingerprint = startFingerprint(setup, home)
@@ -98,25 +122,37 @@ interface StartedAgent {
   readonly isWarm: boolean
 }
 
+/** The model could not answer for a reason that passes. */
+interface Unanswered {
+  readonly kind: 'unanswered'
+  readonly code: PassingFault
+  readonly session: string | undefined
+  readonly failure: Failed
+}
+
 /** `not_taken`: the agent did not take the message, since its session or its process is gone. */
 async function turnOn(
   deps: ExecutionDeps,
   request: TurnRequest,
   started: StartedAgent,
-): Promise<ExecutionOutcome | 'not_taken'> {
+): Promise<ExecutionOutcome | Unanswered | 'not_taken'> {
   const { run, workspace } = request
   const { process } = started
   run.changes.hide(process.secrets)
   // A redaction of its own: what the process alone was given is known only now.
   const redaction = deps.redaction([...request.secrets, ...process.secrets])
   const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', redaction })
-  const recorder = recorderFor(deps, request, started, { redaction, output })
+  const messages = turnMessages()
+  const steering = steeringFor(deps, request, started, messages)
+  const recorder = recorderFor(deps, request, started, { redaction, output, messages, steering })
   const limits = watchLimits(deps, run, process)
   const stderrTail = tailOf(keptTail)
   const listener = listenerFor(started, {
     recorder,
     output,
     stderrTail,
+    // An agent that was interrupted need not answer what it has not taken up.
+    isOver: () => messages.isOver() || (run.stopping.reason() === 'cancelled' && messages.hasEnded()),
     onOutput: limits.onOutput,
     onModelCall: (call) =>
       deps.emit({
@@ -128,14 +164,11 @@ async function turnOn(
   })
   let isKept = false
   try {
-    const isFinished = await follow(deps, request, started, listener)
+    await follow(deps, request, started, { listener, messages, steering })
     const session = recorder.session()
     const mayStay =
-      !isFinished &&
-      process.agent.dialogue === 'open' &&
-      deps.limits.idleMs > 0 &&
-      run.stopping.reason() === undefined
-    if (mayStay && session !== undefined && recorder.ended()?.ok === true) {
+      process.agent.dialogue === 'open' && deps.limits.idleMs > 0 && run.stopping.reason() === undefined
+    if (mayStay && session !== undefined && messages.isOver() && messages.isCompleted()) {
       // One that cannot be frozen is ended: the next turn resumes its session.
       isKept = await process.freeze()
       if (isKept)
@@ -153,7 +186,10 @@ async function turnOn(
     const error = recorder.lastError() ?? process.agent.faultOf(stderrTail.text(), exit.code)
     const isUnknown = error?.code === 'unknown_session'
     if (isUnknown || (started.isWarm && session === undefined)) return 'not_taken'
-    return outcomeOf(process.agent, recorder, exit, stderrTail.text().trim())
+    if (messages.isCompleted()) return { kind: 'completed', exitCode: null }
+    const failure = failureOf(error, exit, stderrTail.text().trim())
+    const code = error ? passingFault(error) : undefined
+    return code === undefined ? failure : { kind: 'unanswered', code, session, failure }
   } finally {
     limits.stop()
     if (!isKept) await process.close()
@@ -168,10 +204,19 @@ function recorderFor(
   {
     redaction,
     output,
-  }: { readonly redaction: ReturnType<ExecutionDeps['redaction']>; readonly output: RunOutput },
+    messages,
+    steering,
+  }: {
+    readonly redaction: ReturnType<ExecutionDeps['redaction']>
+    readonly output: RunOutput
+    readonly messages: TurnMessages
+    readonly steering: Steering
+  },
 ): EventRecorder {
   return eventRecorder({
     fence: run.fence,
+    messages,
+    onTakenUp: steering.takenUp,
     agent: {
       name: process.agent.name,
       version: process.version,
@@ -192,12 +237,14 @@ function listenerFor(
     recorder,
     output,
     stderrTail,
+    isOver,
     onOutput,
     onModelCall,
   }: {
     readonly recorder: EventRecorder
     readonly output: RunOutput
     readonly stderrTail: ReturnType<typeof tailOf>
+    readonly isOver: () => boolean
     readonly onOutput: () => void
     readonly onModelCall: TurnListener['onModelCall']
   },
@@ -211,7 +258,7 @@ function listenerFor(
       if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)
       return recorder.record(event)
     },
-    isOver: () => recorder.ended() !== undefined,
+    isOver,
     async onStderr(chunk) {
       stderrTail.add(chunk)
       const shown = agent.shownStderr(chunk.toString('utf8'), isScripted)
@@ -220,23 +267,53 @@ function listenerFor(
   }
 }
 
-/** Gives the agent the message and follows its turn to the end. True when the agent was also told that no more messages come. */
+/** Gives the agent the message and follows its turn until everything that it was sent is answered. */
 async function follow(
   deps: ExecutionDeps,
-  { run, workspace, message, images }: TurnRequest,
-  { setup: { sandbox }, process }: StartedAgent,
-  listener: TurnListener,
-): Promise<boolean> {
-  const { taskId, homeDir, owner } = workspace
-  const home = { dir: homeDir, seenAs: sandbox.paths(workspace).home, owner }
-  const { steering, reporter } = run
-  const steered = steerTurn(deps, { steering, reporter, taskId, process, home })
-  await process
-    .turn(await messageFor(process.agent, { text: message, images }, home), listener)
-    .finally(() => steered.stop())
-  const isFinished = steered.count() > 0 && run.stopping.reason() === undefined
-  if (isFinished) await process.finish(listener)
-  return isFinished
+  request: TurnRequest,
+  started: StartedAgent,
+  {
+    listener,
+    messages,
+    steering,
+  }: { readonly listener: TurnListener; readonly messages: TurnMessages; readonly steering: Steering },
+): Promise<void> {
+  const { message: text, images } = request
+  const { process } = started
+  const id = deps.ids.uuid()
+  const line = await messageFor(process.agent, { text, images, id }, homeOf(request, started))
+  messages.add(id)
+  await process.turn(line, listener).finally(() => steering.stop())
+}
+
+function homeOf({ workspace }: TurnRequest, { setup: { sandbox } }: StartedAgent): AgentHome {
+  const { homeDir, owner } = workspace
+  return { dir: homeDir, seenAs: sandbox.paths(workspace).home, owner }
+}
+
+function steeringFor(
+  deps: ExecutionDeps,
+  request: TurnRequest,
+  started: StartedAgent,
+  messages: TurnMessages,
+): Steering {
+  const { steering, reporter } = request.run
+  const { taskId } = request.workspace
+  const home = homeOf(request, started)
+  return steerTurn(deps, { steering, reporter, taskId, process: started.process, home, messages })
+}
+
+/** Says in the chat and the terminal that the model is asked once more, and waits until then or until the run is stopped. */
+async function waitForModel(
+  { clock, limits: { modelRetryMs } }: ExecutionDeps,
+  { run, agent }: TurnRequest,
+  code: PassingFault,
+): Promise<void> {
+  const retryAt = new Date(clock.now().getTime() + modelRetryMs).toISOString()
+  const data = { executionId: run.fence.executionId, messageId: randomUUID(), agent, code, retryAt }
+  await run.reporter.report(ModelRetryScheduled.of(data))
+  await run.output.note(`${retrySentence(code, timeInUtc(retryAt))}\n`)
+  await sleep(modelRetryMs, undefined, { signal: run.stopping.signal }).catch(() => undefined)
 }
 
 const interruptMs = 5_000
@@ -294,15 +371,7 @@ function tailOf(most: number) {
   }
 }
 
-function outcomeOf(
-  agent: Agent,
-  recorder: EventRecorder,
-  exit: SandboxExit,
-  stderr: string,
-): ExecutionOutcome {
-  const end = recorder.ended()
-  const error = recorder.lastError() ?? agent.faultOf(stderr, exit.code)
-  if (end?.ok) return { kind: 'completed', exitCode: null }
+function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {
   if (exit.reason === 'memory_limit')
     return failed('memory_limit', 'The agent used more memory than a run is allowed.')
   if (error) return failed(error.code, error.message)

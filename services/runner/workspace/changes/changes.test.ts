@@ -3,23 +3,18 @@ import { chmod, link, rename, rm, symlink, truncate, unlink, utimes, writeFile }
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
+import { findTestSandbox, treeGits } from '../../../../tests/runner/testSandbox.ts'
 import { defaultDiffLimits, readChanges } from './changes.ts'
 import type { ChangedFile } from './treeDiff.ts'
 import type { Changes } from './changes.ts'
 import { currentBranchOf } from './agentRepository.ts'
-import type { Git } from '../git/git.ts'
 import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import type { Workspace } from '../workspace.ts'
 
-const { sandbox, note } = await findTestSandbox()
+const ways = treeGits(await findTestSandbox())
 const long = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('')
 
-const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
-  ['on the host', () => testGit],
-  [`in a sandbox${note}`, sandbox?.gitFor],
-]
 for (const [way, gitFor] of ways)
   describe.skipIf(!gitFor)(`changes read by git ${way}`, { timeout: 20_000 }, () => {
     let scene: Scene
@@ -55,6 +50,7 @@ for (const [way, gitFor] of ways)
         ahead: 0,
         behind: 0,
         files: [],
+        total: 0,
         truncated: false,
       })
     })
@@ -156,8 +152,44 @@ for (const [way, gitFor] of ways)
       await expect(reading).rejects.toThrow('it took too long')
     })
 
-    test('a repository in the tree is told of and not entered', async () => {
+    test('repository F5: the files of a repository that was begun in the tree are changes like others', async () => {
+      const init = (path: string) =>
+        execFileSync('git', ['init', '-q', join(workspace.dir, path)], { env: { PATH: testPath } })
+      init('tools/gen')
+      await writeIn(workspace.dir, 'tools/gen/gen.py', 'print(1)\n')
+      await writeIn(workspace.dir, 'tools/gen/.gitignore', 'skipped\n')
+      await writeIn(workspace.dir, 'tools/gen/skipped', 'x\n')
+      init('tools/gen/empty')
+      const changed = await files()
+      expect(changed.map(({ fileName, leftOut }) => [fileName, leftOut === true])).toEqual([
+        ['tools/gen/.gitignore', false],
+        ['tools/gen/gen.py', false],
+        ['tools/gen/empty/', true],
+      ])
+      expect(changed[2]?.diff).toMatch(/Without tools\/gen\/empty\/\.git they would be\./)
+    })
+
+    test('repository F5: all changed files count, also those that are not listed', async () => {
+      for (let n = 0; n < 5; n += 1) await writeIn(workspace.dir, `many/${n}.txt`, 'x\n')
+      const limits = { files: 2, fileBytes: 1_000, totalBytes: 10_000 }
+      for (const from of ['tree', 'folder'] as const) {
+        const treeGit = gitFor?.(workspace) ?? testGit
+        const read = await readChanges({ git: testGit, treeGit, workspace, baseBranch: 'main', limits, from })
+        expect(read).toMatchObject({ kind: 'changes', truncated: true, ...(from === 'tree' && { total: 5 }) })
+        expect(read.kind === 'changes' && [read.files.length, read.total > 2]).toEqual([2, true])
+      }
+    })
+
+    test('a repository in the tree that came from elsewhere is told of and not entered', async () => {
       execFileSync('git', ['init', '-q', join(workspace.dir, 'nested')], { env: { PATH: testPath } })
+      execFileSync('git', [
+        '-C',
+        join(workspace.dir, 'nested'),
+        'remote',
+        'add',
+        'origin',
+        'https://x.example/a',
+      ])
       await writeIn(workspace.dir, 'nested/secret.txt', 'x\n')
       const changed = await files()
       expect(changed).toHaveLength(1)

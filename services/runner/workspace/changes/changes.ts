@@ -20,6 +20,8 @@ export type Changes =
       readonly ahead: number
       readonly behind: number
       readonly files: readonly ChangedFile[]
+      /** How many files differ, in `files` or not. */
+      readonly total: number
       /** The tree that this is the diff of; `null` when the folder was read, or cannot be committed as it is. */
       readonly tree: string | null
       /** Whether `files` or a diff in it is not whole. */
@@ -95,6 +97,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     behind,
     tree: read.tree,
     files: files.slice(0, limits.files),
+    total: Math.max(read.total, files.length),
     truncated: read.truncated || files.length > limits.files || read.diffs.some(({ cut }) => cut),
   }
 }

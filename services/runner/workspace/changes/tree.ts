@@ -1,8 +1,8 @@
-/** How a workspace's tree differs from its index: found without following a link, opening a pipe or entering a nested repository. */
+/** How a workspace's tree differs from its index: found without following a link, opening a pipe or entering a repository that came from elsewhere. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { unlessMissing } from '../missing.ts'
-import { gitOrThrow } from '../git/git.ts'
+import { endedWell, gitOrThrow } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -14,9 +14,9 @@ export interface TreeDifferences {
   readonly tracked: readonly TreePath[]
   /** Submodules that are checked out at another commit. */
   readonly submodules: readonly TreePath[]
-  /** New files that are not ignored. Sorted. */
+  /** New files that are not ignored, also those of a new repository that was begun here: they are nowhere else. */
   readonly untracked: readonly TreePath[]
-  /** New folders that are repositories of their own. They are not read. */
+  /** New folders that are repositories of their own and name a remote, or cannot be looked into. They are not read. */
   readonly nested: readonly TreePath[]
   /** Whether there are more new files than could be listed. */
   readonly truncated: boolean
@@ -90,12 +90,68 @@ export async function treeDifferences(
   const truncated = untracked.endedBy === 'reader'
   if (!truncated && (untracked.endedBy !== 'itself' || untracked.code !== 0))
     await gitOrThrow(async () => untracked, { args: ['ls-files'] })
+  const begun = await filesBegunHere(git, workspace, index, found.filter(isFolder))
+  const files = [...found.filter((path) => !isFolder(path)), ...begun.files]
   return {
     ...trackedIn(splitNul(changed.stdout).whole),
-    untracked: found.filter((path) => !isFolder(path)),
-    nested: found.filter(isFolder),
-    truncated,
+    untracked: files,
+    nested: begun.others,
+    truncated: truncated || files.length > mostUntracked,
   }
+}
+
+/** More new repositories than this are not looked into. */
+const mostBegun = 20
+
+/** The files of new repositories without a remote, as `git init` makes them; the other repositories are only named. */
+async function filesBegunHere(
+  git: Git,
+  workspace: Workspace,
+  index: ScratchIndex,
+  folders: readonly TreePath[],
+): Promise<{ readonly files: readonly TreePath[]; readonly others: readonly TreePath[] }> {
+  const files: TreePath[] = []
+  const others: TreePath[] = []
+  for (const [count, folder] of folders.entries()) {
+    const own = count < mostBegun ? await filesOfRepository(git, workspace, index, folder) : undefined
+    // One without files has a history at most, which only the folder itself keeps.
+    if (own === undefined || own.length === 0) others.push(folder)
+    else for (const path of own) (isFolder(path) ? others : files).push(Buffer.concat([folder, path]))
+  }
+  return { files, others }
+}
+
+/** `undefined` for a repository with a remote, and for one of which that cannot be told. */
+async function filesOfRepository(
+  git: Git,
+  workspace: Workspace,
+  index: ScratchIndex,
+  folder: TreePath,
+): Promise<readonly TreePath[] | undefined> {
+  const name = folder.toString('utf8')
+  const config = `${name}.git/config`
+  if (!Buffer.from(name).equals(folder)) return undefined
+  if ((await kindAt(workspace, Buffer.from(config))).kind !== 'file') return undefined
+  const on = { gitDir: workspace.privateGitDir, timeoutMs: 10_000 }
+  const named = [
+    'config',
+    '--no-includes',
+    '--file',
+    join(workspace.dir, config),
+    '--get-regexp',
+    '^remote\\.',
+  ]
+  const remotes = await git({ ...on, args: named })
+  // So it ends where nothing matches.
+  if (remotes.endedBy !== 'itself' || remotes.code !== 1) return undefined
+  const listed = await git({
+    ...on,
+    workTree: join(workspace.dir, name),
+    // It has no index of ours: every file in it is new.
+    env: { GIT_INDEX_FILE: join(dirname(index.file), 'no-index') },
+    args: ['-C', join(workspace.dir, name), 'ls-files', '-z', '--others', '--exclude-standard'],
+  })
+  return endedWell(listed) ? splitNul(listed.stdout).whole : undefined
 }
 
 /** Sorts the output of `diff-files --raw`: a record, then its path. */

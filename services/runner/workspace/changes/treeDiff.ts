@@ -16,6 +16,8 @@ export interface ChangedFile {
   readonly binary: boolean
   /** Unified diff, as git writes it; where it was cut or left out, a last line beginning with `\` says so. */
   readonly diff: string
+  /** A repository of its own, which no pull request takes up. */
+  readonly leftOut?: true
 }
 
 /** Above this a file is not read for a diff; bytes. */
@@ -27,6 +29,8 @@ export interface TreeDiff {
   readonly diffs: readonly FileDiff[]
   /** Files that are listed and not read: large ones, repositories of their own, names that git refuses. */
   readonly unread: readonly ChangedFile[]
+  /** How many files differ, listed or not. */
+  readonly total: number
   readonly truncated: boolean
 }
 
@@ -78,6 +82,8 @@ async function readStaged(
     tree: staged.tree,
     diffs: withoutListed(files, unread),
     unread: [...unread, ...refused],
+    // Large files are in the tree, and so in the diff.
+    total: total + staged.nested.length + refused.length,
     truncated: isShort,
   }
 }
@@ -97,10 +103,13 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
   const { files, total } = await readPatch(reading, [against], {})
   const isShort = differences.truncated || differences.untracked.length > limits.files || total > files.length
   const refused = isShort ? [] : await refusedNames(workspace, listed, files)
+  const diffs = withoutListed(files, unread)
+  const unlisted = Math.max(0, differences.untracked.length - limits.files)
   return {
     tree: null,
-    diffs: withoutListed(files, unread),
+    diffs,
     unread: [...unread, ...refused],
+    total: total - (files.length - diffs.length) + unread.length + refused.length + unlisted,
     truncated: isShort,
   }
 }
@@ -202,8 +211,11 @@ function indexRecord(mode: '0' | '100644', path: TreePath): Buffer {
 }
 
 function nestedEntries(nested: readonly TreePath[]): ChangedFile[] {
-  const why = 'This is a separate repository. Its contents are not part of the changes.'
-  return nested.map((path) => unreadEntry(path, 'untracked', why))
+  return nested.map((path) => {
+    const folder = path.toString('utf8')
+    const why = `This is a separate repository. Its contents are not part of the changes. Without ${folder}.git they would be.`
+    return { ...unreadEntry(path, 'untracked', why), leftOut: true }
+  })
 }
 
 function tooLargeEntry(path: TreePath, isNew: boolean): ChangedFile {

@@ -2,6 +2,7 @@
  * Git as the runner calls it: only on git directories of our own, and configured so that no repository can start a program. What an agent wrote is
  * read by the same calls inside a sandbox (`Sandbox.gitFor`).
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { run } from '#platform/childProcess.ts'
 import type { Finished, HostUser } from '#platform/childProcess.ts'
 
@@ -119,19 +120,53 @@ export interface HostGitOptions {
   readonly limits?: HostGitLimits
 }
 
-/** Git on the host, for repositories that no agent can write to. */
+/**
+ * Git on the host, for repositories that no agent can write to. What talks to the code host is tried once more where that stumbled, as a read of
+ * its API is: a second push finds what the first one brought.
+ */
 export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =
     (launcher: readonly string[]): Git =>
-    (call) => {
-      return run('/bin/sh', [...bounded(limits), ...launcher, program, ...gitArguments(call)], {
-        env: { ...networkEnv, ...gitEnvironment(call, path) },
-        timeoutMs: call.timeoutMs ?? 60_000,
-        maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
-        ...pick(call),
-      })
+    async (call) => {
+      const once = () =>
+        run('/bin/sh', [...bounded(limits), ...launcher, program, ...gitArguments(call)], {
+          env: { ...networkEnv, ...gitEnvironment(call, path) },
+          timeoutMs: call.timeoutMs ?? 60_000,
+          maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+          ...pick(call),
+        })
+      const finished = await once()
+      if (!asksHost.has(call.args[0] ?? '') || !hostStumbled(finished)) return finished
+      await delay(pauseBeforeRetryMs, undefined, { signal: call.signal }).catch(() => undefined)
+      return call.signal?.aborted ? finished : once()
     }
   return Object.assign(startedBy([]), { as: (owner: HostUser) => startedBy(becoming(owner)) })
+}
+
+const asksHost: ReadonlySet<string> = new Set(['fetch', 'push', 'ls-remote'])
+const pauseBeforeRetryMs = 200
+
+/** Whether the host failed or the connection broke. What took too long is not asked for twice. */
+function hostStumbled(finished: Finished): boolean {
+  if (finished.endedBy !== 'itself' || finished.code === 0) return false
+  const told = finished.stderr.toString('utf8')
+  return (
+    /returned error: 5\d\d|HTTP 5\d\d|Empty reply|Recv failure|Send failure|Connection (reset|refused)|Could(n't| not) connect|Could not resolve host|early EOF|hung up unexpectedly|unexpected disconnect|curl (16|18|52|55|56|92)\b/i.test(
+      told,
+    ) && !/curl 28\b|timed out|too slow/i.test(told)
+  )
+}
+
+/** Whether the host did not take the token at all. */
+export function isUnauthorized(finished: Finished): boolean {
+  return /could not read (username|password)|authentication failed|returned error: 401/i.test(
+    finished.stderr.toString('utf8'),
+  )
+}
+
+/** Whether the host refused because too much is asked of it. */
+export function isLimited(finished: Finished): boolean {
+  return /returned error: 429|HTTP 429/i.test(finished.stderr.toString('utf8'))
 }
 
 /**

@@ -34,6 +34,30 @@ afterEach(async () => {
   await scene.remove()
 })
 
+describe('a host on a bad day', { timeout: 20_000 }, () => {
+  test.each([
+    ['info/refs is refused with 502', /info\/refs/, { status: 502 }],
+    ['the pack is refused with 503', /POST .*upload-pack/, { status: 503 }],
+    ['the connection breaks', /info\/refs/, 'cut before'],
+    ['the connection breaks in the pack', /POST .*upload-pack/, 'cut after'],
+  ] as const)('github 3.1: a clone goes on where once %s', async (_, of, how) => {
+    server.meet(of, how)
+    expect(ready(await mirrors.refresh(ada())).cloned).toBe(true)
+  })
+
+  test('github 3.1: so does a fetch, and what fails twice is told', async () => {
+    const { mirror } = ready(await mirrors.refresh(ada()))
+    const head = await scene.commit({ 'README.md': '# Changed\n' })
+    // The first request asks whether there is anything new.
+    server.meet(/upload-pack/, { status: 502 }, { status: 502 })
+    ready(await mirrors.refresh(ada()))
+    expect(await commitOf(testGit, mirror.dir, 'refs/heads/main')).toBe(head)
+    await scene.commit({ 'README.md': '# Changed again\n' })
+    server.meet(/upload-pack/, ...[1, 2, 3, 4, 5, 6].map(() => ({ status: 502 })))
+    expect(await mirrors.refresh(ada())).toMatchObject({ kind: 'unreachable' })
+  })
+})
+
 describe('a mirror over HTTP', { timeout: 20_000 }, () => {
   test('is cloned once, then fetched; branches that are gone go, their objects stay', async () => {
     const lines: string[] = []
@@ -79,7 +103,7 @@ describe('a mirror over HTTP', { timeout: 20_000 }, () => {
     await mirrors.refresh(ada())
     const grace = await mirrors.refresh({ ...ada(), authorization: 'basic bm9ib2R5' })
     expect(grace).toMatchObject({
-      kind: 'refused',
+      kind: 'unauthorized',
       message: expect.stringContaining('ada/sample cannot be read'),
     })
     expect(JSON.stringify(grace)).not.toContain('bm9ib2R5')

@@ -1,9 +1,19 @@
 /** Bare mirrors of repositories, one for each, kept up to date. Workspaces share their objects read-only, so they are never garbage-collected. */
+import { credentialNames, type NamedCredential } from '#domain/appPermissions.ts'
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { serializeByKey } from '#platform/async/queue.ts'
 import type { Finished } from '#platform/childProcess.ts'
-import { authorizationConfig, endedWell, GitFault, gitOrThrow, gitText, lastWords } from './git.ts'
+import {
+  authorizationConfig,
+  endedWell,
+  GitFault,
+  gitOrThrow,
+  gitText,
+  isLimited,
+  isUnauthorized,
+  lastWords,
+} from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './formerMirror.ts'
 import { isCut, removeHalfPacks } from './repositoryLayout.ts'
@@ -28,6 +38,8 @@ export interface RefreshRequest extends MirroredRepository {
   readonly url: string
   /** Value of the `Authorization` header; not given for a public repository. */
   readonly authorization?: string | undefined
+  /** Whose access that is, for a sentence; the person's when not given. */
+  readonly accessOf?: NamedCredential
   /** For both ways, cloning and fetching. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
@@ -46,6 +58,10 @@ export type RefreshResult =
     }
   /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
   | { readonly kind: 'refused'; readonly message: string }
+  /** The host did not take the token at all. */
+  | { readonly kind: 'unauthorized'; readonly message: string }
+  /** The host asks us to wait. */
+  | { readonly kind: 'limited'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'timed_out'; readonly message: string }
   | { readonly kind: 'aborted' }
@@ -137,6 +153,7 @@ async function refreshMirror(
     await removeLeftLocks(dir)
     const isShallow = await isCut(dir)
     const [there, here] = await Promise.all([hostRefs(request), refsHere(git, dir)])
+    if (there === 'limited') return limited(full)
     if (there && isAsAtHost(there, here, { isShallow })) return { kind: 'ready', cloned: false }
     if (!(await mayFetch(request))) return { kind: 'aborted' }
     request.onProgress?.(`Fetching ${full}…`)
@@ -144,7 +161,8 @@ async function refreshMirror(
     const fetched = await fetchInto(refreshing, isShallow ? 'following' : 'all', (tags) =>
       fetchCall(dir, request, tags),
     )
-    return endedWell(fetched) ? { kind: 'ready', cloned: false } : refusal(fetched, full)
+    if (!endedWell(fetched)) return refusal(fetched, request)
+    return (await withoutBranches(git, dir, request)) ?? { kind: 'ready', cloned: false }
   }
 
   if (!(await mayFetch(request))) return { kind: 'aborted' }
@@ -163,12 +181,41 @@ async function refreshMirror(
         fetchCall(half, request, tags, [`--depth=${large.depth}`]),
       )
     }
-    if (!endedWell(fetched)) return refusal(fetched, full)
+    if (!endedWell(fetched)) return refusal(fetched, request)
+    const unfetched = await withoutBranches(git, half, request)
+    if (unfetched) return unfetched
     await rename(half, dir)
     return { kind: 'ready', cloned: true }
   } finally {
     await rm(half, { recursive: true, force: true })
   }
+}
+
+/**
+ * Why a mirror has no branch after a fetch that went well, where the host has refs; `undefined` where both have none. Such a repository must not
+ * count as empty: work would begin from nothing.
+ */
+async function withoutBranches(
+  git: Git,
+  gitDir: string,
+  { owner, name, url, authorization, signal }: RefreshRequest,
+): Promise<Extract<RefreshResult, { kind: 'unreachable' }> | undefined> {
+  if ((await refsOf(git, gitDir, ['refs/heads'])).size > 0) return undefined
+  const told = await git({
+    gitDir,
+    args: ['ls-remote', '--quiet', '--', url],
+    secretConfig: authorizationConfig(url, authorization),
+    signal,
+  })
+  const full = `${owner}/${name}`
+  const unknown = `${full} has no branch here, and the code host does not say whether it has any: ${lastWords(told)}.`
+  if (!endedWell(told)) return { kind: 'unreachable', message: unknown }
+  const refs = told.stdout.toString('utf8')
+  if (refs.trim() === '') return undefined
+  const message = /\trefs\/heads\//.test(refs)
+    ? `${full} has branches at the code host, and none of them could be fetched. It is not empty, so nothing was begun in it.`
+    : `${full} has no branch at the code host, but other refs. Create a branch there first.`
+  return { kind: 'unreachable', message }
 }
 
 async function mayFetch({ fetchAfter, signal }: RefreshRequest): Promise<boolean> {
@@ -294,6 +341,8 @@ function fetchCall(
       '--force',
       '--no-write-fetch-head',
       '--no-auto-maintenance',
+      // Otherwise the branches of a host that has a shallow clone are left out, and git says that all went well.
+      '--update-shallow',
       ...(tags === 'none' ? ['--no-tags'] : []),
       ...options,
       '--',
@@ -339,7 +388,15 @@ export function progressLines(
   }
 }
 
-function refusal(finished: Finished, full: string): Exclude<RefreshResult, { kind: 'ready' }> {
+const limited = (full: string) =>
+  ({ kind: 'limited', message: `${full} could not be fetched: the code host asks us to wait.` }) as const
+
+function refusal(
+  finished: Finished,
+  { owner, name, accessOf = 'person' }: RefreshRequest,
+): Exclude<RefreshResult, { kind: 'ready' }> {
+  const full = `${owner}/${name}`
+  const used = credentialNames[accessOf]
   switch (finished.endedBy) {
     case 'aborted':
       return { kind: 'aborted' }
@@ -351,8 +408,14 @@ function refusal(finished: Finished, full: string): Exclude<RefreshResult, { kin
     case 'output_limit':
     case 'reader':
     case 'itself':
+      if (isLimited(finished)) return limited(full)
+      if (isUnauthorized(finished))
+        return {
+          kind: 'unauthorized',
+          message: `${full} cannot be read: the code host did not accept ${used}.`,
+        }
       return isRefusedAccess(finished)
-        ? { kind: 'refused', message: `${full} cannot be read with your access: ${lastWords(finished)}.` }
+        ? { kind: 'refused', message: `${full} cannot be read with ${used}: ${lastWords(finished)}.` }
         : { kind: 'unreachable', message: `${full} could not be fetched: ${lastWords(finished)}.` }
   }
 }

@@ -145,6 +145,6 @@ describe('a mirror', () => {
 
   test('that is there is refused to who may not reach the repository', async () => {
     const refresh = await opened()
-    expect(await refresh({ authorization: 'basic bm9ib2R5' })).toMatchObject({ kind: 'refused' })
+    expect(await refresh({ authorization: 'basic bm9ib2R5' })).toMatchObject({ kind: 'unauthorized' })
   })
 })

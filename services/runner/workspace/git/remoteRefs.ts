@@ -16,8 +16,15 @@ const withinMs = 10_000
 const atMostBytes = 16 * 1024 * 1024
 const prefixes = ['refs/heads/', 'refs/tags/']
 
-/** Asks the host, for full names. `undefined` when that fails for whatever reason: git then finds out, and says why. */
-export async function hostRefs({ url, authorization, signal }: HostRefsRequest): Promise<Refs | undefined> {
+/**
+ * Asks the host, for full names. `limited` where it asks us to wait; `undefined` when it fails for any other reason: git then finds out, and says
+ * why.
+ */
+export async function hostRefs({
+  url,
+  authorization,
+  signal,
+}: HostRefsRequest): Promise<Refs | 'limited' | undefined> {
   if (!/^https?:\/\//.test(url)) return undefined
   const late = AbortSignal.timeout(withinMs)
   try {
@@ -40,7 +47,7 @@ export async function hostRefs({ url, authorization, signal }: HostRefsRequest):
     })
     if (response.status !== 200) {
       await response.body?.cancel()
-      return undefined
+      return response.status === 429 ? 'limited' : undefined
     }
     return refsIn(await bytesOf(response))
   } catch {

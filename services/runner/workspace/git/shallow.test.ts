@@ -220,3 +220,89 @@ describe('a large repository', { timeout: 30_000 }, () => {
     expect(await commitsOf(dir, '--all')).toBe(4)
   })
 })
+
+describe('repository F3: a shallow clone as the host', { timeout: 30_000 }, () => {
+  let scene: Scene
+  let server: TestGitServer
+  beforeEach(async () => {
+    scene = await makeScene({ 'a.txt': '1\n' })
+    await scene.commit({ 'a.txt': '2\n' })
+    const args = [
+      'clone',
+      '--quiet',
+      '--bare',
+      '--depth=1',
+      '--',
+      `file://${scene.remote}`,
+      `${scene.remote}.cut`,
+    ]
+    await gitText(testGit, { args })
+    await gitText(testGit, { gitDir: `${scene.remote}.cut`, args: ['config', 'http.receivepack', 'true'] })
+    server = await startGitServer(scene.root)
+  })
+  afterEach(async () => {
+    await server.stop()
+    await scene.remove()
+  })
+  const mirrorBy = (git: Git, name = 'remote.git.cut') =>
+    openMirrors({ onFault: unexpected, root: join(scene.root, 'of-cut'), git }).refresh({
+      url: `${server.url}/${name}`,
+      owner: 'ada',
+      id: '7',
+      name: 'sample',
+      timeoutMs: 30_000,
+    })
+
+  test('is worked on and published to', async () => {
+    const refreshed = await mirrorBy(testGit)
+    if (refreshed.kind !== 'ready') throw new Error(refreshed.kind)
+    const prepared = await prepareWorkspace({
+      checkCheckout: async () => undefined,
+      git: testGit,
+      path: testPath,
+      root: scene.root,
+      taskId: '0199c6c2-1111-7000-8000-000000000009',
+      mirror: refreshed.mirror,
+      baseBranch: 'main',
+      workingBranch: 'flightdeck/a-task-12345678',
+      originUrl: 'http://localhost/ada/sample.git',
+      identity: { name: 'claude', email: 'noreply@anthropic.com' },
+      owner: undefined,
+    })
+    if (prepared.kind !== 'ready') throw new Error(prepared.kind)
+    const { workspace } = prepared
+    expect(await readFile(join(workspace.dir, 'a.txt'), 'utf8')).toBe('2\n')
+    await writeIn(workspace.dir, 'b.txt', 'b\n')
+    const changes = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
+    expect(changes.kind === 'changes' && changes.files.map(({ fileName }) => fileName)).toEqual(['b.txt'])
+    const published = await commitAndPush({
+      git: testGit,
+      treeGit: testGit,
+      workspace,
+      message: 'Add b',
+      author: { name: 'Ada', email: 'ada@example.com' },
+      secrets: [],
+      url: `${server.url}/remote.git.cut`,
+    })
+    expect(published).toMatchObject({ kind: 'published', pushed: true })
+  })
+
+  test('and any other host whose branches do not come is not called empty', async () => {
+    const fetchingNothing: Git = (call) =>
+      testGit(call.args[0] === 'fetch' ? { ...call, args: ['version'] } : call)
+    expect(await mirrorBy(fetchingNothing)).toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(
+        /^ada\/sample has branches at the code host, and none of them could be fetched\./,
+      ),
+    })
+    await gitText(testGit, { gitDir: scene.remote, args: ['tag', 'v1', 'main'] })
+    await gitText(testGit, { gitDir: scene.remote, args: ['update-ref', '-d', 'refs/heads/main'] })
+    expect(await mirrorBy(testGit, 'remote.git')).toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(/^ada\/sample has no branch at the code host, but other refs\./),
+    })
+    await gitText(testGit, { gitDir: scene.remote, args: ['update-ref', '-d', 'refs/tags/v1'] })
+    expect(await mirrorBy(testGit, 'remote.git')).toMatchObject({ kind: 'ready' })
+  })
+})

@@ -59,7 +59,7 @@ test.each([
   [
     'who may not push',
     { authorization: 'basic bm8=' },
-    /^Your access does not allow pushing to this repository: /,
+    /^Nothing was pushed: the code host did not accept your access\.$/,
   ],
   [
     'whom the host does not answer',

@@ -1,5 +1,6 @@
 /** Makes the first branch of an empty repository: one commit without files, to work from and to compare with. */
 import { rm } from 'node:fs/promises'
+import type { NamedCredential } from '#domain/appPermissions.ts'
 import type { Scratch } from '../../scratch.ts'
 import { authorizationConfig, emptyTree, endedWell, gitOrThrow, gitText } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
@@ -17,6 +18,8 @@ export interface FirstBranchRequest {
   readonly signer?: CommitSigner | undefined
   readonly url: string
   readonly authorization?: string | undefined
+  /** Whose access that is, for a sentence; the person's when not given. */
+  readonly accessOf?: NamedCredential | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -55,7 +58,7 @@ export async function makeFirstBranch(request: FirstBranchRequest): Promise<stri
       timeoutMs: 120_000,
       signal,
     })
-    return endedWell(pushed) ? null : pushRefusal(pushed).message
+    return endedWell(pushed) ? null : pushRefusal(pushed, request.accessOf).message
   } finally {
     await rm(gitDir, { recursive: true, force: true })
   }

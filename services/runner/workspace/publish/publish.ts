@@ -1,11 +1,12 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the sandbox. */
+import { credentialNames, tokenPage, type NamedCredential } from '#domain/appPermissions.ts'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import type { Finished } from '#platform/childProcess.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
-import { mergeBaseOf } from '../changes/changes.ts'
+import { currentBase, mergeBaseOf } from '../changes/changes.ts'
 import {
   authorizationConfig,
   commitOf,
@@ -14,12 +15,15 @@ import {
   fetchRefs,
   gitOrThrow,
   gitText,
+  isLimited,
+  isUnauthorized,
   lastWords,
   type Git,
-  type GitCall,
 } from '../git/git.ts'
 import { isRefusedAccess } from '../git/mirror.ts'
 import { commitAs, oneLine, type CommitSigner, type Person } from './commitIdentity.ts'
+import { unfilteredPaths, unfilteredSentence, type UnfilteredPath } from './filters.ts'
+import { keptInLfs } from './lfs.ts'
 import { rebase } from './rebase.ts'
 import { stageTree, type StagedTree } from '../changes/stage.ts'
 import { withScratchIndex, type ScratchIndex } from '../changes/tree.ts'
@@ -39,12 +43,18 @@ export interface PublishRequest {
   readonly trailers?: readonly string[]
   /** No commit adds one of these. */
   readonly secrets: readonly KnownSecret[]
+  /** Clean filters, by name, whose paths may be published unfiltered; none when not given. */
+  readonly allowedFilters?: readonly string[]
   /** For making ready to look for them; without these it is done in this thread. */
   readonly threads?: Pick<TextThreads, 'run'>
   /** The branch at the host; the workspace's own when not given. */
   readonly branch?: string
   readonly url: string
   readonly authorization?: string | undefined
+  /** Whose access that is, for a sentence; the person's when not given. */
+  readonly accessOf?: NamedCredential
+  /** Another authorization for the same, once the host did not take this one; `undefined` where there is none. */
+  readonly renewed?: () => Promise<string | undefined>
   /**
    * Asked before a push that changes workflow files, which takes a right of its own: what git authenticates with for that, or why it must not
    * be tried. Without it the push is tried as any other.
@@ -74,7 +84,7 @@ export type PublishResult =
       readonly leftOut: readonly string[]
     }
   /** No file differs from where the task started, and nothing is left to push. */
-  | { readonly kind: 'nothing_to_publish' }
+  | { readonly kind: 'nothing_to_publish'; readonly leftOut: readonly string[] }
   /** The branch at the host has commits that the task does not know; `remoteSha` is its head. */
   | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
   /** What others pushed to the branch and the task's work are at odds in these files. Nothing was changed. */
@@ -83,9 +93,11 @@ export type PublishResult =
   /** It changes workflow files, which the App may not. What was committed stays. */
   | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
+  /** The host asks us to wait. */
+  | { readonly kind: 'limited'; readonly message: string }
   /** The tree may not be published, by `mayPublish`. */
   | { readonly kind: 'moved'; readonly message: string }
-  /** A file's content cannot be committed as the repository's attributes want it, or holds a secret. */
+  /** A file's content cannot be committed as the repository's attributes want it, would be published unfiltered, or holds a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
@@ -101,15 +113,17 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   const committed = await withScratchIndex(workspace, (index) => commitTree(request, branch, index))
   if (committed.kind !== 'committed') return committed
   const { headSha, leftOut } = committed
-  if (headSha === null) return { kind: 'nothing_to_publish' }
+  if (headSha === null) return { kind: 'nothing_to_publish', leftOut }
 
   const known = await commitOf(git, workspace.privateGitDir, trackingRef(branch))
   if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
-  if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish' }
+  if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish', leftOut }
   const files = request.forWorkflows ? await workflowFiles(request, known, headSha) : []
   const permitted = files.length > 0 ? await request.forWorkflows?.(files) : undefined
   if (permitted && 'refused' in permitted) return { kind: 'no_workflows', message: permitted.refused }
-  return pushOnTop({ ...request, ...permitted }, branch, headSha, leftOut)
+  // Another token may change fewer files than this one was permitted to.
+  const asked = permitted ? { ...request, ...permitted, renewed: async () => undefined } : request
+  return pushOnTop(asked, branch, headSha, leftOut)
 }
 
 /** The workflow files that differ from what the host has of the branch, or from where the task began. */
@@ -145,6 +159,9 @@ async function pushOnTop(
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
     if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
+    // Their attributes may give our files to a filter.
+    const unfiltered = await unfilteredIn(request, rebased.head, onto)
+    if (unfiltered.length > 0) return { kind: 'not_committable', message: unfilteredSentence(unfiltered) }
     head = rebased.head
   }
 }
@@ -164,7 +181,7 @@ function notApplied(branch: string, why: string): string {
 
 type Committed =
   | { readonly kind: 'committed'; readonly headSha: string | null; readonly leftOut: readonly string[] }
-  | Extract<PublishResult, { kind: 'not_committable' | 'moved' | 'unreachable' }>
+  | Extract<PublishResult, { kind: 'not_committable' | 'moved' | 'unreachable' | 'limited' }>
 
 async function commitTree(request: PublishRequest, branch: string, index: ScratchIndex): Promise<Committed> {
   const { git, workspace } = request
@@ -181,11 +198,12 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
   if (typeof parent === 'object' && parent !== null) return parent
   const treeOf = (commit: string) => gitText(git, { gitDir, args: ['rev-parse', `${commit}^{tree}`] })
   const from = parent === null ? await emptyTree(git, gitDir) : await treeOf(parent)
-  if (tree === from) {
+  const unchanged = async (): Promise<Committed> => {
     if (head !== parent) await setBranch(request, { from: head, to: parent })
     await index.keep()
     return { kind: 'committed', headSha: parent, leftOut }
   }
+  if (staged.tree === from) return unchanged()
   const added = await addedSecret(git, {
     gitDir,
     from,
@@ -194,9 +212,12 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
     ...(request.threads && { threads: request.threads }),
   })
   if (added) return { kind: 'not_committable', message: holdsSecret(added) }
+  const filtered = await filteredTree(request, branch, { staged: tree, from })
+  if (typeof filtered !== 'string') return filtered
+  if (filtered === from) return unchanged()
   // Where this server signs, a commit that was never pushed is made anew: its signature may be the one that was refused.
   const isReusable = request.signer === undefined && head !== null && head !== parent
-  if (isReusable && (await isCommitOf(git, gitDir, head, { tree, parent }))) {
+  if (isReusable && (await isCommitOf(git, gitDir, head, { tree: filtered, parent }))) {
     await index.keep()
     return { kind: 'committed', headSha: head, leftOut }
   }
@@ -205,13 +226,40 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
   const parents = parent === null ? [] : ['-p', parent]
   const headSha = await gitText(git, {
     gitDir,
-    args: [...settings, 'commit-tree', ...flags, ...parents, '-F', '-', tree],
+    args: [...settings, 'commit-tree', ...flags, ...parents, '-F', '-', filtered],
     env,
     input: commitMessage(request),
   })
   await setBranch(request, { from: head, to: headSha })
   await index.keep()
   return { kind: 'committed', headSha, leftOut }
+}
+
+/** The tree as it may be published: with pointers of what Git LFS keeps, once that is uploaded. Else why it may not. */
+async function filteredTree(
+  request: PublishRequest,
+  branch: string,
+  { staged, from }: { readonly staged: string; readonly from: string },
+): Promise<string | Exclude<Committed, { kind: 'committed' }>> {
+  const unfiltered = await unfilteredIn(request, staged, from)
+  const forLfs = unfiltered.flatMap((one) => (one.forLfs ? [one.forLfs] : []))
+  if (forLfs.length < unfiltered.length)
+    return { kind: 'not_committable', message: unfilteredSentence(unfiltered) }
+  if (forLfs.length === 0) return staged
+  return keptInLfs({ ...request, branch }, { tree: staged, from, contents: forLfs })
+}
+
+/** What a tree, or the tree of a commit, would publish unfiltered on top of `parent`. */
+async function unfilteredIn(
+  { git, treeGit, workspace, allowedFilters: allowed = [] }: PublishRequest,
+  of: string,
+  parent: string,
+): Promise<readonly UnfilteredPath[]> {
+  const gitDir = workspace.privateGitDir
+  const tree = await gitText(git, { gitDir, args: ['rev-parse', '--verify', `${of}^{tree}`] })
+  const base = await currentBase(git, workspace, workspace.baseBranch)
+  const published = [parent, workspace.startCommit, base].filter((one) => one !== null)
+  return unfilteredPaths({ git, treeGit, workspace, tree, published, allowed })
 }
 
 /**
@@ -260,22 +308,52 @@ async function push(
   headSha: string,
   leftOut: readonly string[],
 ): Promise<PublishResult> {
-  const { git, workspace, url, authorization } = request
+  const { git, workspace, url } = request
   const gitDir = workspace.privateGitDir
-  const call: GitCall = {
-    gitDir,
-    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, `${headSha}:refs/heads/${branch}`],
-    secretConfig: authorizationConfig(url, authorization),
-    timeoutMs: request.pushTimeoutMs ?? 120_000,
-    signal: request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal),
-  }
-  const finished = await git(call)
+  const finished = await withRenewal(request, (authorization) =>
+    git({
+      gitDir,
+      args: [
+        'push',
+        '--porcelain',
+        '--no-verify',
+        '--no-signed',
+        '--',
+        url,
+        `${headSha}:refs/heads/${branch}`,
+      ],
+      secretConfig: authorizationConfig(url, authorization),
+      timeoutMs: request.pushTimeoutMs ?? 120_000,
+      signal: request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal),
+    }),
+  )
+  const published = { kind: 'published', headSha, pushed: true, leftOut } as const
   if (endedWell(finished)) {
     await gitOrThrow(git, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })
-    return { kind: 'published', headSha, pushed: true, leftOut }
+    return published
   }
-  return rejection(request, branch, finished)
+  const rejected = await rejection(request, branch, finished)
+  if (finished.endedBy === 'aborted' || !['unreachable', 'refused'].includes(rejected.kind)) return rejected
+  if (isRefusedAccess(finished)) return rejected
+  // It may have arrived all the same: also what is sent again by curl itself is refused then.
+  const found = await fetchBranch(request, branch)
+  if (found.kind === 'fetched' && found.commit === headSha) return published
+  const isUnknown = found.kind === 'unreachable' && rejected.kind === 'unreachable'
+  return isUnknown ? { kind: 'unreachable', message: unknownPush(finished) } : rejected
 }
+
+/** Asks the host, once more with another authorization where it did not take this one. */
+async function withRenewal(
+  { authorization, renewed }: PublishRequest,
+  ask: (authorization: string | undefined) => Promise<Finished>,
+): Promise<Finished> {
+  const finished = await ask(authorization)
+  const other = isUnauthorized(finished) ? await renewed?.() : undefined
+  return other === undefined ? finished : ask(other)
+}
+
+const unknownPush = (finished: Finished): string =>
+  `The code host does not answer, so it is not known whether the push arrived: ${lastWords(finished)}. The work is kept. Ask again later: what arrived is found then.`
 
 async function rejection(
   request: PublishRequest,
@@ -288,7 +366,7 @@ async function rejection(
     const fetched = await fetchBranch(request, branch)
     return { kind: 'branch_moved', remoteSha: fetched.kind === 'fetched' ? fetched.commit : null, message }
   }
-  return pushRefusal(finished)
+  return pushRefusal(finished, request.accessOf)
 }
 
 /** What a host says of a branch that it does not take, in the form of `git push --porcelain`. */
@@ -300,11 +378,13 @@ function answerIn(finished: Finished): { readonly verdict: string; readonly reas
 /** Why a push with `--porcelain` did not go well. */
 export function pushRefusal(
   finished: Finished,
-): Extract<PublishResult, { kind: 'refused' | 'no_workflows' | 'unreachable' }> {
+  accessOf: NamedCredential = 'person',
+): Extract<PublishResult, { kind: 'refused' | 'no_workflows' | 'unreachable' | 'limited' }> {
+  const used = credentialNames[accessOf]
   const said = finished.stderr.toString('utf8')
   const answer = answerIn(finished)
   if (/without `?workflows?`? (permission|scope)/i.test(`${answer?.reason ?? ''} ${said}`))
-    return { kind: 'no_workflows', message: noWorkflows }
+    return { kind: 'no_workflows', message: noWorkflows(accessOf) }
   if (answer && /verified signature/i.test(`${answer.reason} ${said}`))
     return { kind: 'refused', message: unsigned }
   if (answer && /protected branch|GH006|GH013|rule violations/i.test(`${answer.reason} ${said}`))
@@ -317,10 +397,13 @@ export function pushRefusal(
       kind: 'refused',
       message: `The code host rejected the push: ${answer.reason || lastWords(finished)}.`,
     }
+  if (isLimited(finished)) return { kind: 'limited', message: 'The code host asks us to wait.' }
+  if (isUnauthorized(finished))
+    return { kind: 'refused', message: `Nothing was pushed: the code host did not accept ${used}.` }
   if (finished.endedBy === 'itself' && isRefusedAccess(finished))
     return {
       kind: 'refused',
-      message: `Your access does not allow pushing to this repository: ${lastWords(finished)}.`,
+      message: `${used.charAt(0).toUpperCase()}${used.slice(1)} does not allow pushing to this repository: ${lastWords(finished)}.`,
     }
   return { kind: 'unreachable', message: `The push did not reach the code host: ${lastWords(finished)}.` }
 }
@@ -328,8 +411,15 @@ export function pushRefusal(
 const unsigned =
   'The code host takes only commits with verified signatures on this branch, and rejected the push. The work is kept. An administrator can let the server sign (COMMIT_SIGNING_KEY, and its public key at the account of COMMIT_SIGNER); then ask again.'
 
-const noWorkflows =
-  "The branch has changes of workflow files that the code host does not have yet, and Flightdeck's App may not push those. The work is kept. Bring the branch up to date with its base, or let an owner grant the App the permission for workflows (Settings, GitHub)."
+/** A person's token is one of the App, and bound by its rights. */
+const grantToApp = 'let an owner grant the App the permission for workflows (Settings, GitHub)'
+const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
+  person: grantToApp,
+  installation: grantToApp,
+  own_token: `give the token the scope workflow, or Workflows (read and write) where it is a fine-grained one, ${tokenPage}`,
+}
+const noWorkflows = (accessOf: NamedCredential): string =>
+  `The branch has changes of workflow files that the code host does not have yet, and ${credentialNames[accessOf]} does not allow pushing those. The work is kept. Bring the branch up to date with its base, or ${grantWorkflows[accessOf]}.`
 
 /** The branch as the host has it now, which is noted; `null` where it has none. */
 async function fetchBranch(
@@ -339,10 +429,12 @@ async function fetchBranch(
   | { readonly kind: 'fetched'; readonly commit: string | null }
   | Extract<PublishResult, { kind: 'unreachable' }>
 > {
-  const { git, workspace, url, authorization, signal, pushTimeoutMs: timeoutMs = 120_000 } = request
+  const { git, workspace, url, signal, pushTimeoutMs: timeoutMs = 120_000 } = request
   const gitDir = workspace.privateGitDir
-  const from = { gitDir, url, authorization, timeoutMs, signal }
-  const fetched = await fetchRefs(git, from, [`+refs/heads/${branch}:${trackingRef(branch)}`])
+  const refs = [`+refs/heads/${branch}:${trackingRef(branch)}`]
+  const fetched = await withRenewal(request, (authorization) =>
+    fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs),
+  )
   if (endedWell(fetched)) return { kind: 'fetched', commit: await commitOf(git, gitDir, trackingRef(branch)) }
   return /couldn't find remote ref/.test(fetched.stderr.toString('utf8'))
     ? { kind: 'fetched', commit: null }

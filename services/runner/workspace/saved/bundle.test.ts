@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Finished } from '#platform/childProcess.ts'
-import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
+import { findTestSandbox, treeGits } from '../../../../tests/runner/testSandbox.ts'
 import { prerequisitesOf, restoreWork, saveWork } from './bundle.ts'
 import { defaultWorkLimits } from './plainTree.ts'
 import type { SaveRequest } from './bundle.ts'
@@ -16,12 +16,8 @@ import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { openSandboxUsers } from '../sandboxUsers.ts'
 import type { Workspace } from '../workspace.ts'
 
-const { sandbox, note } = await findTestSandbox()
+const ways = treeGits(await findTestSandbox())
 const author = { name: 'Ada', email: 'ada@example.com' }
-const ways: readonly (readonly [string, ((workspace: Workspace) => Git) | undefined])[] = [
-  ['on the host', () => testGit],
-  [`in a sandbox${note}`, sandbox?.gitFor],
-]
 
 for (const [way, gitFor] of ways)
   describe.skipIf(!gitFor)(`work saved by git ${way}`, { timeout: 20_000 }, () => {

@@ -30,7 +30,8 @@ const provenance = (path: string) => {
   const { privateGitDir, startCommit } = workspace
   return provenanceOf({ git: testGit, privateGitDir, startCommit, turns }, path)
 }
-const told = async (path = 'a.txt') => (await provenance(path))?.ranges ?? null
+const told = async (path = 'a.txt') =>
+  (await provenance(path))?.ranges.map(({ from, to, turn }) => ({ from, to, turn })) ?? null
 
 describe('the lines of a file', () => {
   test('are those of the turn that wrote them; what was there before is unknown', async () => {

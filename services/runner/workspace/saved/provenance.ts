@@ -1,6 +1,8 @@
 /** Which turn wrote each line of a file: git's blame over the snapshots of the turns. */
 import { createHash } from 'node:crypto'
 import type { AddedFile, AddedLines } from '#domain/provenance/lineOrigins.ts'
+import { lineHash } from '#platform/lineHash.ts'
+import { mergeBaseOf } from '../changes/changes.ts'
 import { commitOf, emptyTree, endedWell, gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { sameIdentity } from './bundle.ts'
 
@@ -17,6 +19,10 @@ export interface LineRange {
   readonly to: number
   /** `null` where no snapshot of ours has brought the lines in. */
   readonly turn: string | null
+  /** The file's path when the lines were written; another one where it was renamed since. */
+  readonly path: string
+  /** Of each line, by `lineHash`. */
+  readonly hashes: readonly string[]
 }
 
 export interface ProvenanceRequest {
@@ -26,45 +32,72 @@ export interface ProvenanceRequest {
   readonly startCommit: string | null
   /** Those that count, oldest first. */
   readonly turns: readonly TurnSnapshot[]
+  /** The files are no longer those of the branch's commit. */
+  readonly isUndone?: boolean
 }
 
-/** One commit a turn, each on the one before, so that blame can walk them; `null` where there is no turn. Throws `GitFault`. */
-export async function turnHistory({
-  git,
-  privateGitDir: gitDir,
-  startCommit,
-  turns,
-}: ProvenanceRequest): Promise<{
+interface TurnHistory {
   readonly tip: string
   readonly turnOf: ReadonlyMap<string, string>
-} | null> {
-  const turnOf = new Map<string, string>()
-  let tip = startCommit
-  let head = startCommit
-  for (const { turn, work } of turns) {
-    const itsHead = await commitOf(git, gitDir, `${work}^`)
-    // What was pulled in from others meanwhile is in the branch, and not the turn's.
-    const parents = [tip, itsHead === head ? null : itsHead].filter((parent) => parent !== null)
-    const commit: string = await gitText(git, {
-      gitDir,
-      args: [
-        'commit-tree',
-        ...[...new Set(parents)].flatMap((parent) => ['-p', parent]),
-        '-F',
-        '-',
-        `${work}^{tree}`,
-      ],
-      env: sameIdentity,
-      input: turn,
-    })
-    turnOf.set(commit, turn)
-    tip = commit
-    head = itsHead
-  }
-  return turnOf.size === 0 || tip === null ? null : { tip, turnOf }
+  /** What was there before all of it; `null` where there was nothing. */
+  readonly root: string | null
+  /** The branch's commit at the end of the last turn. */
+  readonly head: string | null
 }
 
-/** A file as it is after the last turn. */
+/**
+ * One commit a turn, each on the one before, so that blame can walk them; `null` where there is no turn. Where the branch has other commits than
+ * at the end of the turn before, a commit of its files stands between: lines that no turn before had are its own, and so of nobody here. The real
+ * commits are not walked, since there a turn's lines would be of the commit that published them. Throws `GitFault`.
+ */
+async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | null> {
+  const { git, privateGitDir: gitDir, startCommit, turns } = request
+  const [first] = turns
+  if (first === undefined) return null
+  const firstHead = await commitOf(git, gitDir, `${first.work}^`)
+  // A workspace that was made anew starts with what earlier turns had published, and after an undo the branch is ahead of the files.
+  const common =
+    startCommit === null || firstHead === null ? null : await mergeBaseOf(git, gitDir, startCommit, firstHead)
+  const root = common ?? startCommit
+  const turnOf = new Map<string, string>()
+  let tip = root
+  let head = root
+  for (const { turn, work } of turns) {
+    const itsHead = await commitOf(git, gitDir, `${work}^`)
+    const others =
+      itsHead === null || itsHead === head ? null : await commitLike(request, itsHead, [tip], othersNote)
+    tip = await commitLike(request, work, [tip, others], turn)
+    turnOf.set(tip, turn)
+    head = itsHead
+  }
+  return tip === null ? null : { tip, turnOf, root, head }
+}
+
+const othersNote = 'others'
+
+/** A commit of the same files on other parents; the same one each time. */
+async function commitLike(
+  { git, privateGitDir: gitDir }: ProvenanceRequest,
+  commit: string,
+  parents: readonly (string | null)[],
+  input: string,
+): Promise<string> {
+  const named = new Set(parents.filter((one) => one !== null))
+  const args = ['commit-tree', ...[...named].flatMap((one) => ['-p', one]), '-F', '-', `${commit}^{tree}`]
+  return gitText(git, { gitDir, args, env: sameIdentity, input })
+}
+
+/**
+ * The files as they are until the next turn. Publishing brings in what others pushed, and then all of the files are in the branch's commit.
+ * Throws `GitFault`.
+ */
+async function tipNow(request: ProvenanceRequest, { tip, head }: TurnHistory): Promise<string> {
+  const { git, privateGitDir: gitDir, isUndone } = request
+  const now = await commitOf(git, gitDir, 'HEAD')
+  return isUndone || now === null || now === head ? tip : commitLike(request, now, [tip], othersNote)
+}
+
+/** A file as it is until the next turn. */
 export interface FileProvenance {
   /** Git's name of its content. */
   readonly blob: string
@@ -72,29 +105,22 @@ export interface FileProvenance {
   readonly ranges: readonly LineRange[]
 }
 
-/** `null` where there is no such file after the last turn, or one that is no text. Throws `GitFault`. */
+/** `null` where there is no such file, or one that is no text. Throws `GitFault`. */
 export async function provenanceOf(request: ProvenanceRequest, path: string): Promise<FileProvenance | null> {
-  const { git, privateGitDir: gitDir, startCommit } = request
+  const { git, privateGitDir: gitDir } = request
   const history = await turnHistory(request)
   if (history === null) return null
-  const { tip, turnOf } = history
-  const blamed = await git({
-    gitDir,
-    args: [
-      'blame',
-      '--porcelain',
-      ...(startCommit === null ? [tip] : [`${startCommit}..${tip}`]),
-      '--',
-      path,
-    ],
-    timeoutMs: 8_000,
-  })
+  const { turnOf, root } = history
+  const tip = await tipNow(request, history)
+  const since = root === null ? [] : [`^${root}`]
+  const args = ['blame', '--porcelain', ...since, tip, '--', path]
+  const blamed = await git({ gitDir, args, timeoutMs: 8_000 })
   if (!endedWell(blamed)) return null
   const blob = await gitText(git, {
     gitDir,
     args: ['rev-parse', '--verify', '--end-of-options', `${tip}:${path}`],
   })
-  return { blob, ranges: rangesIn(blamed.stdout.toString('latin1'), turnOf) }
+  return { blob, ranges: rangesIn(blamed.stdout.toString('latin1'), turnOf, path) }
 }
 
 /** The limits of what is found out about one commit. */
@@ -121,7 +147,8 @@ export async function linesAddedBy(
   const parent = await commitOf(git, gitDir, `${commit}^`)
   const history = await turnHistory(request)
   const { paths, unreadable } = await grownFiles(request, parent, commit)
-  const joined = await joinedWithTurns(request, { commit, parent, tip: history?.tip ?? null })
+  // A commit like this one that has the turns among its parents, so that blame can walk from its lines to them.
+  const joined = await commitLike(request, commit, [history?.tip ?? null, parent], 'joined')
   const files: AddedFile[] = []
   let ranges = 0
   let leftOut = unreadable
@@ -161,28 +188,10 @@ async function grownFiles(
   return { paths, unreadable }
 }
 
-/** A commit like this one that has the turns among its parents, so that blame can walk from its lines to them. */
-async function joinedWithTurns(
-  { git, privateGitDir: gitDir }: ProvenanceRequest,
-  {
-    commit,
-    parent,
-    tip,
-  }: { readonly commit: string; readonly parent: string | null; readonly tip: string | null },
-): Promise<string> {
-  const parents = [...new Set([tip, parent].filter((one) => one !== null))]
-  return gitText(git, {
-    gitDir,
-    args: ['commit-tree', ...parents.flatMap((one) => ['-p', one]), '-F', '-', `${commit}^{tree}`],
-    env: sameIdentity,
-    input: 'joined',
-  })
-}
-
 interface AddedAsked {
   readonly path: string
   readonly commit: string
-  /** See `joinedWithTurns`. */
+  /** The commit, with the turns among its parents. */
   readonly joined: string
   readonly parent: string | null
   readonly turns: ReadonlyMap<string, string> | undefined
@@ -230,6 +239,8 @@ interface BlamedLine {
   readonly commit: string
   /** Counted from 1. */
   readonly number: number
+  /** The file's name in that commit as git writes it, in quotes where it has odd characters. Its bytes, one a character. */
+  readonly file: string
   /** Its bytes, one a character. */
   readonly text: string
 }
@@ -237,25 +248,37 @@ interface BlamedLine {
 /** Each line has a header that begins with its commit and ends with its number; what was written comes after a tab. */
 function blamedLines(porcelain: string): readonly BlamedLine[] {
   const lines: BlamedLine[] = []
+  const files = new Map<string, string>()
   let header: readonly [commit: string, number: number] | null = null
   for (const line of porcelain.split('\n')) {
-    if (line.startsWith('\t') && header !== null) {
-      lines.push({ commit: header[0], number: header[1], text: line.slice(1) })
+    if (header === null) {
+      const [, commit = '', number = ''] = /^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$/.exec(line) ?? []
+      if (commit !== '') header = [commit, Number(number)]
+    } else if (line.startsWith('\t')) {
+      const [commit, number] = header
+      lines.push({ commit, number, file: files.get(commit) ?? '', text: line.slice(1) })
       header = null
-    }
-    const [, commit = '', number = ''] = /^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$/.exec(line) ?? []
-    if (commit !== '') header = [commit, Number(number)]
+      // Git names the file of a commit once, or each time where it has lines of several.
+    } else if (line.startsWith('filename ')) files.set(header[0], line.slice('filename '.length))
   }
   return lines
 }
 
-function rangesIn(porcelain: string, turnOf: ReadonlyMap<string, string>): readonly LineRange[] {
-  const ranges: LineRange[] = []
-  for (const { commit, number: at } of blamedLines(porcelain)) {
+function rangesIn(
+  porcelain: string,
+  turnOf: ReadonlyMap<string, string>,
+  asked: string,
+): readonly LineRange[] {
+  const ranges: (LineRange & { to: number; readonly hashes: string[] })[] = []
+  for (const { commit, number: at, file, text } of blamedLines(porcelain)) {
     const turn = turnOf.get(commit) ?? null
+    const path = file.startsWith('"') ? asked : Buffer.from(file, 'latin1').toString('utf8')
+    const hash = lineHash(Buffer.from(text, 'latin1'))
     const last = ranges.at(-1)
-    if (last && last.turn === turn && last.to === at - 1) ranges[ranges.length - 1] = { ...last, to: at }
-    else ranges.push({ from: at, to: at, turn })
+    if (last && last.turn === turn && (turn === null || last.path === path) && last.to === at - 1) {
+      last.to = at
+      last.hashes.push(hash)
+    } else ranges.push({ from: at, to: at, turn, path, hashes: [hash] })
   }
   return ranges
 }

@@ -115,6 +115,8 @@ describe('a restore in place', () => {
     const target = await snapshot('first')
     const nested = join(workspace.dir, 'nested')
     await gitOrThrow(testGit, { args: ['init', '--quiet', '--', nested] })
+    const from = ['remote', 'add', 'origin', 'https://x.example/a']
+    await gitOrThrow(testGit, { gitDir: join(nested, '.git'), args: from })
     await write('nested/file', 'theirs\n')
     await write('large.bin', Buffer.alloc(33 * 1024 ** 2))
     const head = await readFile(join(workspace.dir, '.git/HEAD'), 'utf8')

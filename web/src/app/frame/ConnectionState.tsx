@@ -47,7 +47,7 @@ function shown(
 const graceMs = 3_000
 
 export function OfflineBar() {
-  const { since } = useSelector(selectConnection)
+  const { since, refusal } = useSelector(selectConnection)
   const lost = useSelector(selectLost) ? since : null
   // The time at which the grace of a loss was over; of an earlier loss it says nothing.
   const [overdue, setOverdue] = useState<number | null>(null)
@@ -58,8 +58,8 @@ export function OfflineBar() {
   }, [lost])
   if (lost === null || overdue !== lost) return null
   return (
-    <p className="flex h-8 flex-none items-center border-b border-line bg-warn-bg px-4 text-meta text-warn">
-      Offline since {clockTime(new Date(lost).toISOString())}. Showing the last known state.
+    <p className="flex min-h-8 flex-none items-center border-b border-line bg-warn-bg px-4 py-1 text-meta text-warn">
+      {refusal ?? `Offline since ${clockTime(new Date(lost).toISOString())}.`} Showing the last known state.
     </p>
   )
 }

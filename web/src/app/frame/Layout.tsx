@@ -47,7 +47,8 @@ function Frame() {
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />
           <OfflineBar />
-          <Notices />
+          {/* Said once, where work begins. */}
+          {pathname === '/dashboard' && <Notices />}
           <AfterFirstRender>
             <Suspense fallback={null}>
               <DeferredParts />

@@ -3,6 +3,7 @@ import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, typ
 import type { AgentName } from '#domain/agents.ts'
 import { slashCommandsOf, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
+import { isComposingKey } from '../../ui/composition.ts'
 
 const texts = {
   commands: "The agent's commands",
@@ -45,7 +46,7 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
     setClosedAt(next)
   }
   const take = (event: KeyboardEvent): boolean => {
-    if (active === undefined || event.nativeEvent.isComposing) return false
+    if (active === undefined || isComposingKey(event.nativeEvent)) return false
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey
     if (step !== undefined && isPlain) {

@@ -4,6 +4,7 @@ import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import type { AuditFilter } from './auditApi.ts'
 import { texts } from './texts.ts'
+import { isComposingKey } from '../../ui/composition.ts'
 
 interface AuditFiltersProps {
   readonly filter: AuditFilter
@@ -83,7 +84,7 @@ function IdField({ label, help, id, onChange }: IdFieldProps) {
       spellCheck={false}
       onChange={(event) => setTyped(event.target.value)}
       onBlur={take}
-      onKeyDown={(event) => event.key === 'Enter' && take()}
+      onKeyDown={(event) => event.key === 'Enter' && !isComposingKey(event.nativeEvent) && take()}
     />
   )
 }

@@ -35,11 +35,11 @@ const samples = [
 
 export function SampleTasks() {
   return (
-    <div aria-hidden="true" className="-mx-16 border-t border-line">
+    <div aria-hidden="true" className="-mx-16">
       {samples.map(({ status, progress, title, agent, repository, added, deleted }) => (
         <div
           key={title}
-          className="grid h-12 grid-cols-[96px_minmax(0,1fr)_156px_84px] items-center gap-4 border-b border-line-soft px-16 text-ui last:border-b-0"
+          className="grid h-12 grid-cols-[96px_minmax(0,1fr)_156px_84px] items-center gap-4 border-t border-line-soft px-16 text-ui last:mb-8 last:border-b"
         >
           <Status status={status} progress={progress} />
           <span className="truncate font-medium">{title}</span>

@@ -70,6 +70,7 @@ export function SignIn() {
               {error}
             </Note>
           )}
+          {error === null && query.has('installed') && <p className="mb-4 text-ui">{texts.installed}</p>}
           <Continue another={isRefused} />
         </div>
       </section>

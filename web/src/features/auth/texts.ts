@@ -15,6 +15,7 @@ export const texts = {
   ],
   title: 'Welcome Back',
   subtitle: 'Login with GitHub to continue',
+  installed: 'If you have just installed the App, that is done. Sign in to work on its repositories.',
   button: 'Continue with GitHub',
   connecting: 'Connecting...',
   completing: 'Completing authentication...',

@@ -21,6 +21,7 @@ import {
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Picker } from '../../ui/overlay/Picker.tsx'
+import { tooLong } from '../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../ui/form/TextArea.tsx'
 import { AgentPicker } from '../agents/AgentPicker.tsx'
 import { useSlashCommands } from '../agents/useSlashCommands.tsx'
@@ -34,7 +35,7 @@ import { type PendingImages, usePendingImages } from '../images/usePendingImages
 import { useWhenUploaded } from '../images/useWhenUploaded.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
-import { useCreateTaskMutation, usePrepareTaskMutation } from '../tasks/tasksApi.ts'
+import { useCreateTaskMutation, usePrepareTaskMutation, useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { appendWords } from '../voice/appendWords.ts'
 import { useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
@@ -90,7 +91,7 @@ export function Composer() {
           placeholder={texts.placeholder}
           minHeight={96}
           maxHeight={320}
-          maxLength={limits.descriptionLength}
+          maxCharacters={limits.descriptionLength}
           value={description}
           interim={appendWords(description, voice.interim).slice(description.length)}
           onChange={(event) => write(event.target.value)}
@@ -130,7 +131,10 @@ export function Composer() {
         </div>
         {drop.over && <DropHint most={images.most} />}
       </form>
-      {start.attempted && missing !== null && <Refusal>{missing}</Refusal>}
+      {/* Once there is a text, what blocks Start is said before anybody presses it. */}
+      {missing !== null && (start.attempted || (description.trim() !== '' && !branch.loading)) && (
+        <Refusal>{missing}</Refusal>
+      )}
       {branch.error !== undefined && <Refusal>{branch.error}</Refusal>}
     </>
   )
@@ -165,16 +169,20 @@ function useAgentAndModel() {
 function useProject(listed: readonly Project[] | undefined) {
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
   const options = useMemo(() => projectOptions(listed ?? []), [listed])
+  const recent = useRecentTasksQuery()
   const [first, second] = listed ?? []
-  // A single project needs no choice.
-  const project = listed?.find(({ id }) => id === projectId) ?? (second === undefined ? first : undefined)
+  // A single project needs no choice, and who has worked goes on where they worked last.
+  const latest = second === undefined ? first?.id : recent.data?.tasks[0]?.project.id
+  const withId = (wanted: string | null | undefined) => listed?.find(({ id }) => id === wanted)
+  const project = withId(projectId) ?? withId(latest)
   return { project, options, setProjectId }
 }
 
 function missingOf(description: string, project: Project | undefined, branch: string | null): string | null {
   if (description.trim() === '') return texts.missing.description
   if (project === undefined) return texts.missing.project
-  return branch === null ? texts.missing.branch : null
+  if (branch === null) return texts.missing.branch
+  return tooLong(description, limits.descriptionLength) ?? null
 }
 
 interface Start {

@@ -32,7 +32,7 @@ describe('a recent task', () => {
     const description = row.getByText(/Count the lines/)
     expect(description.className).toContain('line-clamp-2')
     expect(row.getByRole('img', { name: 'Cursor' })).toBeTruthy()
-    for (const text of ['ada/engine-1', 'flightdeck/task-1', '+12', '−3', 'Nov 20'])
+    for (const text of ['ada/engine-1', 'task-1', '+12', '−3', 'Nov 20'])
       expect(row.getByText(text)).toBeTruthy()
     const pull = row.getByRole('link', { name: 'Pull request #7' })
     expect(pull.getAttribute('href')).toBe('https://code.example/ada/engine-1/pull/7')
@@ -50,6 +50,15 @@ describe('a recent task', () => {
     expect(row.queryByRole('progressbar')).toBeNull()
     act(() => void store.dispatch(connectionChanged('connected')))
     expect(row.queryByText('Last known:')).toBeNull()
+  })
+
+  test('recorder H7: whose record is damaged says so, and shows nothing that goes on', () => {
+    const unreadable = { revision: 7, reason: 'wrong_shape' } as const
+    openPart(<TaskRow task={taskOf(1, { status: 'running', progress: 40, unreadable })} when="Nov 20" />)
+    const row = within(screen.getByRole('listitem'))
+    expect(row.getByText('Record damaged')).toBeTruthy()
+    expect(row.queryByText('Running')).toBeNull()
+    expect(row.queryByRole('progressbar')).toBeNull()
   })
 
   test('is opened by a click', async () => {

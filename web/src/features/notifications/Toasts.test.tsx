@@ -11,6 +11,21 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+test('github 3 (SSO): the link of a refusal can be followed', async () => {
+  const store = clientStore()
+  render(
+    <Provider store={store}>
+      <Toasts />
+    </Provider>,
+  )
+  const link = 'https://github.com/orgs/acme/sso?authorization_request=A1'
+  act(
+    () => void store.dispatch(notified('error', 'Failed', `Open ${link}, then try again. Not javascript:x.`)),
+  )
+  const shown = await screen.findAllByRole('link')
+  expect(shown.map((one) => [one.textContent, one.getAttribute('href')])).toEqual([[link, link]])
+})
+
 test.each([
   ['success', 5_000],
   ['warning', 5_000],

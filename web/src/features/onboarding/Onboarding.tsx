@@ -122,7 +122,7 @@ function AboutYou({ user, form }: FormProps & { readonly user: User }) {
         label={texts.fullName}
         autoComplete="name"
         required
-        maxLength={200}
+        maxCharacters={200}
         value={form.fullName}
         onChange={(event) => form.setFullName(event.target.value)}
       />

@@ -15,6 +15,7 @@ import type { ActionId } from '../../actions/actions.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { classes } from '../../ui/classes.ts'
 import { KeyCap } from '../../ui/text/KeyCap.tsx'
+import { shownStatusOf } from '../tasks/taskStatus.ts'
 import { Status } from '../../ui/status/Status.tsx'
 import type { Hit } from './hits.ts'
 import { texts } from './texts.ts'
@@ -64,7 +65,7 @@ export function HitRow({ id, hit, active, onPoint, onOpen }: HitRowProps) {
 function Icon({ hit }: { readonly hit: Hit }) {
   switch (hit.kind) {
     case 'task':
-      return <Status status={hit.task.status} progress={hit.task.progress} iconOnly />
+      return <Status status={shownStatusOf(hit.task)} progress={hit.task.progress} iconOnly />
     case 'project':
       return <FolderGit2 />
     case 'new-task':

@@ -104,6 +104,7 @@ describe('the palette', () => {
     expect(chosen()?.textContent).toContain('Open helios')
     // Keys that choose a composed character are not for the list.
     press('ArrowDown', { isComposing: true })
+    press('Enter', { keyCode: 229 })
     expect(chosen()?.textContent).toContain('Open helios')
     press('Home')
     press('ArrowDown')

@@ -17,6 +17,7 @@ import { usePaletteTasks } from '../tasks/tasksApi.ts'
 import { HitRow } from './HitRow.tsx'
 import { hitsOf, type Hit } from './hits.ts'
 import { texts } from './texts.ts'
+import { isComposingKey } from '../../ui/composition.ts'
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const id = useId()
@@ -36,7 +37,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const open = useOpenHit(close)
   const onKeyDown = (event: KeyboardEvent) => {
     // The keys that choose a composed character are not for the list.
-    if (event.nativeEvent.isComposing) return
+    if (isComposingKey(event.nativeEvent)) return
     const next = indexAfter(event.key, Math.min(at, hits.length - 1), hits.length - 1)
     const mod = event.ctrlKey || event.metaKey
     if (next !== undefined) setAt(Math.max(0, next))

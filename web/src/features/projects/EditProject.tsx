@@ -66,7 +66,7 @@ export function EditProject({ project, open, onClose }: EditProjectProps) {
         <Field
           label={texts.edit.name}
           required
-          maxLength={200}
+          maxCharacters={200}
           data-safe
           value={name}
           error={refused?.field === 'name' ? refused.message : undefined}
@@ -76,7 +76,7 @@ export function EditProject({ project, open, onClose }: EditProjectProps) {
           label={texts.edit.description}
           minHeight={72}
           maxHeight={240}
-          maxLength={2_000}
+          maxCharacters={2_000}
           value={description}
           onChange={(event) => setDescription(event.target.value)}
         />

@@ -61,7 +61,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
         {stats.runningTasks > 0 && <RunningTitles stats={stats} />}
       </div>
       <div className="flex h-10 items-center gap-3 border-t border-line-soft px-4 text-meta text-muted">
-        <span>{texts.card.tasks(stats.totalTasks)}</span>
+        {stats.totalTasks > 0 && <span>{texts.card.tasks(stats.totalTasks)}</span>}
         <span className="truncate">
           {project.lastSync === null ? texts.card.neverSynced : texts.card.synced(age(project.lastSync, now))}
         </span>

@@ -1,10 +1,13 @@
 /** One project: its description, its figures and its tasks. */
+import { Linked } from '../../ui/text/Linked.tsx'
 import { Lock } from 'lucide-react'
 import { useNavigate, useParams } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
+import { isUnknown } from '../../api/isUnknown.ts'
 import { draftDescription, recall, remember, selectedProjectId } from '../../state/persisted.ts'
+import { isRunning } from '../tasks/taskStatus.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button, ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
 import { age } from '../../ui/text/clock.ts'
@@ -25,6 +28,7 @@ import { NewTaskLink } from './NewTaskLink.tsx'
 import { ProjectActions } from './ProjectActions.tsx'
 import { ProjectStatus } from './ProjectStatus.tsx'
 import { useProjectQuery } from './projectsApi.ts'
+import { RepositoryFacts } from './RepositoryFacts.tsx'
 import { RepositoryLine } from './RepositoryLine.tsx'
 import { SuggestedTasks, withSuggestion } from './SuggestedTasks.tsx'
 import { texts } from './texts.ts'
@@ -37,10 +41,11 @@ export function ProjectDetail() {
   const running = useRunning(projectId, data?.project, tasks.data?.tasks)
   const deleted = useIsDeleted(projectId)
   usePageTitle(data?.project.name)
-  if (deleted) {
+  if (deleted || isUnknown(error)) {
+    const { title, why } = texts.detail[deleted ? 'deleted' : 'unknown']
     return (
-      <Page title={texts.detail.deleted} width="normal">
-        <p className="mb-4 text-muted">{texts.detail.deletedWhy}</p>
+      <Page title={title} width="normal">
+        <p className="mb-4 text-muted">{why}</p>
         <ButtonLink to="/projects">{texts.detail.back}</ButtonLink>
       </Page>
     )
@@ -157,7 +162,12 @@ function About({ project }: { readonly project: Project }) {
         )}
         <RepositoryLine project={project} />
       </div>
-      {project.statusReason && <p className="mt-1.5 text-meta text-muted">{project.statusReason}</p>}
+      <RepositoryFacts projectId={project.id} />
+      {project.statusReason && (
+        <p className="mt-1.5 text-meta text-muted">
+          <Linked text={project.statusReason} />
+        </p>
+      )}
     </div>
   )
 }
@@ -175,7 +185,7 @@ function figures({ stats }: Project) {
 /** Running tasks have a panel of their own, even if the list has not reached them. */
 function useRunning(projectId: string, project: Project | undefined, listed: readonly Task[] = []) {
   const found = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
-  return (found ?? listed).filter(({ status }) => status === 'running')
+  return (found ?? listed).filter(isRunning)
 }
 
 function Running({ count, tasks }: { readonly count: number; readonly tasks: readonly Task[] }) {

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { sampleRepository } from '#domain/api/projects.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
-import type { Asked } from '../../../../tests/client/server.ts'
+import { refusal, type Asked } from '../../../../tests/client/server.ts'
 import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
 import { suggestions } from './SuggestedTasks.tsx'
 
@@ -227,6 +227,25 @@ describe('the page to make a project', () => {
 })
 
 describe('a project', () => {
+  test.each([
+    [null, 'What the repository holds is not known yet. The next task will show it.'],
+    [
+      { submodules: [], submoduleCount: 2, filters: ['lfs', 'sops'], isShallow: true },
+      '2 submodules, Git LFS, filters: sops, a shallow history Details',
+    ],
+  ])('repository F2: says in a line what its repository is (%#)', async (repository, said) => {
+    const project = projectOf(1)
+    const at = `GET /projects/${project.id}`
+    openPage(`/projects/${project.id}`, {
+      answers: { [at]: { project }, [`${at}/repository`]: { repository } },
+    })
+    const sameText = (_: string, element: Element | null) =>
+      element?.tagName === 'P' && element.textContent === said
+    const line = await screen.findByText(sameText)
+    const details = within(line).queryByRole('link', { name: 'Details' })
+    expect(details?.getAttribute('href')).toBe(repository ? `/projects/${project.id}/settings` : undefined)
+  })
+
   const project = projectOf(1, { isPrivate: true, stats: stats(4, 3, 1) })
   const open = (tasks: readonly unknown[], over = project) =>
     openPage(`/projects/${project.id}`, {
@@ -249,6 +268,15 @@ describe('a project', () => {
     expect(server.of(at)).toHaveLength(reads + 1)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(server.of(at)).toHaveLength(reads + 1)
+  })
+
+  test('that nobody knows is not found, and there is nothing to try again', async () => {
+    const { id } = projectOf(1)
+    openPage(`/projects/${id}`, {
+      answers: { [`GET /projects/${id}`]: () => refusal(404, 'There is no such project.', 'not_found') },
+    })
+    expect(await screen.findByRole('heading', { level: 1, name: 'Project Not Found' })).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Try Again' })).toBeNull()
   })
 
   test('shows its name, lock, description, language and repository, and its figures', async () => {
@@ -274,7 +302,7 @@ describe('a project', () => {
     expect(rows).toHaveLength(2)
     const [running, done] = rows.map((row) => within(row ?? document.body))
     expect(running?.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
-    expect(running?.getByText('flightdeck/task-1')).toBeTruthy()
+    expect(running?.getByText('task-1')).toBeTruthy()
     expect(done?.getByText('Completed')).toBeTruthy()
     expect(done?.getByText('3m ago')).toBeTruthy()
     expect(done?.getByRole('link', { name: 'Pull request #7' })).toBeTruthy()

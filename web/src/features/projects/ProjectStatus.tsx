@@ -8,7 +8,7 @@ import { classes } from '../../ui/classes.ts'
 import { texts } from './texts.ts'
 
 const looks: Record<Project['status'], { readonly Icon: LucideIcon; readonly colour: string }> = {
-  active: { Icon: Link2, colour: 'text-ok' },
+  active: { Icon: Link2, colour: 'text-muted' },
   syncing: { Icon: RefreshCw, colour: 'text-run' },
   error: { Icon: TriangleAlert, colour: 'text-bad' },
   inactive: { Icon: Link2Off, colour: 'text-muted' },

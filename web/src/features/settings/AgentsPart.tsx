@@ -31,7 +31,7 @@ function Agent({ agent: { name, version, missing, keyInSandbox } }: { readonly a
         <p className="flex flex-wrap gap-x-2">
           <span className="font-medium">{agentNamed(name).label}</span>
           {version !== null && <span className="text-muted">{version}</span>}
-          {missing === null && <span className="text-muted">{texts.ready}</span>}
+          {missing === null && <span className="font-medium text-ok">{texts.ready}</span>}
         </p>
         {missing !== null && <p className="text-ui text-muted">{missing}</p>}
         {keyInSandbox && <p className="text-ui text-muted">{texts.keyInSandbox}</p>}

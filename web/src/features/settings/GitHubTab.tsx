@@ -158,6 +158,7 @@ function Refresh({ isFetching }: { readonly isFetching: boolean }) {
 /** Which repositories the app can reach, and how to change that. */
 function Access({ access }: AccessProps) {
   const app = access.data?.app
+  const isNowhere = access.data?.installations?.length === 0
   if (app === null)
     return (
       <section className="mt-8">
@@ -172,9 +173,11 @@ function Access({ access }: AccessProps) {
       <Installations access={access} />
       {app !== undefined && (
         <div className="flex flex-wrap gap-2">
-          <ButtonLink to={app.installUrl} size="touch" outside icon={<Building2 />}>
-            {texts.install}
-          </ButtonLink>
+          {(app.isPublic !== false || isNowhere) && (
+            <ButtonLink to={app.installUrl} size="touch" outside icon={<Building2 />}>
+              {app.isPublic === false ? texts.installFirst : texts.install}
+            </ButtonLink>
+          )}
           <ButtonLink to={app.manageUrl} size="touch" outside icon={<ExternalLink />}>
             {texts.manage}
           </ButtonLink>
@@ -182,7 +185,7 @@ function Access({ access }: AccessProps) {
         </div>
       )}
       <ul className="mt-5 border-t border-line-soft pt-3">
-        {texts.help.map((sentence) => (
+        {[...(app?.isPublic === false ? [texts.isPrivate] : []), ...texts.help].map((sentence) => (
           <li key={sentence} className="flex gap-2.5 py-1.25 text-ui text-muted">
             <Info className="mt-0.75 size-3.5" />
             {sentence}

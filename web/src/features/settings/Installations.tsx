@@ -25,7 +25,7 @@ export function ReturnedFromInstalling() {
   const account = currentData?.installations?.find((one) => one.id === id)?.account
   useEffect(() => {
     if (account === undefined || isFetching) return
-    dispatch(notified('success', texts.installed(account)))
+    dispatch(notified('success', texts.installed(account), texts.next))
     setQuery({ tab: 'github' }, { replace: true })
   }, [account, isFetching, dispatch, setQuery])
   if (id === null || error === undefined) return null

@@ -56,7 +56,7 @@ function PersonalInformation({ user }: { readonly user: User }) {
           label={texts.fullName}
           autoComplete="name"
           required
-          maxLength={200}
+          maxCharacters={200}
           value={fullName}
           error={refused?.field === 'fullName' ? refused.message : undefined}
           onChange={(event) => setFullName(event.target.value)}

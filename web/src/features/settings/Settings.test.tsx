@@ -343,6 +343,22 @@ describe('the installations of the App', () => {
     expect(screen.getByText('Accessible Repositories').nextElementSibling?.textContent).toBe('0')
   })
 
+  test('github 4.4: of a private App are offered in no other account, and who can change that is said', async () => {
+    const { app, ...rest } = withApp({ installations: [installed] })
+    open({ ...rest, app: { ...app, isPublic: false } })
+    expect(
+      await screen.findByText(/^The App is private: only the account that owns it can install it/),
+    ).toBeTruthy()
+    expect(screen.queryByRole('link', { name: 'Install App in More Organizations' })).toBeNull()
+    expect(screen.queryByRole('link', { name: 'Install the App' })).toBeNull()
+  })
+
+  test('github 4.4: a private App that is installed nowhere yet can be installed', async () => {
+    const { app, ...rest } = withApp({ installations: [] })
+    open({ ...rest, app: { ...app, isPublic: false } })
+    expect(await screen.findByRole('link', { name: 'Install the App' })).toBeTruthy()
+  })
+
   test('need no App to count what the person reaches, and then nothing is to be installed', async () => {
     open({ app: null, installations: null, more: 0, requests: [] })
     expect(await screen.findByText(/^This server uses no GitHub App\./)).toBeTruthy()
@@ -364,6 +380,8 @@ describe('the installations of the App', () => {
   test('one that the browser comes back with is told of once, and leaves the address', async () => {
     const server = open(withApp({ installations: [installed] }), '/settings?tab=github&installation_id=7')
     expect(await screen.findByText('The App is installed for acme')).toBeTruthy()
+    // github 4.3: what is next.
+    expect(screen.getByText(/^Next: make a project/)).toBeTruthy()
     expect(server.of('GET /github/access').map(({ query }) => query)).toContainEqual({ installation_id: '7' })
   })
 

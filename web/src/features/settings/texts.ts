@@ -52,6 +52,9 @@ export const texts = {
   noApp:
     'This server uses no GitHub App. Flightdeck reaches what your own access to GitHub reaches, and nothing needs to be installed.',
   install: 'Install App in More Organizations',
+  installFirst: 'Install the App',
+  isPrivate:
+    'The App is private: only the account that owns it can install it. Its owner can make it public on GitHub, on the page of the App under Advanced.',
   manage: 'Manage App Installations',
   refresh: 'Refresh',
   refreshing: 'Refreshing...',
@@ -87,6 +90,7 @@ export const installationTexts = {
   none: 'The App is not installed in an account of yours yet.',
   more: (count: number) => `${count} more not shown here.`,
   installed: (account: string) => `The App is installed for ${account}`,
+  next: 'Next: make a project of one of its repositories.',
   notYours: 'Your GitHub account has no such installation.',
   configure: 'Configure',
   review: 'Review on GitHub',

@@ -154,12 +154,20 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
     workflows: false,
     members: false,
   })
-  const [begin, { isLoading, error, data }] = useBeginSetupMutation()
+  const [begin, { isLoading, error, data, reset }] = useBeginSetupMutation()
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     // The browser itself goes, with a form: a request of ours would have nobody signed in there.
     if (data !== undefined) form.current?.submit()
   }, [data])
+  useEffect(() => {
+    // Back from the code host, a browser may show the page as it was left: as if it still were on its way there.
+    const shownAgain = ({ persisted }: PageTransitionEvent) => {
+      if (persisted) reset()
+    }
+    window.addEventListener('pageshow', shownAgain)
+    return () => window.removeEventListener('pageshow', shownAgain)
+  }, [reset])
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
     keep(keptName, name.trim())
@@ -193,7 +201,7 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
               error={field === 'organization' ? said : undefined}
               value={organization}
               required
-              maxLength={39}
+              maxCharacters={39}
               autoCapitalize="off"
               spellCheck={false}
               onChange={(event) => setOrganization(event.target.value)}
@@ -204,7 +212,7 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
             help={texts.nameHelp}
             value={name}
             required
-            maxLength={longestAppName}
+            maxCharacters={longestAppName}
             onChange={(event) => setName(event.target.value)}
           />
           <Field

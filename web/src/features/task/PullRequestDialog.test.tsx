@@ -98,6 +98,28 @@ describe('the pull request there is', () => {
   })
 })
 
+describe('github gap 10: a draft', () => {
+  const draft = { state: 'draft', mergedBy: null, mergedAt: null, unreadable: null } as const
+
+  test('is marked ready with its update where that is chosen', async () => {
+    const server = await open({ ...isThere, pullRequest: draft })
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Mark as ready for review' }))
+    await confirm()
+    expect(await sent(server)).toEqual({ autoUpdate: false, draft: false, tree })
+  })
+
+  test('stays one otherwise', async () => {
+    const server = await open({ ...isThere, pullRequest: draft })
+    await confirm()
+    expect(await sent(server)).toEqual({ autoUpdate: false, tree })
+  })
+
+  test('is no choice for a pull request that is ready', async () => {
+    await open({ ...isThere, pullRequest: { ...draft, state: 'open' } })
+    expect(screen.queryByRole('checkbox', { name: 'Mark as ready for review' })).toBeNull()
+  })
+})
+
 describe('what was looked at', () => {
   const diffAt = `GET ${at}/git/diff`
   const seen = 'a'.repeat(40)
@@ -107,6 +129,12 @@ describe('what was looked at', () => {
     const server = await open({}, { [diffAt]: diff(seen) })
     await confirm()
     expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
+  test('repository F5: what it holds beyond what is shown is said before it is opened', async () => {
+    const message = '3 more changed files are not listed. A pull request holds all of them.'
+    await open({}, { [diffAt]: { data: diffOf({ tree: seen, message }) } })
+    expect(await screen.findByText(message)).toBeDefined()
   })
 
   test('finding 2: that is no more what there is, is told, and the changes are read again', async () => {
@@ -122,6 +150,25 @@ describe('what was looked at', () => {
     const [again] = screen.getAllByRole('button', { name: 'Create PR' })
     if (again) fireEvent.click(again)
     await waitFor(() => expect(server.of(diffAt).length).toBeGreaterThan(reads))
+  })
+
+  test('is what there is when the dialog opens, also where the page still shows what was before a command', async () => {
+    const old = 'b'.repeat(40)
+    const server = openPage(at, {
+      answers: {
+        ...openTaskAnswers(taskOf(1)),
+        [`GET ${at}/pr`]: { pr: null, proposal, autoUpdate: false },
+        [`POST ${at}/pr`]: made,
+        [diffAt]: diff(old),
+      },
+    })
+    fireEvent.click(await screen.findByRole('tab', { name: /^Code Changes/ }))
+    await screen.findByText('No Changes')
+    server.answer({ [diffAt]: diff(seen) })
+    const [button] = screen.getAllByRole('button', { name: 'Create PR' })
+    if (button) fireEvent.click(button)
+    await confirm()
+    expect(await sent(server)).toMatchObject({ tree: seen })
   })
 
   test('is asked for by a click also while the changes are read again', async () => {
@@ -145,6 +192,34 @@ describe('what was looked at', () => {
     answer(diff(seen))
     await confirm()
     expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
+  test('github 3 (SSO): that is refused for want of a single sign-on has the link to it', async () => {
+    const link = 'https://github.com/orgs/acme/sso?authorization_request=A1'
+    const refused = () =>
+      new Response(JSON.stringify({ error: `Open ${link}, then try again.`, code: 'code_host_refused' }), {
+        status: 422,
+      })
+    await open({}, { [`POST ${at}/pr`]: refused, [diffAt]: diff(seen) })
+    await confirm()
+    expect((await screen.findByRole('link', { name: link })).getAttribute('href')).toBe(link)
+  })
+
+  test('github 3.2: that GitHub asks to wait with is counted down on the button, which cannot be pressed until then', async () => {
+    const limited = () =>
+      new Response('{"error":"GitHub asks us to wait until 10:01 UTC.","code":"rate_limited"}', {
+        status: 429,
+        headers: { 'retry-after': '2' },
+      })
+    await open({}, { [`POST ${at}/pr`]: limited, [diffAt]: diff(seen) })
+    await confirm()
+    expect(await screen.findByText('GitHub asks us to wait until 10:01 UTC.')).toBeTruthy()
+    const waiting = await screen.findByRole('button', { name: /^Try again in \ds$/ })
+    expect(waiting).toHaveProperty('disabled', true)
+    await waitFor(
+      () => expect(screen.getAllByRole('button', { name: 'Create PR' })[0]).toHaveProperty('disabled', false),
+      { timeout: 10_000 },
+    )
   })
 
   test('that is not recorded yet can be confirmed, and is said to be recorded first', async () => {
@@ -186,6 +261,21 @@ describe('what was looked at', () => {
     await confirm()
     expect(dialog.queryByRole('alert')).toBeNull()
     expect(await sent(server)).toMatchObject({ tree: seen })
+  })
+
+  test('is not there yet while what was cancelled still ends, and the words are those of the header', async () => {
+    const execution = {
+      id: 'e',
+      kind: 'command' as const,
+      turn: 2,
+      requestedAt: taskOf(1).createdAt,
+      startedAt: taskOf(1).createdAt,
+      endedAt: null,
+      steps: [],
+      cancelRequested: true,
+    }
+    await open({ status: 'running', execution }, { [diffAt]: diff(null) })
+    expect(screen.getByText(/^What you cancelled is just ending\./)).toBeTruthy()
   })
 
   test('finding 16: cannot be published while the task runs, and why is told', async () => {

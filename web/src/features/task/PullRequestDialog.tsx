@@ -1,11 +1,13 @@
 /** The title and description of a pull request before it is opened or updated: proposed, and for the person to change. */
-import { useId, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { AreaField, Field } from '../../ui/form/Field.tsx'
+import { tooLong } from '../../ui/form/lengthLimit.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Checkbox } from '../../ui/form/Choice.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
+import { Linked } from '../../ui/text/Linked.tsx'
 import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
@@ -22,15 +24,21 @@ const texts = {
   name: 'Title',
   body: 'Description',
   draft: 'Open as a draft',
+  ready: 'Mark as ready for review',
+  template: 'Where the repository has a template for pull requests, it follows below this.',
   autoUpdate: 'Update after each turn',
   leave: 'Cancel',
   reading: 'Reading the changes...',
   running: 'The task is running. You can open the pull request when it finishes.',
+  stopping: 'What you cancelled is just ending. You can open the pull request in a moment.',
   unrecorded:
     'The changes are not recorded yet. They are recorded first, so that you can review them before anything is published.',
   unread: (why: string) => `${why} Nothing is published that you cannot see.`,
   moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
 } as const
+
+/** Characters. */
+const most = { title: 250, body: 60_000 }
 
 interface PullRequestDialogProps {
   readonly task: Task
@@ -40,21 +48,24 @@ interface PullRequestDialogProps {
 }
 
 /** What the person changed of the proposal; it outlives a dialog that was closed. */
-type Choice = Partial<{ title: string; body: string; draft: boolean; autoUpdate: boolean }>
+type Choice = Partial<{ title: string; body: string; draft: boolean; ready: boolean; autoUpdate: boolean }>
 
 export function PullRequestDialog({ task, open, onClose, onConfirm }: PullRequestDialogProps) {
   const { currentData, error, isFetching } = usePullRequestQuery(task.id, { skip: !open })
   const [choice, setChoice] = useState<Choice>({})
-  const seen = useSeenTree(task.id, open)
+  const isRunning = task.status === 'running' || task.status === 'queued'
+  const seen = useSeenTree(task.id, open, isRunning)
   const noteId = useId()
   const over = isPullRequestOver(task) ? (task.pullRequest?.state ?? null) : null
   const updates = task.prNumber !== null && over === null
   const create = over === null ? texts.create : texts.another
+  const isDraft = updates && task.pullRequest?.state === 'draft'
   const said = updates ? texts.update : create
   const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
+  const isTooLong = (tooLong(title, most.title) ?? tooLong(body, most.body)) !== undefined
   const note = noteOf(task, seen)
   // While it is read again nobody waits, and the focus stays where it is.
   const isRead = !isFetching || currentData !== undefined
@@ -68,6 +79,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
       ...words,
       autoUpdate,
       ...(updates ? {} : { draft }),
+      ...(isDraft && choice.ready === true && { draft: false }),
       ...(seen.tree !== undefined && { tree: seen.tree }),
     })
   }
@@ -86,7 +98,7 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
             kind="primary"
             busy={!isRead || seen.isAwaited}
             busyLabel={texts.reading}
-            disabled={title.trim() === '' || note?.forbids === true || seen.unread !== null}
+            disabled={title.trim() === '' || isTooLong || note?.forbids === true || seen.unread !== null}
             aria-describedby={note === null ? undefined : noteId}
             onClick={confirm}
           >
@@ -101,17 +113,19 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
         )}
         {error !== undefined && (
           <p role="alert" className="text-meta text-bad">
-            {reasonOf(error, pageTexts.notProposed)}
+            <Linked text={reasonOf(error, pageTexts.notProposed)} />
           </p>
         )}
         <ProposalFields
           proposal={{ title, body, autoUpdate, draft: updates ? null : draft }}
+          ready={isDraft ? choice.ready === true : null}
           disabled={!isRead}
           onChange={(changed) => setChoice((before) => ({ ...before, ...changed }))}
         />
         <p id={noteId} role="status" className="text-meta text-warn empty:hidden">
           {note?.says}
         </p>
+        {seen.beyond !== undefined && <p className="text-meta text-warn">{seen.beyond}</p>}
         {seen.unread !== null && (
           <Note
             kind="error"
@@ -131,9 +145,10 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
 
 /** What there is to say of the changes, and whether it forbids to confirm them now. */
 function noteOf(
-  { status }: Task,
+  { status, execution }: Task,
   { tree, isMoved }: ReturnType<typeof useSeenTree>,
 ): { readonly says: string; readonly forbids: boolean } | null {
+  if (status === 'running' && execution?.cancelRequested) return { says: texts.stopping, forbids: true }
   if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
   // The server records them, and refuses what nobody has seen.
   if (tree === null) return { says: texts.unrecorded, forbids: false }
@@ -148,34 +163,43 @@ interface ProposalFieldsProps {
     readonly draft: boolean | null
     readonly autoUpdate: boolean
   }
+  /** Whether a draft is marked ready; `null` where there is none. */
+  readonly ready: boolean | null
   readonly disabled: boolean
   readonly onChange: (changed: Choice) => void
 }
 
-function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
+function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsProps) {
   const { title, body, draft, autoUpdate } = proposal
   return (
     <>
       <Field
         label={texts.name}
-        maxLength={250}
+        maxCharacters={most.title}
         disabled={disabled}
         value={title}
         onChange={(event) => onChange({ title: event.target.value })}
       />
       <AreaField
+        mono
         label={texts.body}
         minHeight={120}
         maxHeight={280}
-        maxLength={60_000}
+        maxCharacters={most.body}
         disabled={disabled}
         value={body}
         onChange={(event) => onChange({ body: event.target.value })}
       />
+      {draft !== null && <p className="text-meta text-muted">{texts.template}</p>}
       <div className="grid">
         {draft !== null && (
           <Checkbox checked={draft} onChange={(chosen) => onChange({ draft: chosen })}>
             {texts.draft}
+          </Checkbox>
+        )}
+        {ready !== null && (
+          <Checkbox checked={ready} onChange={(chosen) => onChange({ ready: chosen })}>
+            {texts.ready}
           </Checkbox>
         )}
         <Checkbox checked={autoUpdate} onChange={(chosen) => onChange({ autoUpdate: chosen })}>
@@ -187,24 +211,38 @@ function ProposalFields({ proposal, disabled, onChange }: ProposalFieldsProps) {
 }
 
 /**
- * The tree that the page showed when the dialog opened, or the first that came after: only what the person could see is published.
- * It is read even if the changes were never opened. `null`, as while an agent writes, is nothing that anybody has seen. While it is read again nobody waits: the server refuses what is no more.
+ * The tree that only what the person could see is published of. It is read when the dialog opens and when what ran has ended: what the
+ * page shows may be a moment older than the end of a command. `null` is nothing that anybody has seen. While it is read once more
+ * nobody waits: the server refuses what is no more.
  */
-function useSeenTree(taskId: string, open: boolean) {
+function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })
-  const newest: unknown = currentData?.data
+  const [isNew, setNew] = useState(false)
+  useEffect(() => {
+    if (!open || isRunning) return undefined
+    let isWanted = true
+    void refetch().then(() => isWanted && setNew(true))
+    return () => {
+      isWanted = false
+      setNew(false)
+    }
+  }, [open, isRunning, refetch])
+  const read = isNew ? currentData : undefined
+  const newest: unknown = read?.data
   const shown = isGitDiff(newest) ? newest.tree : undefined
   const [seen, setSeen] = useState(shown)
   const isLater = open && seen != null
   if (!isLater && seen !== shown) setSeen(shown)
   const tree = isLater ? seen : shown
-  const isRead = tree !== undefined || (error === undefined && currentData === undefined)
+  const isUnread = tree === undefined && (error !== undefined || read !== undefined)
   return {
     tree,
-    isMoved: tree !== shown,
-    isAwaited: isFetching && !tree,
+    /** What a pull request holds beyond what the page shows, or does not take up. */
+    beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
+    isMoved: shown !== undefined && tree !== shown,
+    isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),
     /** Why the changes cannot be shown; `null` while nothing says so. */
-    unread: isRead ? null : reasonOf(error, changesTexts.invalidWhy),
+    unread: isUnread ? reasonOf(error, changesTexts.invalidWhy) : null,
     readAgain: () => void refetch(),
   }
 }

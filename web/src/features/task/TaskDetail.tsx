@@ -3,6 +3,7 @@ import { lazy, Suspense, useMemo, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import { useLocation, useParams } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
+import { isUnknown } from '../../api/isUnknown.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
@@ -10,6 +11,7 @@ import { PageSpinner, Skeleton, Spinner } from '../../ui/status/Loading.tsx'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { selectOpenTask } from './taskSlice.ts'
 import { notSelected } from './taskSync.ts'
+import { RecordBanner } from './RecordBanner.tsx'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
 import { ReplayedContext, type Replayed } from './replayed.ts'
@@ -37,7 +39,7 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
   const { task, load, deleted } = useSelector(selectOpenTask)
   const deletedHere = useIsDeleted(taskId)
   usePageTitle(task?.title)
-  if (deleted || deletedHere || (load.kind === 'failed' && load.fault.status === 404)) {
+  if (deleted || deletedHere || (load.kind === 'failed' && isUnknown(load.fault))) {
     return <Problem title={texts.notFound} why={texts.notFoundWhy} />
   }
   if (load.kind === 'failed' && load.fault.code === notSelected.code) {
@@ -104,6 +106,7 @@ function ShownTask({ open, history, children }: ShownTaskProps) {
   return (
     <>
       <TaskHeader task={task} />
+      <RecordBanner task={task} />
       {children}
       <TaskPanels task={task} open={open} history={history} />
     </>

@@ -8,17 +8,19 @@ import { useAction } from '../../actions/ActionsContext.tsx'
 import { selectLive, selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/form/Button.tsx'
+import { WaitingButton } from '../../ui/form/WaitingButton.tsx'
 import { elapsed } from '../../ui/text/clock.ts'
 import { Count } from '../../ui/status/Count.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/overlay/Menu.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
 import { safeLink } from '../../ui/text/safeLink.ts'
-import { Status } from '../../ui/status/Status.tsx'
+import { Status, type StatusName } from '../../ui/status/Status.tsx'
 import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { useReplayed, useTaskNow } from './replayed.ts'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { PullRequestLink } from '../tasks/PullRequestLink.tsx'
+import { isRecordDamaged } from '../tasks/taskStatus.ts'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts as forkTexts } from './fork/headerTexts.ts'
 import { texts } from './texts.ts'
@@ -37,6 +39,8 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   /** `null` before the first time: the dialog is loaded then, and keeps what was typed. */
   const [asking, setAsking] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
+  // To a damaged record nothing can be added.
+  const isFixed = isReplayed || isRecordDamaged(task)
   const running = shownStatus(task) === 'running'
   const stoppable = running && !isReplayed
   const branch = branchOf(task)
@@ -47,8 +51,8 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
-  useExecutionActions(task, actions, isReplayed)
-  usePullRequestActions(task, actions, isReplayed, () => setAsking(true))
+  useExecutionActions(task, actions, isFixed)
+  usePullRequestActions(task, actions, isFixed, () => setAsking(true))
   useAction('copyBranch', copyBranch)
   useAction('compareTask', compare, !isReplayed)
   useAction('deleteTask', () => setDeleting(true), !isReplayed)
@@ -63,10 +67,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         <AgentMark agent={task.agent} />
       </span>
       <div className="contents min-w-0 flex-1 md:block">
-        <h1
-          className="line-clamp-2 text-title/5 font-semibold wrap-anywhere md:block md:truncate md:text-title"
-          title={task.title}
-        >
+        <h1 className="truncate text-title/5 font-semibold md:text-title" title={task.title}>
           {task.title}
         </h1>
         <Meta task={task} />
@@ -78,7 +79,13 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         {stoppable && <CancelButton actions={actions} />}
         {!isReplayed && (
           <>
-            <PullRequestButton actions={actions} onAsk={() => setAsking(true)} />
+            {!isFixed && (
+              <PullRequestButton
+                actions={actions}
+                isDue={!actions.updates || task.laterWork === true}
+                onAsk={() => setAsking(true)}
+              />
+            )}
             <Menu button={menuButton} items={items} />
           </>
         )}
@@ -116,25 +123,25 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 type TaskActions = ReturnType<typeof useTaskActions>
 
 /** In a replay nothing is changed: what stands there may be long over. */
-function useExecutionActions(task: Task, actions: TaskActions, isReplayed: boolean): void {
+function useExecutionActions(task: Task, actions: TaskActions, isFixed: boolean): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
-  const stoppable = shownStatus(task) === 'running' && !isReplayed
+  const stoppable = shownStatus(task) === 'running' && !isFixed
   useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
-  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isReplayed)
+  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isFixed)
 }
 
 function usePullRequestActions(
   { prUrl }: Task,
   actions: TaskActions,
-  isReplayed: boolean,
+  isFixed: boolean,
   onAsk: () => void,
 ): void {
   const href = safeLink(prUrl)
   const openPullRequest = () => {
     if (href !== null) window.open(href, '_blank', 'noopener,noreferrer')
   }
-  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening && !isReplayed)
-  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening && !isReplayed)
+  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening && !isFixed)
+  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening && !isFixed)
   useAction('openPullRequest', openPullRequest, href !== null)
 }
 
@@ -172,22 +179,29 @@ function CancelButton({ actions }: { readonly actions: TaskActions }) {
 
 interface PullRequestButtonProps {
   readonly actions: TaskActions
+  /** There is work that is in no pull request yet. */
+  readonly isDue: boolean
   readonly onAsk: () => void
 }
 
-function PullRequestButton({ actions: { updates, opensNew, opening }, onAsk }: PullRequestButtonProps) {
+function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
+  const { updates, opensNew, opening, waitsUntil } = actions
   const said = opensNew ? texts.header.newPr : texts.header.createPr
   return (
-    <Button
-      kind="primary"
+    <WaitingButton
+      until={waitsUntil}
+      kind={isDue ? 'primary' : 'plain'}
       icon={<GitPullRequest />}
       busy={opening}
       busyLabel={<Word>{updates ? texts.header.updatingPr : texts.header.creatingPr}</Word>}
       onClick={onAsk}
-      className={toFingers}
+      className="max-md:h-9! max-md:px-2.5!"
     >
       <Word>{updates ? texts.header.updatePr : said}</Word>
-    </Button>
+      <span className="md:hidden" aria-hidden="true">
+        {texts.header.pr}
+      </span>
+    </WaitingButton>
   )
 }
 
@@ -204,34 +218,55 @@ function branchOf({ currentBranch, workingBranch, branch }: Task): string {
   return currentBranch ?? workingBranch ?? branch
 }
 
-/** The status of what runs, or how the last turn or command ended. A requested cancel shows as cancelled at once. */
-function shownStatus({ status, execution }: Task): Task['status'] {
-  if (status === 'queued') return status
-  if (status === 'running') return execution?.cancelRequested === true ? 'cancelled' : status
-  return execution?.outcome ?? status
+/** The status of the task. A requested cancel shows as cancelled at once. */
+function shownStatus(task: Task): StatusName {
+  if (isRecordDamaged(task)) return 'damaged'
+  return task.status === 'running' && task.execution?.cancelRequested === true ? 'cancelled' : task.status
 }
 
-/** The status and how long the execution has taken; without a connection, the last known one. */
+/** How long a command that ended well stays beside the status of the task, in ms. */
+const commandShownMs = 60_000
+
+/** The status, and how long the turn has taken; beside it how a command ended. Without a connection, the last known one. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)
+  const { execution } = task
   const shown = shownStatus(task)
   const running = shown === 'running'
-  const now = useTaskNow(1_000, running && live)
-  const since = task.execution?.startedAt ?? null
-  const until = task.execution?.endedAt ?? null
-  const ms = since === null ? null : (until === null ? now : Date.parse(until)) - Date.parse(since)
+  const isDamaged = shown === 'damaged'
+  const isCommand = execution?.kind === 'command' && !isDamaged
+  const since = execution?.startedAt ?? null
+  const until = execution?.endedAt ?? null
+  const now = useTaskNow(1_000, live && (running || isCommand))
+  const ms =
+    since === null || isDamaged ? null : (until === null ? now : Date.parse(until)) - Date.parse(since)
+  const outcome = isCommand && until !== null ? execution.outcome : undefined
+  const isOld = outcome === 'completed' && now - Date.parse(until ?? '') >= commandShownMs
+  const ended = isOld ? undefined : outcome
+  const took = ms !== null && (running || until !== null) && (
+    <span className="font-normal text-muted">{elapsed(ms)}</span>
+  )
   return (
     <span className="inline-flex items-center gap-1">
       {running && lost && <span className="text-meta text-muted">{taskTexts.lastKnown}</span>}
-      {task.execution?.kind === 'command' && (
+      {isCommand && running && (
         <span className="text-meta text-muted max-md:sr-only">{texts.header.command}</span>
       )}
-      <Status status={shown} progress={task.progress} small={small}>
-        {ms !== null && (running || until !== null) && (
-          <span className="font-normal text-muted">{elapsed(ms)}</span>
-        )}
-      </Status>
+      {/* A phone has room for one of them. */}
+      {!(small && ended !== undefined) && (
+        <Status status={shown} progress={task.progress} small={small}>
+          {(!isCommand || running) && took}
+        </Status>
+      )}
+      {ended !== undefined && (
+        <span className="ml-1.5 inline-flex items-center gap-1 text-meta text-muted">
+          <span className="max-md:sr-only">{texts.header.command}</span>
+          <Status status={ended} small>
+            {took}
+          </Status>
+        </span>
+      )}
     </span>
   )
 }

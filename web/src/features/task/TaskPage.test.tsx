@@ -67,8 +67,10 @@ describe('a pull request', () => {
     fireEvent.click(screen.getByRole('tab', { name: /Code Changes/ }))
     await seen('Changed Files (1)')
     const reads = () => [server.of(`GET ${at}/git/diff`).length, server.of('GET /tasks').length]
-    const before = reads()
     press('Create PR')
+    // The dialog reads the changes once more.
+    await waitFor(() => expect(server.of(`GET ${at}/git/diff`)).toHaveLength(2))
+    const before = reads()
     await pressOnce('Create pull request')
     expect(await seen('Pull request created successfully')).toBeTruthy()
     expect((await screen.findByRole('link', { name: 'Pull request #7' })).getAttribute('href')).toBe(url)

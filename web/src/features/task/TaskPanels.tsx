@@ -10,6 +10,7 @@ import { SplitView } from '../../ui/layout/SplitView.tsx'
 import { tabPanelProps, Tabs, type Tab } from '../../ui/layout/Tabs.tsx'
 import { Spinner } from '../../ui/status/Loading.tsx'
 import { useMedia } from '../../ui/hooks.ts'
+import { isRunning } from '../tasks/taskStatus.ts'
 import { ChatPanel } from './chat/ChatPanel.tsx'
 import { TerminalPictures } from './terminal/TerminalPictures.tsx'
 import { TerminalPanel } from './terminal/TerminalPanel.tsx'
@@ -132,7 +133,7 @@ function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsPro
         <TerminalPanel
           terminal={open.terminal}
           reload={open.reload}
-          running={task.status === 'running'}
+          running={isRunning(task)}
           shown={shown === 'terminal'}
           tools={tools}
         />

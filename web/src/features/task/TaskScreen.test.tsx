@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
-import { refusal, type Answers } from '../../../../tests/client/server.ts'
+import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
 const open = (over: Partial<Task> = {}, answers: Answers = {}) =>
@@ -35,6 +35,13 @@ describe('the page of a task', () => {
     expect(await screen.findByText('Task Not Found')).toBeTruthy()
     expect(screen.getByText('The requested task could not be found.')).toBeTruthy()
     await toDashboard()
+  })
+
+  test('of an address that names no task says the same, and does not offer to try again', async () => {
+    const fault = { error: 'A task id is a UUID in lower case.', code: 'invalid_input', field: 'taskId' }
+    open({}, { [`GET ${at}`]: () => json(400, fault) })
+    expect(await screen.findByText('Task Not Found')).toBeTruthy()
+    expect(screen.queryByRole('button', { name: 'Try Again' })).toBeNull()
   })
 
   test('of a task that was answered with something else says that it could not be loaded', async () => {
@@ -118,14 +125,23 @@ describe('its header', () => {
     )
 
   test.each([
-    ['completed', 'cancelled', 'Cancelled2s'],
-    ['completed', 'failed', 'Failed2s'],
-    ['failed', 'completed', 'Completed2s'],
-    ['completed', undefined, 'Completed2s'],
-  ] as const)('of a task that is %s shows how its last command ended: %s', async (status, outcome, shown) => {
-    open({ status, execution: execution(outcome === undefined ? {} : { outcome }) })
-    expect(new Set(await statuses())).toEqual(new Set([shown]))
-    expect((await header()).getAllByText('Command:').length).toBeGreaterThan(0)
+    ['completed', 'cancelled', ['Completed', 'Cancelled2s']],
+    ['completed', 'failed', ['Completed', 'Failed2s']],
+    ['failed', 'completed', ['Failed', 'Completed2s']],
+  ] as const)(
+    'of a task that is %s says so, and beside it that its last command %s',
+    async (status, outcome, shown) => {
+      const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
+      open({ status, execution: execution({ outcome, startedAt: ago(3_000), endedAt: ago(1_000) }) })
+      expect(new Set(await statuses())).toEqual(new Set(shown))
+      expect((await header()).getAllByText('Command:').length).toBeGreaterThan(0)
+    },
+  )
+
+  test('says no more of a command that ended well a minute ago', async () => {
+    open({ status: 'completed', execution: execution({ outcome: 'completed' }) })
+    expect(new Set(await statuses())).toEqual(new Set(['Completed']))
+    expect((await header()).queryByText('Command:')).toBeNull()
   })
 
   test('says Cancelled at once when it is cancelled, and offers no more to cancel', async () => {

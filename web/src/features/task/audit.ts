@@ -8,6 +8,9 @@ import { readToken } from '../../api/tokenStore.ts'
 /** Where the program that checks a record can be downloaded, by anybody. */
 export const verifierAddress = '/flightdeck-verify.mjs'
 
+/** Under which name a record is saved. */
+export const auditFileOf = (taskId: string) => `audit-${taskId}.ndjson`
+
 const notSaved = 'Failed to save the audit record'
 
 /**
@@ -54,7 +57,7 @@ export function useSaveAudit(taskId: string): SaveAudit {
       setSaving(true)
       setFailure(null)
       try {
-        saveAs(await fetchAudit(taskId, withhold), `audit-${taskId}.ndjson`)
+        saveAs(await fetchAudit(taskId, withhold), auditFileOf(taskId))
       } catch (fault) {
         setFailure(fault instanceof Error ? fault.message : notSaved)
       } finally {

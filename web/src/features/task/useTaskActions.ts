@@ -1,7 +1,7 @@
 /** What can be done with a task as a whole, and what is said of it. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { isFault, reasonOf } from '../../api/fault.ts'
+import { isFault, reasonOf, retryAtOf } from '../../api/fault.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { taskLoaded } from './taskSlice.ts'
@@ -25,6 +25,8 @@ interface TaskActions {
   /** Opens a pull request, or updates the one there is. */
   readonly openPullRequest: (asked: PullRequestAsked) => void
   readonly opening: boolean
+  /** Until when the code host asked to wait with that, in ms since the epoch; `null` where it did not. */
+  readonly waitsUntil: number | null
   readonly updates: boolean
   /** The pull request there is takes no more work: the next is another one. */
   readonly opensNew: boolean
@@ -83,6 +85,7 @@ export function useTaskActions(task: Task): TaskActions {
     retrying: retrying.isLoading,
     openPullRequest: (asked) => void onPullRequest(asked),
     opening: opening.isLoading || task.pullRequestPending,
+    waitsUntil: retryAtOf(opening.error),
     updates,
     opensNew,
   }

@@ -9,6 +9,7 @@ import { Count } from '../../ui/status/Count.tsx'
 import { ListRow } from '../../ui/layout/ListRow.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
 import { Status } from '../../ui/status/Status.tsx'
+import { isRunning, shownStatusOf } from './taskStatus.ts'
 import { PullRequestLink } from './PullRequestLink.tsx'
 import { texts } from './texts.ts'
 
@@ -26,13 +27,14 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
     <ListRow
       to={`/tasks/${task.id}`}
       label={task.title}
-      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_104px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_224px_84px_104px_52px]"
+      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_104px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_272px_84px_104px_52px]"
     >
-      {task.status === 'running' ? (
+      {isRunning(task) ? (
         <Running task={task} />
       ) : (
-        <div className={place}>
-          <Status status={task.status} />
+        // In a narrow column its words stand below each other.
+        <div className={classes(place, '*:leading-4 md:*:whitespace-normal')}>
+          <Status status={shownStatusOf(task)} />
         </div>
       )}
       <p
@@ -58,21 +60,16 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
   )
 })
 
-const place = 'order-4 flex items-center md:order-none md:grid md:self-start wide:self-center'
+const place = 'order-4 flex items-center gap-x-1 md:order-none md:grid md:self-start wide:self-center'
 
 function Running({ task }: { readonly task: Task }) {
   const lost = useSelector(selectLost)
-  // The row stays as high as it is.
   return (
-    <div className={classes(place, lost ? 'gap-1 md:gap-0' : 'gap-3 md:gap-1.5')}>
+    <div className={place}>
       {lost && <span className="text-meta/4 text-muted">{texts.lastKnown}</span>}
       <Status status="running" progress={task.progress} />
       {!lost && (
-        <Progress
-          percent={task.progress}
-          label={texts.progress}
-          className="w-14 rounded-[1px] bg-line md:w-19"
-        />
+        <Progress percent={task.progress} label={texts.progress} className="absolute inset-x-0 -bottom-px" />
       )}
     </div>
   )
@@ -95,7 +92,8 @@ function Place({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofProj
         </span>
       )}
       <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
-        {task.workingBranch ?? task.branch}
+        {/* Every working branch begins with the same word. */}
+        {(task.workingBranch ?? task.branch).replace(/^flightdeck\//, '')}
       </span>
     </div>
   )

@@ -3,6 +3,7 @@ import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../auth/authApi.ts'
 import { selectDeletions, withoutDeleted } from '../deletions/deletions.ts'
+import { isRunning } from './taskStatus.ts'
 import { recentTasksApi } from './recentTasksApi.ts'
 
 export function useRunningCount(): number {
@@ -14,7 +15,7 @@ export function useRunningCount(): number {
   const { running } = recentTasksApi.useRecentTasksQuery(undefined, {
     skip: !member,
     selectFromResult: ({ data }) => ({
-      running: withoutDeleted(data?.tasks, deleted)?.filter(({ status }) => status === 'running').length ?? 0,
+      running: withoutDeleted(data?.tasks, deleted)?.filter(isRunning).length ?? 0,
     }),
   })
   return member ? running : 0

@@ -1,13 +1,16 @@
 /** A labelled line of text: help below it, and when it is wrong a red border, an icon and the reason, tied to the input. */
 import { CircleAlert } from 'lucide-react'
-import { type ComponentProps, type ReactNode, useId } from 'react'
+import { type ComponentProps, type ReactNode, useId, useRef } from 'react'
 import { classes } from '../classes.ts'
+import { useLengthLimit } from './lengthLimit.ts'
 import { TextArea } from './TextArea.tsx'
 
-interface FieldProps extends Omit<ComponentProps<'input'>, 'size'> {
+interface FieldProps extends Omit<ComponentProps<'input'>, 'size' | 'maxLength'> {
   readonly label: string
   /** Keeps the label for assistive technology only, where an icon and a placeholder say the same. */
   readonly labelHidden?: boolean
+  /** Above it a sentence says how much is too long. */
+  readonly maxCharacters?: number
   readonly help?: string | undefined
   readonly error?: string | undefined
   readonly icon?: ReactNode
@@ -19,7 +22,8 @@ export function Field({
   label,
   labelHidden = false,
   help,
-  error,
+  error: given,
+  maxCharacters,
   icon,
   large = false,
   className,
@@ -27,6 +31,9 @@ export function Field({
 }: FieldProps) {
   const id = useId()
   const noteId = `${id}-note`
+  const frame = useRef<HTMLDivElement>(null)
+  const sentence = useLengthLimit(frame, rest.value, maxCharacters)
+  const error = sentence ?? given
   const noted = error !== undefined || help !== undefined
   return (
     <div className={className}>
@@ -34,6 +41,7 @@ export function Field({
         {label}
       </label>
       <div
+        ref={frame}
         className={classes(
           'flex items-center gap-2 rounded-control border px-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent',
           large ? 'h-11 md:h-10' : 'h-11 md:h-8',
@@ -70,7 +78,12 @@ export function Field({
 }
 
 /** A labelled text of several lines, which grows with what is in it. */
-export function AreaField(props: Omit<ComponentProps<typeof TextArea>, 'className' | 'interim'>) {
+interface AreaFieldProps extends Omit<ComponentProps<typeof TextArea>, 'className' | 'interim'> {
+  /** It is written in a markup whose columns and fences count. */
+  readonly mono?: boolean
+}
+
+export function AreaField({ mono = false, ...props }: AreaFieldProps) {
   return (
     <div>
       {/* The box has its name already. */}
@@ -78,7 +91,7 @@ export function AreaField(props: Omit<ComponentProps<typeof TextArea>, 'classNam
         {props.label}
       </p>
       <div className="rounded-control border border-control bg-panel p-2.5 has-focus-visible:outline-2 has-focus-visible:outline-accent">
-        <TextArea {...props} className="text-typed" />
+        <TextArea {...props} className={classes('text-typed', mono && 'font-mono md:text-code')} />
       </div>
     </div>
   )

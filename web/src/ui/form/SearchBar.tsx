@@ -5,6 +5,7 @@
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
 import type { ComponentProps, KeyboardEvent } from 'react'
 import { IconButton } from './IconButton.tsx'
+import { isComposingKey } from '../composition.ts'
 
 /** What the bar and its buttons are called. */
 export interface SearchBarNames {
@@ -33,7 +34,7 @@ interface SearchBarProps {
 export function SearchBar({ names, keys, words, onWords, said, nothing, onStep, onClose }: SearchBarProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that ends a composed character is not a wish to go on.
-    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' || isComposingKey(event.nativeEvent)) return
     event.preventDefault()
     onStep(event.shiftKey ? -1 : 1)
   }

@@ -4,14 +4,17 @@
  */
 import { useEffect, useRef, type ComponentProps, type Ref } from 'react'
 import { classes } from '../classes.ts'
+import { useLengthLimit } from './lengthLimit.ts'
 
-interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'ref' | 'rows' | 'value'> {
+interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'ref' | 'rows' | 'value' | 'maxLength'> {
   readonly label: string
   readonly value: string
   /** Pixels. */
   readonly minHeight: number
   /** Pixels; past it the box scrolls. */
   readonly maxHeight: number
+  /** Above it a sentence says how much is too long. */
+  readonly maxCharacters?: number
   /** Words that are on their way, shown muted behind the text and no part of it. */
   readonly interim?: string
   readonly ref?: Ref<HTMLTextAreaElement>
@@ -27,36 +30,46 @@ export function TextArea({
   value,
   placeholder,
   interim = '',
+  maxCharacters,
   ...rest
 }: TextAreaProps) {
   const box = useRef<HTMLDivElement>(null)
+  const sentence = useLengthLimit(box, value, maxCharacters)
   // What is spoken is at the end: it is kept in sight.
   useEffect(() => {
     if (interim !== '' && box.current !== null) box.current.scrollTop = box.current.scrollHeight
   }, [interim])
   return (
-    <div ref={box} className="grid grid-cols-1 overflow-y-auto overscroll-contain" style={{ maxHeight }}>
-      <div
-        aria-hidden="true"
-        // Not as text of the page, or it would be there twice; a last empty line needs something in it.
-        data-text={interim === '' ? `${value}\u200b` : value}
-        className={classes(
-          cell,
-          'pointer-events-none text-muted before:invisible before:content-[attr(data-text)]',
-          className,
-        )}
-        style={{ minHeight }}
-      >
-        {interim}
+    <>
+      <div ref={box} className="grid grid-cols-1 overflow-y-auto overscroll-contain" style={{ maxHeight }}>
+        <div
+          aria-hidden="true"
+          // Not as text of the page, or it would be there twice; a last empty line needs something in it.
+          data-text={interim === '' ? `${value}\u200b` : value}
+          className={classes(
+            cell,
+            'pointer-events-none text-muted before:invisible before:content-[attr(data-text)]',
+            className,
+          )}
+          style={{ minHeight }}
+        >
+          {interim}
+        </div>
+        <textarea
+          {...rest}
+          value={value}
+          placeholder={interim === '' ? placeholder : undefined}
+          aria-label={label}
+          aria-invalid={sentence !== undefined || rest['aria-invalid']}
+          rows={1}
+          className={classes(cell, 'resize-none overflow-hidden bg-transparent outline-none', className)}
+        />
       </div>
-      <textarea
-        {...rest}
-        value={value}
-        placeholder={interim === '' ? placeholder : undefined}
-        aria-label={label}
-        rows={1}
-        className={classes(cell, 'resize-none overflow-hidden bg-transparent outline-none', className)}
-      />
-    </div>
+      {sentence !== undefined && (
+        <p role="alert" className="p-1 text-meta text-bad">
+          {sentence}
+        </p>
+      )}
+    </>
   )
 }

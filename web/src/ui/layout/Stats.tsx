@@ -13,7 +13,13 @@ interface StatsProps {
 export function Stats({ stats, unknown, className }: StatsProps) {
   const four = stats.length === 4
   return (
-    <dl className={classes('grid', four ? 'grid-cols-2 md:grid-cols-4' : 'md:grid-cols-3', className)}>
+    <dl
+      className={classes(
+        'grid',
+        four ? 'grid-cols-2 md:grid-cols-4' : stats.length === 5 ? 'md:grid-cols-5' : 'md:grid-cols-3',
+        className,
+      )}
+    >
       {stats.map(({ name, value }) => (
         <div
           key={name}

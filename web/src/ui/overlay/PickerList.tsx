@@ -5,6 +5,7 @@ import { createPortal } from 'react-dom'
 import { classes } from '../classes.ts'
 import type { PickerListProps, PickerOption } from './pickerOptions.ts'
 import { placeBeside } from './placeBeside.ts'
+import { isComposingKey } from '../composition.ts'
 
 interface OpenListProps extends PickerListProps {
   readonly id: string
@@ -161,6 +162,7 @@ function FilterField({
   choose,
 }: OpenListProps & OptionList) {
   const onKeyDown = (event: KeyboardEvent) => {
+    if (isComposingKey(event.nativeEvent)) return
     const last = shown.length - 1
     const next = {
       ArrowDown: at >= last ? 0 : at + 1,

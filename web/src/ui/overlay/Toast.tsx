@@ -2,6 +2,7 @@
 import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
 import { Button } from '../form/Button.tsx'
 import { IconButton } from '../form/IconButton.tsx'
+import { Linked } from '../text/Linked.tsx'
 import { useCountdown } from './useCountdown.ts'
 
 export type ToastKind = 'success' | 'error' | 'warning' | 'info'
@@ -34,7 +35,11 @@ export function Toast({ kind, title, message, duration, action, closeLabel, onCl
         <Icon className={`mt-0.5 ${colours[kind]}`} />
         <div className="min-w-0 flex-1 wrap-anywhere">
           <p className="text-ui font-medium">{title}</p>
-          {message !== undefined && <p className="text-ui text-muted">{message}</p>}
+          {message !== undefined && (
+            <p className="text-ui text-muted">
+              <Linked text={message} />
+            </p>
+          )}
         </div>
         {action !== undefined && (
           <Button size="small" onClick={action.onClick} className="-my-0.5">

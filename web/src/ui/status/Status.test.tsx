@@ -25,6 +25,7 @@ test.each([
   ['running', 'Running', 'blue', 200, 240],
   ['completed', 'Completed', 'green', 120, 160],
   ['failed', 'Failed', 'red', 0, 20],
+  ['damaged', 'Record damaged', 'red', 0, 20],
   ['queued', 'Queued', 'neutral', 0, 360],
   ['cancelled', 'Cancelled', 'neutral', 0, 360],
 ] as const)('a task that is %s says %s, and is %s', (status, word, colour, from, to) => {

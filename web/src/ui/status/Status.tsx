@@ -1,10 +1,10 @@
 /** A status: an icon and its word in the status colour, on the plain surface. The icon alone keeps a hidden word. */
-import { Ban, CircleCheck, CircleDashed, CircleX, Clock } from 'lucide-react'
+import { Ban, CircleCheck, CircleDashed, CircleX, Clock, FileWarning } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
-/** Statuses of tasks and commands. */
-export type StatusName = 'pending' | 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
+/** Statuses of tasks and commands; `damaged` is that of a task whose record is. */
+export type StatusName = 'pending' | 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'damaged'
 
 interface StatusProps {
   readonly status: StatusName
@@ -26,6 +26,7 @@ const words: Record<StatusName, string> = {
   completed: 'Completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
+  damaged: 'Record damaged',
 }
 const colours: Record<StatusName, string> = {
   pending: 'text-warn',
@@ -34,6 +35,7 @@ const colours: Record<StatusName, string> = {
   completed: 'text-ok',
   failed: 'text-bad',
   cancelled: 'text-muted',
+  damaged: 'text-bad',
 }
 
 export function Status({
@@ -75,6 +77,8 @@ function StatusIcon({ status, progress, small }: Pick<StatusProps, 'status' | 'p
       return <CircleX className={size} />
     case 'cancelled':
       return <Ban className={size} />
+    case 'damaged':
+      return <FileWarning className={size} />
   }
 }
 

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { age, dayLabel, messageTime, shortDate } from './clock.ts'
+import { dateAndTime, dayOf, fullDate, lasting, zoneAt } from './dates.ts'
 
 const at = '2026-03-10T09:05:00'
 const seconds = (count: number) => Date.parse(at) + 1_000 * count
@@ -30,3 +31,30 @@ test('a date is a short month and day, or N/A', () => {
   expect(shortDate(at)).toBe('Mar 10')
   for (const none of [null, undefined, '', 'soon']) expect(shortDate(none)).toBe('N/A')
 })
+
+describe('a date with its zone', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  test.each([
+    [0, 'UTC'],
+    [-60, 'UTC+1'],
+    [210, 'UTC−3:30'],
+  ])('%i minutes from UTC is %s', (minutes, zone) => {
+    vi.spyOn(Date.prototype, 'getTimezoneOffset').mockReturnValue(minutes)
+    expect(zoneAt(at)).toBe(zone)
+    expect(dateAndTime(at)).toBe(`Mar 10, 2026, 09:05:00 ${zone}`)
+  })
+
+  test('a day is told from another by its year too', () => {
+    expect(fullDate(at)).toBe('Tuesday, March 10, 2026')
+    expect(dayOf(at)).toBe(dayOf('2026-03-10T23:59:00'))
+    expect(dayOf(at)).not.toBe(dayOf('2025-03-10T09:05:00'))
+  })
+})
+
+test.each([
+  [40_000, '40 s'],
+  [500_000, '8 min'],
+  [7_500_000, '2 h 05 min'],
+  [100 * 3_600_000, '4 d 4 h'],
+])('%i ms last %s', (ms, words) => expect(lasting(ms)).toBe(words))

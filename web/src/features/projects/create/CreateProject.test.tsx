@@ -78,6 +78,11 @@ describe('importing a repository', () => {
     fireEvent.click(await screen.findByRole('radio', { name: /ada\/engine/ }))
     submit('Import from GitHub')
     expect(await screen.findByText('It is a project already.')).toBeTruthy()
+    // github 3 (SSO): its link can be followed.
+    const link = 'https://github.com/orgs/acme/sso?authorization_request=A1'
+    server.answer({ 'POST /projects': () => refusal(422, `Open ${link}, then try again.`) })
+    submit('Import from GitHub')
+    expect((await screen.findByRole('link', { name: link })).getAttribute('href')).toBe(link)
     server.answer({ 'POST /projects': () => refusal(500) })
     submit('Import from GitHub')
     expect(await screen.findByText('Failed to create project')).toBeTruthy()

@@ -3,8 +3,10 @@ import { Lock, Search } from 'lucide-react'
 import { type FormEvent, useId, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Repository } from '#domain/api/projects.schema.ts'
-import { reasonOf } from '../../../api/fault.ts'
+import { reasonOf, retryAtOf } from '../../../api/fault.ts'
 import { Button, ButtonLink } from '../../../ui/form/Button.tsx'
+import { Linked } from '../../../ui/text/Linked.tsx'
+import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
@@ -94,7 +96,7 @@ export function ImportRepository() {
           {selected !== undefined && <OutOfReach repository={selected} access={access} />}
           {refused !== undefined && (
             <Note kind="error" className="mb-3">
-              {reasonOf(refused, texts.notCreated)}
+              <Linked text={reasonOf(refused, texts.notCreated)} />
             </Note>
           )}
           <div className="flex justify-end">
@@ -177,9 +179,14 @@ function NotListed({ listing }: { readonly listing: ReturnType<typeof useReposit
       className="mt-3"
       action={
         isConnected ? (
-          <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+          <WaitingButton
+            until={retryAtOf(error)}
+            size="small"
+            busy={isFetching}
+            onClick={() => void refetch()}
+          >
             {texts.tryAgain}
-          </Button>
+          </WaitingButton>
         ) : (
           <ButtonLink to="/settings?tab=github" size="small">
             {texts.create.connect}

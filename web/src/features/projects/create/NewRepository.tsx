@@ -47,7 +47,7 @@ export function NewRepository() {
         <Field
           label={texts.create.name}
           value={name}
-          maxLength={100}
+          maxCharacters={100}
           autoCapitalize="off"
           autoComplete="off"
           spellCheck={false}
@@ -56,7 +56,7 @@ export function NewRepository() {
         <Field
           label={texts.create.description}
           value={description}
-          maxLength={350}
+          maxCharacters={350}
           onChange={(event) => setDescription(event.target.value)}
         />
         <Checkbox checked={isPrivate} onChange={setPrivate}>

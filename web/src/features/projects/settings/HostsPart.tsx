@@ -31,7 +31,7 @@ export function HostsPart({ projectId, settings, suggestions }: HostsPartProps) 
       <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
         <Lines
           label={texts.hosts.label}
-          maxLength={52_000}
+          maxCharacters={52_000}
           value={written}
           error={refused && sentenceFor(refused, egress)}
           onChange={setWritten}

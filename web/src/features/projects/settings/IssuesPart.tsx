@@ -36,7 +36,7 @@ export function IssuesPart({ projectId, settings: { issues, issueDecisions, issu
               label={texts.issues.label}
               help={texts.issues.labelHelp}
               required
-              maxLength={issueLimits.labelLength}
+              maxCharacters={issueLimits.labelLength}
               value={rule.label}
               error={refused?.field?.includes('label') ? refused.message : undefined}
               onChange={({ target }) => setRule({ ...rule, label: target.value })}

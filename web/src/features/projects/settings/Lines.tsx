@@ -7,7 +7,7 @@ interface LinesProps {
   readonly label: string
   readonly value: string
   readonly placeholder?: string
-  readonly maxLength: number
+  readonly maxCharacters: number
   readonly help?: string
   readonly error?: string | undefined
   readonly onChange: (value: string) => void

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { expect, test } from 'vitest'
-import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
+import { describe, expect, test } from 'vitest'
+import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { openPage } from '../../../../../tests/client/page.tsx'
 import { projectOf } from '../../../../../tests/client/samples.ts'
 import { json } from '../../../../../tests/client/server.ts'
@@ -14,6 +14,9 @@ const settings: ShownSettings = {
   secrets: [{ name: 'TOKEN', forAgent: true, updatedAt: project.createdAt }],
   egress: ['example.org'],
   modelFetches: false,
+  allowedFilters: ['lfs'],
+  draftPullRequests: false,
+  submodules: ['ada/lib'],
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
   issues: { on: false, label: 'flightdeck', mentions: true },
   issuesUnread: null,
@@ -26,6 +29,7 @@ const suggestions = [
 const answers = {
   [`GET ${path}`]: { project },
   [`GET ${path}/settings`]: { settings, suggestions },
+  [`GET ${path}/repository`]: { repository: null },
   [`PUT ${path}/settings`]: { settings },
 }
 const open = async () => {
@@ -47,6 +51,21 @@ test('a part that is not changed cannot be saved, and is saved alone when it is'
   fireEvent.change(screen.getByLabelText('Setup command'), { target: { value: 'make' } })
   save('Setup')
   expect(await sent()).toEqual({ setupCommand: 'make' })
+})
+
+test('a setup script and a secret that are too long stay whole, say by how much, and are not sent', async () => {
+  const { part, save, server } = await open()
+  fireEvent.change(screen.getByLabelText('Setup command'), { target: { value: 'm'.repeat(10_001) } })
+  expect(screen.getByLabelText('Setup command')).toHaveProperty('value.length', 10_001)
+  part('Setup').getByText('Too long by 1: at most 10,000 characters fit.')
+  save('Setup')
+  const secret = (label: string, value: string) =>
+    fireEvent.change(part('Secrets').getByLabelText(label), { target: { value } })
+  secret('Name', 'KEY')
+  secret('Value', 'k'.repeat(40_000))
+  part('Secrets').getByText('Too long by 7,232: at most 32,768 characters fit.')
+  fireEvent.click(part('Secrets').getByText('Set Secret'))
+  expect(server.asked.filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
 test('variables are added, changed and taken away', async () => {
@@ -168,4 +187,96 @@ test('before the first issue there is a sentence in its place, where issues beco
   })
   const latest = within(await screen.findByRole('region', { name: 'Latest issues' }))
   expect(latest.getByText('No issue has asked for a task yet.')).toBeTruthy()
+})
+
+test('repository F1: filters that may go unapplied are sent as a list of names', async () => {
+  const { part, save, sent } = await open()
+  const box = part('Unfiltered Files').getByLabelText('Filters that may go unapplied')
+  expect(box).toHaveProperty('value', 'lfs')
+  fireEvent.change(box, { target: { value: 'lfs\ngit-crypt, lfs' } })
+  save('Unfiltered Files')
+  expect(await sent()).toEqual({ allowedFilters: ['lfs', 'git-crypt'] })
+})
+
+test('github gap 10: drafts are opened by tasks once that is switched on', async () => {
+  const { part, save, sent } = await open()
+  const box = part('Pull Requests').getByRole('checkbox')
+  expect(box).toHaveProperty('checked', false)
+  fireEvent.click(box)
+  save('Pull Requests')
+  expect(await sent()).toEqual({ draftPullRequests: true })
+})
+
+describe('the repository', () => {
+  const submodule = (
+    path: string,
+    repository: string,
+    access: ShownRepository['submodules'][number]['access'],
+  ) => ({ path, repository, access })
+  const of = (repository: Partial<ShownRepository>) => ({
+    ...answers,
+    [`GET ${path}/repository`]: {
+      repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false, ...repository },
+    },
+  })
+  const opened = async (repository: Partial<ShownRepository>) => {
+    const server = openPage(`${path}/settings`, { answers: of(repository) })
+    const part = within(await screen.findByRole('region', { name: 'Repository' }))
+    await waitFor(() => expect(part.queryByText('Looking at the repository...')).toBeNull())
+    return { server, part }
+  }
+
+  test('repository F2: one that was not looked at yet says so', async () => {
+    const { part } = await open()
+    expect(await part('Repository').findByText('Not known yet. The next task will show it.')).toBeTruthy()
+  })
+
+  test('repository F2: a plain one has nothing to tell', async () => {
+    const { part } = await opened({})
+    expect(part.getByText('No submodules, no filters, and the whole history: as in any clone.')).toBeTruthy()
+  })
+
+  test('repository F2: submodules are told of with what is fetched and why not, and private ones are chosen with one click', async () => {
+    const { server, part } = await opened({
+      submodules: [
+        submodule('open', 'ada/open', 'public'),
+        submodule('lib', 'Ada/Lib', 'private'),
+        submodule('core', 'Ada/Core', 'private'),
+        submodule('far', 'https://example.com/x/far.git', 'elsewhere'),
+        submodule('gone', 'grace/gone', 'hidden'),
+      ],
+      submoduleCount: 7,
+    })
+    const rowOf = (name: string) => part.getByText(name).closest('li')?.textContent
+    expect(rowOf('open')).toContain('Fetched: it is public.')
+    expect(rowOf('lib')).toContain("Fetched with your access, as this project's owner chose.")
+    expect(rowOf('core')).toContain('Not fetched: it is private.')
+    expect(rowOf('far')).toContain('Not fetched: it is on another host.')
+    expect(rowOf('gone')).toContain('Not fetched: your account may not read it')
+    part.getByText('2 more submodules are not shown.')
+    fireEvent.click(part.getByText('Fetch these submodules'))
+    await waitFor(() => expect(server.of(`PUT ${path}/settings`)).toHaveLength(1))
+    expect(server.of(`PUT ${path}/settings`)[0]?.body).toEqual({ submodules: ['ada/lib', 'ada/core'] })
+  })
+
+  test('repository F2: what was chosen is taken back with one click', async () => {
+    const { server, part } = await opened({
+      submodules: [submodule('lib', 'ada/lib', 'private')],
+      submoduleCount: 1,
+    })
+    expect(part.queryByText('Fetch these submodules')).toBeNull()
+    fireEvent.click(part.getByText('Stop fetching private submodules'))
+    await waitFor(() => expect(server.of(`PUT ${path}/settings`)).toHaveLength(1))
+    expect(server.of(`PUT ${path}/settings`)[0]?.body).toEqual({ submodules: [] })
+  })
+
+  test('repository F1, F2: Git LFS, other filters and a shallow history are told of', async () => {
+    const { part } = await opened({ filters: ['lfs', 'git-crypt', 'sops'], isShallow: true })
+    const facts = [
+      /^Git LFS: /,
+      /^Files go through a filter that is not run here \(git-crypt, sops\)/,
+      /^Shallow: /,
+    ]
+    for (const fact of facts) expect(part.getByText(fact)).toBeTruthy()
+  })
 })

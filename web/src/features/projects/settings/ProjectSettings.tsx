@@ -1,17 +1,21 @@
 /** How the tasks of a project run: setup, variables, secrets, and what the network is. */
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
+import { isUnknown } from '../../../api/isUnknown.ts'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { Button, ButtonLink } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Page } from '../../../ui/layout/Page.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { useProjectQuery } from '../projectsApi.ts'
+import { DraftsPart } from './DraftsPart.tsx'
 import { faults } from './faultTexts.ts'
 import { FeedbackPart } from './FeedbackPart.tsx'
+import { FiltersPart } from './FiltersPart.tsx'
 import { HostsPart } from './HostsPart.tsx'
 import { IssuesPart } from './IssuesPart.tsx'
 import { useProjectSettingsQuery } from './projectSettingsApi.ts'
+import { RepositoryPart } from './RepositoryPart.tsx'
 import { SecretsPart } from './SecretsPart.tsx'
 import { SetupPart } from './SetupPart.tsx'
 import { texts } from './texts.ts'
@@ -42,9 +46,11 @@ export function ProjectSettings() {
           <Note
             kind="error"
             action={
-              <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-                {texts.tryAgain}
-              </Button>
+              !isUnknown(error) && (
+                <Button size="small" busy={isFetching} onClick={() => void refetch()}>
+                  {texts.tryAgain}
+                </Button>
+              )
             }
           >
             {reasonOf(error, faults.notFetched)}
@@ -55,8 +61,11 @@ export function ProjectSettings() {
           <SetupPart projectId={projectId} settings={data.settings} />
           <VariablesPart projectId={projectId} settings={data.settings} />
           <SecretsPart projectId={projectId} settings={data.settings} />
+          <DraftsPart projectId={projectId} settings={data.settings} />
           <FeedbackPart projectId={projectId} settings={data.settings} />
           <IssuesPart projectId={projectId} settings={data.settings} />
+          <RepositoryPart projectId={projectId} settings={data.settings} />
+          <FiltersPart projectId={projectId} settings={data.settings} />
           <HostsPart projectId={projectId} settings={data.settings} suggestions={data.suggestions} />
         </>
       )}

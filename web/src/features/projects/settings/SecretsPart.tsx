@@ -115,7 +115,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
         autoCapitalize="off"
         autoComplete="off"
         spellCheck={false}
-        maxLength={100}
+        maxCharacters={100}
         value={name}
         error={refused?.field === 'name' ? refused.message : undefined}
         onChange={(event) => setName(event.target.value)}
@@ -124,7 +124,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
       <Lines
         label={texts.secrets.value}
         help={texts.secrets.valueHelp}
-        maxLength={32_768}
+        maxCharacters={32_768}
         value={value}
         error={refused?.field === 'value' ? refused.message : undefined}
         onChange={setValue}

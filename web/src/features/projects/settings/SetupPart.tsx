@@ -19,7 +19,7 @@ export function SetupPart({ projectId, settings }: PartOfProject) {
         <Lines
           label={texts.setup.label}
           placeholder={texts.setup.placeholder}
-          maxLength={10_000}
+          maxCharacters={10_000}
           value={setupCommand}
           error={refused?.message}
           onChange={setSetupCommand}

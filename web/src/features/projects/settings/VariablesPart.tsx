@@ -50,7 +50,7 @@ export function VariablesPart({ projectId, settings }: PartOfProject) {
                 autoCapitalize="off"
                 autoComplete="off"
                 spellCheck={false}
-                maxLength={100}
+                maxCharacters={100}
                 value={row.name}
                 error={errorOf(index, 'name')}
                 onChange={(event) => change(row.key, { name: event.target.value })}

@@ -2,6 +2,7 @@
 import { projectSettingsRoutes } from '#domain/api/projectSettings.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
+  getProjectRepository,
   getProjectSettings,
   removeProjectSecret,
   setProjectSecret,
@@ -24,6 +25,13 @@ export const projectSettingsApi = api.injectEndpoints({
           fallback: faults.notFetched,
         }),
       providesTags: (_answer, _error, id) => [tagOf(id)],
+    }),
+    projectRepository: build.query<AnswerOf<typeof getProjectRepository>, string>({
+      query: (projectId) =>
+        requestOf<typeof getProjectRepository>(projectSettingsRoutes.getProjectRepository, {
+          params: { projectId },
+          fallback: faults.notFetched,
+        }),
     }),
     updateProjectSettings: build.mutation<
       AnswerOf<typeof updateProjectSettings>,
@@ -63,8 +71,12 @@ export const projectSettingsApi = api.injectEndpoints({
   }),
 })
 
+/** How long what was read of a repository is shown without asking again. */
+export const refreshAfterSeconds = 60
+
 export const {
   useProjectSettingsQuery,
+  useProjectRepositoryQuery,
   useUpdateProjectSettingsMutation,
   useSetProjectSecretMutation,
   useRemoveProjectSecretMutation,

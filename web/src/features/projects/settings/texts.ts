@@ -89,11 +89,47 @@ export const texts = {
       refused: 'No task could be made.',
     },
   },
+  drafts: {
+    title: 'Pull Requests',
+    why: 'A task opens a draft of its pull request by itself once a turn has changed something, and each later turn updates it. The work is pushed before anybody has looked at it. Whoever reviews it marks the draft as ready on the task page or on GitHub.',
+    label: 'Open a draft after the first turn that changes something',
+  },
+  repository: {
+    title: 'Repository',
+    why: 'What is not as in a plain clone, by the default branch as it was last fetched.',
+    looking: 'Looking at the repository...',
+    unknown: 'Not known yet. The next task will show it.',
+    plain: 'No submodules, no filters, and the whole history: as in any clone.',
+    submodules: (count: number) => (count === 1 ? '1 submodule' : `${count} submodules`),
+    notShown: (count: number) =>
+      count === 1 ? '1 more submodule is not shown.' : `${count} more submodules are not shown.`,
+    access: {
+      public: 'Fetched: it is public.',
+      chosen: "Fetched with your access, as this project's owner chose.",
+      private: 'Not fetched: it is private.',
+      hidden: 'Not fetched: your account may not read it, or it does not exist.',
+      elsewhere: 'Not fetched: it is on another host.',
+      unknown: 'Fetched if it is public: the code host was not asked.',
+    },
+    fetch: 'Fetch these submodules',
+    fetchWhy:
+      'Each new workspace then has the private submodules too, as long as your account may read them. Agents can read them, and no token is given to them.',
+    stop: 'Stop fetching private submodules',
+    lfs: 'Git LFS: files are pointers in workspaces, and new content is uploaded with the work.',
+    filters: (names: string) =>
+      `Files go through a filter that is not run here (${names}): they are as they are stored, and new content of them is published only if you allow it below.`,
+    shallow: 'Shallow: only the end of the history is here.',
+  },
+  filters: {
+    title: 'Unfiltered Files',
+    why: "Files that the repository's attributes give to a filter, such as git-crypt or sops, are not published, because Flightdeck does not run filters: what is encrypted by one would be pushed as plain text. Only Git LFS is supported: its files are uploaded where the code host has it. Filters listed here may go unapplied, and their files are published as the agent wrote them. One name per line.",
+    label: 'Filters that may go unapplied',
+  },
   hosts: {
     title: 'Network',
     why: "Agents and commands can reach the code host and the hosts listed here. One host per line, for example example.org, *.example.org or example.org:8443. Default ports: 80 and 443. On the local code host they can read only this project's repository; list others as owner/name.",
     label: 'Allowed hosts',
-    suggested: "Suggested for this repository's package managers:",
+    suggested: "Suggested for this repository's package managers and submodules:",
     add: (host: string) => `Add ${host}`,
     modelFetches: 'Allow web access through the model provider',
     modelFetchesWhy:

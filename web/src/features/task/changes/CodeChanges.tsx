@@ -86,7 +86,7 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
       onReading={changes.setReading}
       notes={
         <Notes
-          truncated={shown.truncated === true}
+          said={shown.truncated === true ? texts.truncated : shown.message}
           stale={changes.isStale}
           onRefresh={() => changes.hold(newest)}
         />
@@ -112,17 +112,17 @@ function useHeldChanges(newest: unknown) {
 }
 
 interface NotesProps {
-  readonly truncated: boolean
+  readonly said: string | undefined
   readonly stale: boolean
   readonly onRefresh: () => void
 }
 
-function Notes({ truncated, stale, onRefresh }: NotesProps) {
+function Notes({ said, stale, onRefresh }: NotesProps) {
   return (
     <>
-      {truncated && (
+      {said !== undefined && (
         <Note kind="warning" className="m-3 flex-none">
-          {texts.truncated}
+          {said}
         </Note>
       )}
       {stale && (

@@ -2,12 +2,14 @@
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { isMac, keyCaps } from '../../../actions/keys.ts'
+import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { KeyCap } from '../../../ui/text/KeyCap.tsx'
 import type { DiffLine } from './diff/parseDiff.ts'
 import { placeOf, quoteOf } from './quote.ts'
 import { splitName } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
+import { isComposingKey } from '../../../ui/composition.ts'
 
 interface CommentBoxProps {
   readonly fileName: string
@@ -25,12 +27,13 @@ export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCan
   const { place, isBefore } = placeOf(lines)
   const name = `${splitName(fileName).name}:${place}`
   const most = limits.messageLength - quoteOf(fileName, lines).length - 2
-  const empty = text.trim() === ''
+  const why = tooLong(text, most)
+  const maySend = text.trim() !== '' && why === undefined
   // It was asked for: what is typed next belongs in it.
   useEffect(() => box.current?.focus({ preventScroll: true }), [])
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !empty) onSend()
+    if (isComposingKey(event.nativeEvent)) return
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) onSend()
     else if (event.key === 'Escape') onCancel()
     else return
     event.preventDefault()
@@ -57,17 +60,22 @@ export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCan
           aria-labelledby={head}
           placeholder={texts.commentPlaceholder}
           rows={2}
-          maxLength={most}
+          aria-invalid={why !== undefined}
           value={text}
           onChange={(event) => onText(event.target.value)}
           onKeyDown={onKeyDown}
           className="block field-sizing-content max-h-50 min-h-12 w-full resize-none bg-transparent px-3 py-2 text-typed outline-none"
         />
+        {why !== undefined && (
+          <p role="alert" className="px-3 pb-2 text-meta text-bad">
+            {why}
+          </p>
+        )}
         <div className="flex justify-end gap-2 px-2 pb-2">
           <Button kind="ghost" size="small" onClick={onCancel}>
             {texts.cancel}
           </Button>
-          <Button kind="primary" size="small" disabled={empty} onClick={onSend}>
+          <Button kind="primary" size="small" disabled={!maySend} title={why} onClick={onSend}>
             {texts.send}
             <span className="hidden items-center gap-1 md:inline-flex" aria-hidden="true">
               {keyCaps('mod+enter', isMac()).map((cap) => (

@@ -5,11 +5,14 @@ import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../ui/form/Button.tsx'
+import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
+import { Linked } from '../../../ui/text/Linked.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { tellsOfLostAccess } from '../../github/lostAccess.ts'
+import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { unread } from '../folded.ts'
 import { LastTurnActions, UndoneTurns, type FinishedTurn } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
@@ -53,7 +56,9 @@ export function ChatHistory(props: ChatHistoryProps) {
   const news = useUnread(entries, following)
   const isReplayed = useReplayed() !== null
   const { busy, failed, show } = earlier
-  const failure = !searching && task.status === 'failed' ? task.failure : null
+  const isDamaged = isRecordDamaged(task)
+  const isFixed = isReplayed || isDamaged
+  const failure = !searching && task.status === 'failed' && !isDamaged ? task.failure : null
   // A search covers the whole history.
   useEffect(() => {
     if (searching && chat.before !== null && !busy && !failed) show('all')
@@ -84,29 +89,24 @@ export function ChatHistory(props: ChatHistoryProps) {
               {chat.load.fault.message || taskTexts.chatNotFetched}
             </Note>
           )}
-          {task.unreadable && (
-            <Note kind="error" className="m-4">
-              {texts.chat.unreadable(task.unreadable.reason)}
-            </Note>
-          )}
           {earlier.more && entries.length > 0 && <ShowEarlier earlier={earlier} />}
           <Entries
             {...props}
             drawn={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
-          {tellsOfLostAccess(task) && !isReplayed && (
+          {tellsOfLostAccess(task) && !isFixed && (
             <Suspense fallback={null}>
               <Reconnect task={task} />
             </Suspense>
           )}
-          <UndoneTurns task={task} />
-          {task.prNumber !== null && !isReplayed && (
+          {!isDamaged && <UndoneTurns task={task} />}
+          {task.prNumber !== null && !isFixed && (
             <Suspense fallback={null}>
               <FeedbackCards task={task} />
             </Suspense>
           )}
-          <LastTurnActions turn={lastTurn(entries, task)} />
+          <LastTurnActions turn={isDamaged ? null : lastTurn(entries, task)} />
         </div>
       </div>
       {!following && <JumpToEnd news={news} onJump={jumpToEnd} />}
@@ -209,14 +209,24 @@ function Failure({ task, reason }: { readonly task: Task; readonly reason: strin
       className="mx-4 mt-4"
       action={
         isReplayed ? undefined : (
-          <Button size="small" busy={retrying} busyLabel={texts.chat.retrying} onClick={retry}>
+          <WaitingButton
+            until={task.failure?.retryAt === undefined ? null : Date.parse(task.failure.retryAt)}
+            size="small"
+            busy={retrying}
+            busyLabel={texts.chat.retrying}
+            onClick={retry}
+          >
             {texts.chat.retry}
-          </Button>
+          </WaitingButton>
         )
       }
     >
       <b className="font-medium">{texts.chat.failed}</b>
-      {reason !== '' && <span className="block">{reason}</span>}
+      {reason !== '' && (
+        <span className="block">
+          <Linked text={reason} />
+        </span>
+      )}
     </Note>
   )
 }

@@ -9,6 +9,7 @@ import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../../tests/client/server.ts'
 import { selectNotifications } from '../../notifications/notifications.ts'
 import { historyPage } from '../taskApi.ts'
+import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
 
 const task = taskOf(1)
@@ -63,14 +64,54 @@ test('a message that waits is found too, where it waits', async () => {
   expect(waits.hasAttribute('data-searched')).toBe(true)
 })
 
-test('a history that cannot be read on says so, with the reason, above what there is', async () => {
-  const damaged = taskOf(1, { unreadable: { revision: 7, reason: 'broken_chain' } })
-  const messages = [messageOf(1, { message: 'Add a date' })]
-  openPage(at, { answers: { ...openTaskAnswers(damaged), [`GET ${at}/chat`]: { messages, version: 1 } } })
-  await screen.findByText('Add a date')
-  expect(
-    (await chat()).getByText(/^Part of this history cannot be read.*a record was changed or removed/),
-  ).toBeTruthy()
+describe('recorder H7: the page of a task whose record is damaged', () => {
+  const damaged = (stream?: 'task' | 'terminal') =>
+    taskOf(1, {
+      status: 'running',
+      execution: { ...execution, endedAt: null },
+      unreadable: { ...(stream && { stream }), revision: 7, reason: 'broken_chain' },
+    })
+  const messages = [
+    messageOf(1, { message: 'Add a date', status: 'running', executionId: executionId(1) }),
+    messageOf(2, { message: 'And a time', status: 'queued', executionId: null }),
+  ]
+  const openDamaged = (stream?: 'task' | 'terminal') =>
+    openPage(at, {
+      answers: { ...openTaskAnswers(damaged(stream)), [`GET ${at}/chat`]: { messages, version: 1 } },
+    })
+
+  test('says so in a banner that no panel scrolls away, with the reason', async () => {
+    openDamaged()
+    const banner = (await screen.findByText('The record of this task is damaged.')).closest('[role=alert]')
+    expect(banner?.textContent).toContain('From event 7 on, a record was changed or removed.')
+    expect(banner?.closest('.overflow-y-auto')).toBeNull()
+  })
+
+  test('has that status, and no clock, Stop, Cancel, Create PR or composer', async () => {
+    openDamaged()
+    await screen.findByText('Add a date')
+    expect(screen.getAllByText('Record damaged').length).toBeGreaterThan(0)
+    expect(document.querySelectorAll('[data-status=running]')).toHaveLength(0)
+    expect(screen.getByRole('region', { name: 'Task' }).textContent).not.toMatch(/\d+s/)
+    for (const name of [/^Stop/, /^Cancel/, /^Create PR/, /^Update PR/, /^Send/, /^Retry/])
+      expect(screen.queryAllByRole('button', { name })).toEqual([])
+    expect(screen.queryByRole('textbox')).toBeNull()
+    expect(screen.queryByRole('progressbar')).toBeNull()
+  })
+
+  test('shows what waited as it was written', async () => {
+    openDamaged()
+    expect(await screen.findByText('And a time')).toBeTruthy()
+  })
+
+  test('goes on as before where only the record of its output is damaged', async () => {
+    openDamaged('terminal')
+    const banner = (await screen.findByText('The record of the output is damaged.')).closest('[role=status]')
+    expect(banner).not.toBeNull()
+    expect(screen.queryByText('Record damaged')).toBeNull()
+    expect(screen.getAllByRole('textbox').length).toBeGreaterThan(0)
+    expect(screen.getAllByRole('button', { name: /^Cancel/ }).length).toBeGreaterThan(0)
+  })
 })
 
 test('what an agent does is not shown before what it was asked for', async () => {
@@ -126,6 +167,18 @@ test('a chat in which nothing was said says what to do', async () => {
   expect(await screen.findByText('No messages yet')).toBeTruthy()
   const why = 'Start a conversation or execute a command to begin collaborating on this task.'
   expect(screen.getByText(why)).toBeTruthy()
+})
+
+test('github 3.2, 3 (SSO): a turn that failed has the links of its reason, and counts down what GitHub asks to wait', async () => {
+  const link = 'https://github.com/orgs/acme/sso?authorization_request=A1'
+  const retryAt = new Date(Date.now() + 2_500).toISOString()
+  const failure = { code: 'code_host', reason: `Open ${link}, then try again.`, retryAt }
+  openPage(at, { answers: openTaskAnswers(taskOf(1, { status: 'failed', failure })) })
+  expect((await screen.findByRole('link', { name: link })).getAttribute('href')).toBe(link)
+  const waiting = screen.getByRole('button', { name: /^Try again in \ds$/ })
+  expect(waiting).toHaveProperty('disabled', true)
+  await waitFor(() => expect(screen.queryByRole('timer')).toBeNull(), { timeout: 10_000 })
+  expect(screen.getByRole('button', { name: texts.chat.retry })).toHaveProperty('disabled', false)
 })
 
 test('each message shows whose it is and how it fares, and is copied or its task deleted by a menu', async () => {

@@ -12,6 +12,7 @@ import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { AgentPicker, useAgentOptions } from '../../agents/AgentPicker.tsx'
+import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useReplayed } from '../replayed.ts'
@@ -41,6 +42,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const search = useChatSearch({ entries, queue, panel, hasFocus })
   const follow = useFollowEnd()
   const replayed = useReplayed()
+  const isDamaged = isRecordDamaged(task)
   const send = useSendMessage(task.id, open.reload)
   const agentChoice = useMemo(
     () =>
@@ -58,7 +60,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
       className="flex min-h-0 flex-1 flex-col"
     >
       {headed ? (
-        <Header agent={agent} onAgent={replayed ? null : setAgent}>
+        <Header agent={agent} onAgent={replayed || isDamaged ? null : setAgent}>
           {searchButton}
         </Header>
       ) : (
@@ -80,7 +82,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
       {!replayed && <Announcer status={task.status} entries={entries} />}
       {replayed ? (
         <replayed.Dock queue={queue} />
-      ) : (
+      ) : isDamaged ? null : (
         <ChatComposer
           task={task}
           agent={agent}
@@ -177,7 +179,10 @@ interface HeaderProps {
 }
 
 function Header({ agent, onAgent, children }: HeaderProps) {
-  const options = useAgentOptions()
+  // Two are always there to choose; of others only those that can run.
+  const options = useAgentOptions().filter(
+    ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
+  )
   return (
     <div className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
       <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>

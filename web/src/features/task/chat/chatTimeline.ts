@@ -2,6 +2,7 @@
  * The chat as it is read: messages, and turns of an agent with what it did and said in one, in the order of the log.
  * A message waits below the chat until its turn begins, and then stands at the head of it. Pure.
  */
+import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -66,7 +67,10 @@ const groupedWithin = 5 * 60_000
 /** Sorts after every position. */
 const last = '~'
 
-export function chatTimeline({ task, messages, logs, moreLogs, writing, sent }: ChatMaterial): Arranged {
+export function chatTimeline(material: ChatMaterial): Arranged {
+  const { task, messages, logs, moreLogs, writing, sent } = isRecordDamaged(material.task)
+    ? withoutGoingOn(material)
+    : material
   const visible = messages.filter(({ isVisible }) => isVisible)
   const running = runningExecution(task)
   const turns = turnsOf({ task, messages: visible, logs, moreLogs: moreLogs ?? false, writing, running })
@@ -87,6 +91,23 @@ export function chatTimeline({ task, messages, logs, moreLogs, writing, sent }: 
   const entries: ChatEntry[] = placed.map(({ entry }) => entry)
   for (const each of sent) entries.push({ kind: 'sent', key: each.id, at: each.sentAt, sent: each })
   return { entries: grouped(entries), queue }
+}
+
+/** Of a damaged record nobody knows how what it says last went on: nothing of it waits or runs. */
+function withoutGoingOn(material: ChatMaterial): ChatMaterial {
+  const over = <Status extends string>(status: Status) =>
+    status === 'queued' || status === 'running' ? ('cancelled' as const) : status
+  return {
+    ...material,
+    task: { ...material.task, status: 'failed' },
+    messages: material.messages.map((message) => ({
+      ...message,
+      status: over(message.status),
+      commandStatus: over(message.commandStatus),
+    })),
+    logs: material.logs.map((log) => ({ ...log, status: over(log.status) })),
+    writing: [],
+  }
 }
 
 /** The entries without why the last turn failed: that stands below them, with the way to try it again. */

@@ -1,15 +1,4 @@
 /** What the chat of a task says. */
-import type { Task } from '#domain/api/tasks.schema.ts'
-const unreadable: Readonly<Record<NonNullable<Task['unreadable']>['reason'], string>> = {
-  unknown_kind: 'a newer version wrote it',
-  newer_version: 'a newer version wrote it',
-  wrong_shape: 'a record is damaged',
-  cannot_be_opened: 'a record is damaged, or its key is missing',
-  broken_chain: 'a record was changed or removed',
-  truncated: 'its beginning was removed',
-  deleted: 'its records were removed',
-}
-
 export const texts = {
   chat: {
     title: 'Task Chat',
@@ -30,8 +19,7 @@ export const texts = {
     more: 'Show more',
     less: 'Show less',
     erased: 'This message was erased.',
-    unreadable: (reason: NonNullable<Task['unreadable']>['reason']) =>
-      `Part of this history cannot be read, so nothing can be added to it: ${unreadable[reason]}. Ask the operator of this server to look at it.`,
+    retryIn: (left: string) => `${left} left`,
     latest: 'Jump to latest',
     unread: (count: number) => `${count} new`,
     reading: 'reading earlier messages',

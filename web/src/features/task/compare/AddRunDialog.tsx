@@ -1,8 +1,10 @@
 /** Asks for the agent, the model and the message of another run. */
 import { useState } from 'react'
+import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { newId } from '../../../api/newId.ts'
+import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { AreaField } from '../../../ui/form/Field.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
@@ -57,7 +59,7 @@ export function AddRunDialog({
           <Button
             kind="primary"
             busy={isLoading}
-            disabled={message.trim() === ''}
+            disabled={message.trim() === '' || tooLong(message, limits.descriptionLength) !== undefined}
             onClick={() => void start()}
           >
             {words.confirm}
@@ -82,7 +84,7 @@ export function AddRunDialog({
           label={words.message}
           minHeight={80}
           maxHeight={240}
-          maxLength={50_000}
+          maxCharacters={limits.descriptionLength}
           value={message}
           onChange={(event) => setMessage(event.target.value)}
         />

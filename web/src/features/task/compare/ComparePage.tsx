@@ -1,4 +1,5 @@
 /** A task beside the same task with another agent, model or message: what each took and changed, and which one to keep. */
+import { isUnknown } from '../../../api/isUnknown.ts'
 import { ArrowLeft, GitPullRequest, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router-dom'
@@ -19,6 +20,7 @@ import { elapsed } from '../../../ui/text/clock.ts'
 import { safeLink } from '../../../ui/text/safeLink.ts'
 import { PullRequestDialog } from '../PullRequestDialog.tsx'
 import { useTaskActions } from '../useTaskActions.ts'
+import { isRecordDamaged, isRunning, shownStatusOf } from '../../tasks/taskStatus.ts'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { AddRunDialog } from './AddRunDialog.tsx'
 import { useComparisonQuery } from './compareApi.ts'
@@ -40,7 +42,7 @@ export function ComparePage({ taskId }: { readonly taskId: string }) {
   usePageTitle(texts.title)
   if (currentData !== undefined) return <Comparison taskId={taskId} compared={currentData.compared} />
   if (error === undefined) return <PageSpinner />
-  const isGone = 'status' in error && error.status === 404
+  const isGone = isUnknown(error)
   return (
     <div role="alert" className="mx-auto w-full max-w-192 px-2 pt-16 md:px-6">
       <Empty
@@ -54,8 +56,8 @@ export function ComparePage({ taskId }: { readonly taskId: string }) {
   )
 }
 
-const isUnderWay = ({ status, pullRequestPending }: Task) =>
-  status === 'queued' || status === 'running' || pullRequestPending
+const isUnderWay = (task: Task) =>
+  !isRecordDamaged(task) && (task.status === 'queued' || isRunning(task) || task.pullRequestPending)
 
 interface ComparisonProps {
   readonly taskId: string
@@ -66,6 +68,12 @@ function Comparison({ taskId, compared }: ComparisonProps) {
   const [adding, setAdding] = useState(false)
   const [original] = compared
   const isFull = compared.length >= mostCompared
+  const isAlone = compared.length === 1
+  const add = (
+    <Button icon={<Plus />} disabled={isFull} onClick={() => setAdding(true)}>
+      {texts.add}
+    </Button>
+  )
   return (
     <div className="mx-auto w-full max-w-400 px-4 pt-6 pb-12 md:px-6">
       <Link
@@ -82,18 +90,13 @@ function Comparison({ taskId, compared }: ComparisonProps) {
           </h1>
           <p className="mt-1 max-w-[62ch] text-muted">{texts.lead}</p>
         </div>
-        <div className="flex flex-col items-end gap-1">
-          <Button icon={<Plus />} disabled={isFull} onClick={() => setAdding(true)}>
-            {texts.add}
-          </Button>
-          {isFull && <p className="text-meta text-muted">{texts.full}</p>}
-        </div>
+        {!isAlone && (
+          <div className="flex flex-col items-end gap-1">
+            {add}
+            {isFull && <p className="text-meta text-muted">{texts.full}</p>}
+          </div>
+        )}
       </div>
-      {compared.length === 1 && (
-        <Panel className="mt-6">
-          <Empty title={texts.alone}>{texts.aloneWhy}</Empty>
-        </Panel>
-      )}
       <div
         className={classes(
           'mt-6 grid items-start gap-4',
@@ -108,6 +111,13 @@ function Comparison({ taskId, compared }: ComparisonProps) {
             original={original}
           />
         ))}
+        {isAlone && (
+          <Panel>
+            <Empty title={texts.alone} action={add}>
+              {texts.aloneWhy}
+            </Empty>
+          </Panel>
+        )}
       </div>
       {adding && original !== undefined && (
         <AddRunDialog original={original.task} onClose={() => setAdding(false)} />
@@ -118,7 +128,7 @@ function Comparison({ taskId, compared }: ComparisonProps) {
 
 /** On a phone one stands below the other. */
 const columns = [
-  'max-w-192',
+  'md:grid-cols-2',
   'md:grid-cols-2',
   'md:grid-cols-2 xl:grid-cols-3',
   'md:grid-cols-2 xl:grid-cols-4',
@@ -143,7 +153,7 @@ function Run({ run, name, original }: RunProps) {
           <h2 className="truncate font-semibold">{name}</h2>
           <p className="truncate text-meta text-muted">{modelOf(task)}</p>
         </div>
-        <Status status={task.status} progress={task.progress} small />
+        <Status status={shownStatusOf(task)} progress={task.progress} small />
       </header>
       {task.failure !== null && task.status === 'failed' && (
         <Note kind="error" className="m-4">
@@ -203,18 +213,19 @@ function Facts({ run, isOtherCommit }: { readonly run: Compared; readonly isOthe
 
 /** It goes on between two answers of the server. */
 function RunningTime({ run: { task, runningMs } }: { readonly run: Compared }) {
-  const isRunning = task.status === 'running'
-  const now = useNow(1_000, isRunning)
+  const runs = isRunning(task)
+  const now = useNow(1_000, runs)
   const [told, setTold] = useState({ runningMs, at: now })
   if (told.runningMs !== runningMs) setTold({ runningMs, at: now })
-  return elapsed(runningMs + (isRunning ? Math.max(0, now - told.at) : 0))
+  return elapsed(runningMs + (runs ? Math.max(0, now - told.at) : 0))
 }
 
 function RunActions({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
   const [asking, setAsking] = useState(false)
   const href = safeLink(task.prUrl)
-  const mayKeep = task.prNumber === null && !isUnderWay(task) && (task.changes?.files ?? 0) > 0
+  const mayKeep =
+    task.prNumber === null && !isUnderWay(task) && !isRecordDamaged(task) && (task.changes?.files ?? 0) > 0
   return (
     <footer className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-3">
       <Link

@@ -32,6 +32,7 @@ export function Standing({ task }: { readonly task: Task }) {
   }
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-meta" role="status">
+      {task.prNumber !== null && <span className="text-muted">#{task.prNumber}</span>}
       {review !== null && <span className={colours[review]}>{texts.reviews[review]}</span>}
       {checks !== null && <span className={colours[checks.state]}>{texts.checks[checks.state](checks)}</span>}
       {!checksReadable && <span className="text-muted">{texts.checksHidden}</span>}
@@ -42,7 +43,7 @@ export function Standing({ task }: { readonly task: Task }) {
               {texts.onGitHub}
             </a>
           )}
-          <Button size="touch" busy={isLoading} onClick={() => void change()}>
+          <Button kind="ghost" size="touch" busy={isLoading} onClick={() => void change()}>
             {state === 'open' ? texts.makeDraft : texts.makeReady}
           </Button>
         </span>

@@ -42,7 +42,7 @@ export const texts = {
     answered: 'Answered on GitHub.',
     failed: (why: string) => `GitHub took no answer: ${why}`,
   },
-  done: (commit: string) => `Done in ${commit}.`,
+  done: (commit: string) => `Changes in ${commit}.`,
   rights: {
     admin: 'Admin',
     write: 'May write',

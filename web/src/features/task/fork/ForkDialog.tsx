@@ -1,16 +1,21 @@
 /** Asks for the message, the title and the agent of a new task from a turn. */
 import { useState } from 'react'
+import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import type { AgentName } from '#domain/agents.ts'
 import { newId } from '../../../api/newId.ts'
 import { AreaField, Field } from '../../../ui/form/Field.tsx'
+import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
+
+/** Characters. */
+const longestTitle = 100
 
 interface ForkDialogProps extends TurnOfTask {
   /** The agent of the turn. */
@@ -38,6 +43,9 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
           <Button
             kind="primary"
             busy={creating}
+            disabled={
+              (tooLong(message, limits.descriptionLength) ?? tooLong(title, longestTitle)) !== undefined
+            }
             onClick={() => create({ taskId, executionId, message, title: title.trim(), agent })}
           >
             {texts.fork.confirm}
@@ -51,14 +59,14 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
           label={texts.fork.message}
           minHeight={80}
           maxHeight={240}
-          maxLength={50_000}
+          maxCharacters={limits.descriptionLength}
           value={message}
           onChange={(event) => setMessage(event.target.value)}
         />
         <p className="-mt-2.5 text-meta text-muted">{texts.fork.messageHelp}</p>
         <Field
           label={texts.fork.name}
-          maxLength={100}
+          maxCharacters={longestTitle}
           value={title}
           onChange={(event) => setTitle(event.target.value)}
         />

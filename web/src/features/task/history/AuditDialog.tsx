@@ -1,11 +1,17 @@
-/** Saves the audit record of a task, whole or without what somebody should not read. */
+/** Saves the audit record of a task, whole or without what somebody should not read, and says how to check it. */
+import { Copy } from 'lucide-react'
 import { useState } from 'react'
 import type { ContentCategory } from '#domain/proof/auditBundle.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
+import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
-import { useSaveAudit, verifierAddress } from '../audit.ts'
+import { auditFileOf, useSaveAudit, verifierAddress } from '../audit.ts'
+import { useCopy } from '../useCopy.ts'
+import { CheckFile } from './CheckFile.tsx'
+import { useTaskRecordQuery } from './recordApi.ts'
+import { recordTexts } from './recordTexts.ts'
 import { texts } from './texts.ts'
 
 const words = texts.audit
@@ -14,23 +20,18 @@ const categories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
 export function AuditDialog({ taskId, onClose }: { readonly taskId: string; readonly onClose: () => void }) {
   const [withheld, setWithheld] = useState<readonly ContentCategory[]>([])
   const { save, isSaving, failure } = useSaveAudit(taskId)
+  const key = useTaskRecordQuery(taskId).data?.key ?? null
   return (
     <Dialog
       open
       onClose={onClose}
       title={words.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {words.leave}
-          </Button>
-          <Button kind="primary" busy={isSaving} onClick={() => void save(withheld)}>
-            {words.save}
-          </Button>
-        </>
-      }
+      actions={<Button onClick={onClose}>{words.leave}</Button>}
     >
-      <p>{words.why}</p>
+      {/* It takes the focus: the button at the end of so long a dialog would scroll it there. */}
+      <p tabIndex={-1} data-safe="" className="outline-none">
+        {words.why}
+      </p>
       <fieldset className="mt-4 grid text-text">
         <legend className="text-ui font-semibold">{words.withhold}</legend>
         {categories.map((category) => (
@@ -45,17 +46,48 @@ export function AuditDialog({ taskId, onClose }: { readonly taskId: string; read
           </Checkbox>
         ))}
       </fieldset>
-      <p className="mt-3 text-meta text-muted">
-        {words.verify}{' '}
-        <a href={verifierAddress} download className="text-accent hover:underline">
-          {words.verifier}
-        </a>
-      </p>
+      <p className="mt-2 text-meta">{words.stillVerifies}</p>
+      <Button kind="primary" className="mt-3 max-md:h-11" busy={isSaving} onClick={() => void save(withheld)}>
+        {words.save}
+      </Button>
       {failure !== null && (
         <Note kind="error" className="mt-3">
           {failure}
         </Note>
       )}
+      <section className="mt-5 border-t border-line-soft pt-4">
+        <h3 className="text-ui font-semibold text-text">{recordTexts.command.title}</h3>
+        <Command taskId={taskId} ownKey={key} />
+      </section>
+      <section className="mt-5 border-t border-line-soft pt-4">
+        <h3 className="mb-2 text-ui font-semibold text-text">{recordTexts.file.title}</h3>
+        <CheckFile taskId={taskId} ownKey={key} />
+      </section>
     </Dialog>
+  )
+}
+
+/** The lines to run, and what they must say. */
+function Command({ taskId, ownKey }: { readonly taskId: string; readonly ownKey: string | null }) {
+  const copy = useCopy()
+  const { command } = recordTexts
+  if (ownKey === null) return <p className="mt-1 text-meta">{command.noKey}</p>
+  const program = verifierAddress.slice(1)
+  const lines = `curl -sSO ${window.location.origin}${verifierAddress}
+node ${program} ${auditFileOf(taskId)} --key "${ownKey}" --seal seals.ndjson`
+  return (
+    <div className="mt-1 grid gap-1.5 text-meta">
+      <p>{command.says}</p>
+      <div className="flex items-start rounded-control bg-raised">
+        <pre className="mono min-w-0 flex-1 px-2.5 py-2 text-tiny break-all whitespace-pre-wrap text-text">
+          {lines}
+        </pre>
+        <IconButton icon={Copy} label={command.copy} size="small" onClick={() => copy(lines)} />
+      </div>
+      <p>
+        {command.expected} <code className="mono text-text">{command.first}</code>
+      </p>
+      <p>{command.seals}</p>
+    </div>
   )
 }

@@ -11,7 +11,8 @@ export function HistoryAddress({ session }: { readonly session: HistorySession }
   const [query] = useSearchParams()
   const { pathname } = useLocation()
   const navigate = useNavigate()
-  const asked = query.get('at')
+  // A plus sign in a query is a space.
+  const asked = query.get('at')?.replace(' ', '+') ?? null
   const moment = useHistory(session, ({ replay }) => replay?.moment ?? null)
   const playing = useHistory(session, ({ replay }) => replay?.playing ?? false)
   /** What the address says of itself, or was told. */

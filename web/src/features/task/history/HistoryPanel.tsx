@@ -1,8 +1,7 @@
 /** The history of a task: a section for each turn, in it a row for each thing that happened. A row shows the task as it was then. */
-import { FileDown, Play, Search, ShieldCheck } from 'lucide-react'
+import { Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
-import { useParams } from 'react-router-dom'
 import { Button } from '../../../ui/form/Button.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
@@ -11,36 +10,38 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Progress } from '../../../ui/status/Progress.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
-import { useReplayed } from '../replayed.ts'
-import { texts as replayTexts } from '../savedReplay/texts.ts'
-import { useSaveReplay } from '../savedReplay/useSaveReplay.ts'
-import { AuditDialog } from './AuditDialog.tsx'
+import { HistoryActions } from './HistoryActions.tsx'
 import type { HistorySession, HistoryView } from './historySession.ts'
-import { filters, shownRows, type Filter } from './shownRows.ts'
+import { actorsIn, countsOf, filters, shownRows, type Filter } from './shownRows.ts'
 import { texts } from './texts.ts'
-import { Timeline, type ShowIn } from './Timeline.tsx'
+import { Timeline } from './Timeline.tsx'
+import type { ShowIn } from './TimelineRows.tsx'
 import { useHistory } from './useHistory.ts'
 
-interface HistoryPanelProps {
+export interface HistoryPanelProps {
   readonly session: HistorySession
   readonly shown: boolean
   /** Where its buttons go; `null`: into its own bar. */
   readonly tools: HTMLElement | null
   /** Opens another panel at the moment that is shown. */
   readonly onShowIn: ShowIn
+  /** What a server says of the record; `null` in a saved replay, where there is none to ask. */
+  readonly record: { readonly state: ReactNode; readonly onAudit: () => void } | null
 }
 
-export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelProps) {
+export function HistoryPanel({ session, shown, tools, onShowIn, record }: HistoryPanelProps) {
   const sections = useHistory(session, (view) => view.sections)
   const load = useHistory(session, (view) => view.load)
   const [filter, setFilter] = useState<Filter>('all')
   const [search, setSearch] = useState<string | null>(null)
-  const isSaved = useReplayed()?.isSaved === true
+  const [actor, setActor] = useState<string | null>(null)
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
   const words = useDeferredValue(search ?? '')
+  const { person } = session.names
   const rows = useMemo(
-    () => shownRows(sections, { filter, words, folded }),
-    [sections, filter, words, folded],
+    () => shownRows(sections, { filter, words, actor, person, folded, unfolded }),
+    [sections, filter, words, actor, person, folded, unfolded],
   )
   const found = rows.filter(({ kind }) => kind === 'row').length
   const buttons = (
@@ -52,22 +53,26 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
         aria-expanded={search !== null}
         onClick={() => setSearch(search === null ? '' : null)}
       />
-      <IconButton icon={Play} label={texts.replayFromStart} size="small" onClick={() => session.play()} />
-      {!isSaved && <SaveButtons session={session} />}
+      <HistoryActions session={session} onAudit={record?.onAudit ?? null} />
     </>
   )
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex min-h-11 flex-none items-center gap-2 overflow-x-auto border-b border-line-soft px-4 max-md:gap-0 max-md:pr-0 max-md:pl-2">
-        <Segmented
-          label={texts.filters.label}
-          options={filters.map((value) => ({ value, label: texts.filters[value] }))}
-          chosen={filter}
-          onChoose={setFilter}
-        />
-        <span className="flex-1" />
-        <EventCount session={session} />
-        {tools === null && <span className="flex flex-none items-center">{buttons}</span>}
+      <div className="flex min-h-11 flex-none items-center border-b border-line-soft">
+        <div className="flex min-w-0 flex-1 items-center gap-2 overflow-x-auto px-2 py-1 md:px-4">
+          <Segmented
+            label={texts.filters.label}
+            options={filters.map((value) => ({ value, label: texts.filters[value] }))}
+            chosen={filter}
+            onChoose={setFilter}
+          />
+          <ActorFilter actors={actorsIn(sections, person)} chosen={actor} onChoose={setActor} />
+          <span className="flex-1" />
+          <EntryCount session={session} />
+        </div>
+        {tools === null && (
+          <span className="flex flex-none items-center border-l border-line-soft">{buttons}</span>
+        )}
       </div>
       {tools !== null && shown && createPortal(buttons, tools)}
       {search !== null && (
@@ -81,6 +86,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
           onClose={() => setSearch(null)}
         />
       )}
+      {record?.state}
       <Notes session={session} />
       {rows.length > 0 ? (
         <Timeline
@@ -88,6 +94,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
           rows={rows}
           shown={shown}
           onFold={(number) => setFolded((before) => toggled(before, number))}
+          onUnfold={(key) => setUnfolded((before) => toggled(before, key))}
           onShowIn={onShowIn}
         />
       ) : (
@@ -96,6 +103,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
           isNarrowed={sections.length > 0}
           onAll={() => {
             setFilter('all')
+            setActor(null)
             setSearch(null)
           }}
         />
@@ -104,34 +112,40 @@ export function HistoryPanel({ session, shown, tools, onShowIn }: HistoryPanelPr
   )
 }
 
-/** What can be kept of a task: its audit record, and its replay. */
-function SaveButtons({ session }: { readonly session: HistorySession }) {
-  const { taskId = '' } = useParams()
-  const [savesAudit, setSavesAudit] = useState(false)
-  const { save, isSaving } = useSaveReplay(session)
+interface ActorFilterProps {
+  readonly actors: readonly string[]
+  readonly chosen: string | null
+  readonly onChoose: (actor: string | null) => void
+}
+
+/** Shows what one person, agent or service did. */
+function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
+  const { label, all } = texts.actors
   return (
-    <>
-      <IconButton
-        icon={ShieldCheck}
-        label={texts.audit.open}
-        size="small"
-        onClick={() => setSavesAudit(true)}
-      />
-      <IconButton icon={FileDown} label={replayTexts.save} size="small" busy={isSaving} onClick={save} />
-      {savesAudit && <AuditDialog taskId={taskId} onClose={() => setSavesAudit(false)} />}
-    </>
+    <select
+      aria-label={label}
+      value={chosen ?? ''}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value || null)}
+      className="h-11 max-w-36 flex-none rounded-control border border-line bg-panel px-1.5 text-meta font-medium hover:bg-raised md:h-7"
+    >
+      <option value="">{all}</option>
+      {actors.map((actor) => (
+        <option key={actor}>{actor}</option>
+      ))}
+    </select>
   )
 }
 
-function toggled(numbers: ReadonlySet<number>, number: number): ReadonlySet<number> {
-  const next = new Set(numbers)
-  if (!next.delete(number)) next.add(number)
+function toggled<Key>(keys: ReadonlySet<Key>, key: Key): ReadonlySet<Key> {
+  const next = new Set(keys)
+  if (!next.delete(key)) next.add(key)
   return next
 }
 
 /** How much there is, and while it is read how much of it is. */
-function EventCount({ session }: { readonly session: HistorySession }) {
-  const { load, count, total } = useHistory(session, (view) => view)
+function EntryCount({ session }: { readonly session: HistorySession }) {
+  const { load, count, total, sections } = useHistory(session, (view) => view)
+  const { entries, pieces } = useMemo(() => countsOf(sections), [sections])
   return (
     <span className="relative flex-none text-meta whitespace-nowrap text-muted max-md:sr-only" role="status">
       {load === 'loading' && total > 0 ? (
@@ -144,7 +158,7 @@ function EventCount({ session }: { readonly session: HistorySession }) {
           />
         </>
       ) : (
-        load === 'loaded' && texts.events(count)
+        load === 'loaded' && texts.entries(entries, pieces)
       )}
     </span>
   )

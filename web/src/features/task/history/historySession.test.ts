@@ -7,7 +7,7 @@ import { momentOf } from '#domain/history/order.ts'
 import { squeezedMs } from '#domain/history/timeAxis.ts'
 import { executionId, taskId } from '../../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../../tests/domain/recorded.ts'
-import { completed } from '../../../../../tests/domain/taskHistories.ts'
+import { completed, requested, waits } from '../../../../../tests/domain/taskHistories.ts'
 import { api } from '../../../api/api.ts'
 import { rootReducer } from '../../../state/rootReducer.ts'
 import { openTaskReducer, selectOpenTask } from '../taskSlice.ts'
@@ -145,6 +145,42 @@ describe('a history', () => {
 })
 
 describe('a replay', () => {
+  test('recorder point 15: opens between two events, and names that moment', async () => {
+    const { session } = opened(page(events))
+    await settle()
+    const before = completed.length - 2
+    session.open(`${before}+12s`)
+    expect(session.read().replay).toMatchObject({
+      moment: `${before}+12s`,
+      index: before,
+      time: start + 1_000 * (before + 12),
+    })
+    session.open(`${before}+999s`)
+    expect(session.read().replay).toMatchObject({ index: before, moment: `${before}+60s` })
+  })
+
+  test('recorder L1: is in the turn whose first event is shown', async () => {
+    const more = [waits(2), requested(2)].map((event, index): HistoryItem => {
+      const revision = completed.length + index
+      return {
+        kind: 'event',
+        event: recorded(event, {
+          revision,
+          stream: `task-${id}`,
+          position: String(10 * revision),
+          at: at(100 + revision),
+        }),
+      }
+    })
+    const { session } = opened(page([...events, ...more]))
+    await settle()
+    const turns = [0, completed.length - 1, completed.length].map((index) => {
+      session.seek(index)
+      return session.read().replay?.turn
+    })
+    expect(turns).toEqual([1, 1, 2])
+  })
+
   test('opens at the moment of a link as soon as it is read', async () => {
     const history = opened(page(events.slice(0, 2), true), page(events.slice(2)))
     history.session.open('3')

@@ -5,9 +5,10 @@
 import type { Store } from '@reduxjs/toolkit'
 import { isErased, recordedAt, type HistoryItem } from '#domain/history/item.ts'
 import { markersOf, type Marker } from '#domain/history/markers.ts'
-import { indexOfMoment, momentOf } from '#domain/history/order.ts'
+import { indexOfMoment, momentAfter, momentOf, sinceEvent } from '#domain/history/order.ts'
+import { withOutput } from '#domain/history/output.ts'
 import type { Names } from '#domain/history/rows.ts'
-import { indexAt, timeAt, timeAxisOf, type TimeAxis } from '#domain/history/timeAxis.ts'
+import { indexAt, positionAfter, timeAt, timeAxisOf, type TimeAxis } from '#domain/history/timeAxis.ts'
 import { timelineOf, type TimelineSection } from '#domain/history/timeline.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { readRecording } from '../savedReplay/recording.ts'
@@ -57,6 +58,7 @@ export interface HistoryView {
 }
 
 export interface HistorySession {
+  readonly names: Names
   read(): HistoryView
   subscribe(listener: () => void): () => void
   /** What the page shows in place of the live task; `null` until something was replayed. */
@@ -197,11 +199,12 @@ export function openHistory(collaborators: Collaborators): HistorySession {
 
 type Reads = Pick<
   HistorySession,
-  'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf' | 'changes' | 'record'
+  'names' | 'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf' | 'changes' | 'record'
 >
 
 function readsOf(session: Session): Reads {
   return {
+    names: session.names,
     read: () => session.view,
     subscribe(listener) {
       session.listeners.add(listener)
@@ -289,7 +292,7 @@ function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
 /** The timeline and the time axis of what is there. */
 function arranged(session: Session): Pick<HistoryView, 'sections' | 'markers' | 'axis'> {
   const events = session.engine.items().flatMap((item) => (item.kind === 'event' ? [item.event] : []))
-  const sections = timelineOf(events, session.names)
+  const sections = withOutput(timelineOf(events, session.names), session.engine.items())
   session.arrangedAt = performance.now()
   return { sections, markers: markersOf(sections), axis: timeAxisOf(session.times) }
 }
@@ -301,7 +304,7 @@ function openWanted(session: Session): void {
   if (index >= 0) {
     session.wanted = null
     change(session, arranged(session))
-    seekIndex(session, index)
+    show(session, index, positionAfter(session.view.axis, index, sinceEvent(wanted)))
   } else if (view.load === 'loaded') {
     session.wanted = null
     change(session, { isUnknownMoment: true })
@@ -311,7 +314,7 @@ function openWanted(session: Session): void {
 function moveShown(session: Session, moment: string): void {
   const index = indexOfMoment(session.engine.items(), moment)
   session.shown = null
-  show(session, index, session.view.axis.positions[index] ?? 0)
+  show(session, index, positionAfter(session.view.axis, index, sinceEvent(moment)))
 }
 
 function seekIndex(session: Session, wanted: number): void {
@@ -338,13 +341,13 @@ function show(session: Session, index: number, position: number): void {
   session.replayed.show(shown, wordsBy(items, index, time))
   const { playing = false } = view.replay ?? {}
   const { task, chat } = shown.state.openTask
-  const turn = task?.execution?.turn ?? null
   const revision = task?.version ?? chat.at
+  const turn = view.sections.findLast((section) => section.revision <= revision)?.number ?? null
   const changesAt = session.changed.findLast((at) => at <= revision) ?? null
   change(session, {
     replay: {
       index,
-      moment: momentOf(item),
+      moment: momentAfter(momentOf(item), time - (view.axis.times[index] ?? time)),
       position,
       time,
       revision,

@@ -1,37 +1,122 @@
-/** Which rows of the timeline are listed: those of a filter that hold the words that are looked for, under the heads of their turns. Pure. */
-import type { TimelineRow } from '#domain/history/rows.ts'
+/**
+ * Which rows of the timeline are listed: those of a filter that hold the words that are looked for, under the heads of their turns, with days,
+ * gaps and the output that is unfolded. Pure.
+ */
+import { labelOf } from '#domain/agents.ts'
+import type { OutputPiece, TimelineRow, Who } from '#domain/history/row.ts'
 import type { TimelineSection } from '#domain/history/timeline.ts'
+import { dayOf } from '../../../ui/text/dates.ts'
+import { texts } from './texts.ts'
 
 export const filters = ['all', 'turns', 'commands', 'commits', 'failures'] as const
 export type Filter = (typeof filters)[number]
 
+interface InSection {
+  readonly section: TimelineSection
+  readonly row: TimelineRow
+}
+
 export type ListedRow =
   | { readonly kind: 'head'; readonly section: TimelineSection; readonly isFolded: boolean }
-  | { readonly kind: 'row'; readonly section: TimelineSection; readonly row: TimelineRow }
+  | ({ readonly kind: 'row' } & InSection)
+  /** What a command printed, or all else that was printed in a turn; `isOpen`: its pieces are listed. */
+  | {
+      readonly kind: 'output'
+      readonly key: string
+      readonly pieces: readonly OutputPiece[]
+      readonly isOpen: boolean
+    }
+  | { readonly kind: 'piece'; readonly piece: OutputPiece }
+  /** A day begins, at this time. */
+  | { readonly kind: 'day'; readonly at: string }
+  /** Nothing happened for `ms` before the row at `revision`. */
+  | { readonly kind: 'gap'; readonly ms: number; readonly revision: number; readonly isIdle: boolean }
 
 interface Chosen {
   readonly filter: Filter
   readonly words: string
+  /** Whose rows; `null` for everybody's. */
+  readonly actor: string | null
+  /** The person whose task it is. */
+  readonly person: string
   /** The numbers of sections that are folded. */
   readonly folded: ReadonlySet<number>
+  /** The keys of output that is unfolded. */
+  readonly unfolded: ReadonlySet<string>
 }
 
-export function shownRows(
-  sections: readonly TimelineSection[],
-  { filter, words, folded }: Chosen,
-): readonly ListedRow[] {
+/** A gap from this length on is listed, in ms. */
+const gapMs = 60_000
+
+export function shownRows(sections: readonly TimelineSection[], chosen: Chosen): readonly ListedRow[] {
+  const { filter, words, actor, person, folded, unfolded } = chosen
   const wanted = words.trim().toLowerCase()
-  const isNarrowed = filter !== 'all' || wanted !== ''
-  return sections.flatMap((section): readonly ListedRow[] => {
+  const isNarrowed = filter !== 'all' || wanted !== '' || actor !== null
+  const listed: ListedRow[] = []
+  let day = ''
+  let quietSince: number | null = null
+  const begin = (at: string, revision: number, isIdle: boolean) => {
+    if (dayOf(at) !== day) listed.push({ kind: 'day', at })
+    day = dayOf(at)
+    const ms = quietSince === null || isNarrowed ? 0 : Date.parse(at) - quietSince
+    if (ms >= gapMs) listed.push({ kind: 'gap', ms, revision, isIdle })
+    quietSince = Math.max(quietSince ?? 0, Date.parse(at))
+  }
+  for (const section of sections) {
     const isFound = wanted !== '' && section.prompt.toLowerCase().includes(wanted)
-    const rows = section.rows.filter((row) => isOf(row, filter) && (wanted === '' || has(row, wanted)))
+    const rows = section.rows.filter(
+      (row) =>
+        isOf(row, filter) &&
+        (wanted === '' || has(row, wanted)) &&
+        (actor === null || nameOf(row.who, person) === actor),
+    )
     const isHeadWanted =
       isFound || filter === 'turns' || (filter === 'failures' && section.outcome === 'failed')
-    if (isNarrowed && rows.length === 0 && !(isHeadWanted && (wanted === '' || isFound))) return []
+    if (isNarrowed && rows.length === 0 && (actor !== null || !isHeadWanted || !(wanted === '' || isFound)))
+      continue
     const isFolded = folded.has(section.number)
-    const head = { kind: 'head', section, isFolded } as const
-    return isFolded ? [head] : [head, ...rows.map((row) => ({ kind: 'row', section, row }) as const)]
-  })
+    begin(section.at, section.revision, true)
+    listed.push({ kind: 'head', section, isFolded })
+    for (const row of rows) {
+      if (!isFolded) {
+        begin(row.at, row.revision, false)
+        listed.push({ kind: 'row', section, row })
+        if (hasOwnOutput(row)) listed.push(...outputOf(`${row.revision}`, row.output, unfolded))
+      }
+      quietSince = Math.max(quietSince ?? 0, endOf(row))
+    }
+    const others = isNarrowed || isFolded ? [] : rows.filter((row) => !hasOwnOutput(row))
+    listed.push(
+      ...outputOf(
+        `of ${section.number}`,
+        others.flatMap(({ output }) => output),
+        unfolded,
+      ),
+    )
+  }
+  return listed
+}
+
+/** What others print are single lines, such as the words of the agent. */
+function hasOwnOutput({ kind }: TimelineRow): boolean {
+  return kind === 'command' || kind === 'tool' || kind === 'setup'
+}
+
+function outputOf(
+  key: string,
+  pieces: readonly OutputPiece[],
+  unfolded: ReadonlySet<string>,
+): readonly ListedRow[] {
+  if (pieces.length === 0) return []
+  const isOpen = unfolded.has(key)
+  const shown = isOpen ? pieces.map((piece) => ({ kind: 'piece', piece }) as const) : []
+  return [{ kind: 'output', key, pieces, isOpen }, ...shown]
+}
+
+/** When the last of a row is known to have happened, in ms since the epoch. */
+function endOf({ at, durationMs, output }: TimelineRow): number {
+  const printed = output.at(-1)?.item.output.timestamp
+  return Math.max(Date.parse(at) + (durationMs ?? 0), printed === undefined ? 0 : Date.parse(printed))
 }
 
 function isOf({ kind, outcome }: TimelineRow, filter: Filter): boolean {
@@ -53,7 +138,44 @@ function has({ sentence, detail, targets }: TimelineRow, wanted: string): boolea
   return [sentence, detail, ...targets].some((text) => text.toLowerCase().includes(wanted))
 }
 
-/** The row in which a moment is: the last that has begun at a revision of the task's stream; `-1` before the first. */
-export function currentRow(rows: readonly ListedRow[], revision: number): number {
-  return rows.findLastIndex((listed) => listed.kind === 'row' && listed.row.revision <= revision)
+/** The name of who did something, where `person` is whose task it is. */
+export function nameOf(who: Who, person: string): string {
+  if (typeof who === 'object') return labelOf(who.agent)
+  return who === 'person' ? person : texts.who[who]
+}
+
+/** Everybody who did something, in the order of their first row. */
+export function actorsIn(sections: readonly TimelineSection[], person: string): readonly string[] {
+  return [...new Set(sections.flatMap(({ rows }) => rows.map(({ who }) => nameOf(who, person))))]
+}
+
+/** How many rows there are without any filter, and pieces of output beside them. */
+export function countsOf(sections: readonly TimelineSection[]): {
+  readonly entries: number
+  readonly pieces: number
+} {
+  const rows = sections.flatMap((section) => section.rows)
+  return { entries: rows.length, pieces: rows.reduce((sum, { output }) => sum + output.length, 0) }
+}
+
+/** The row in which a moment is: the last that has begun at a revision of the task's stream and an index; `-1` before the first. */
+export function currentRow(rows: readonly ListedRow[], revision: number, index: number): number {
+  let current = -1
+  let at = { revision: -1, index: -1 }
+  for (const [place, listed] of rows.entries()) {
+    const found = placeOf(listed)
+    if (found === undefined || found.revision > revision || found.index > index) continue
+    // Output that is unfolded at the end of its turn may be older than the rows above it.
+    if (found.revision < at.revision || (found.revision === at.revision && found.index < at.index)) continue
+    current = place
+    at = found
+  }
+  return current
+}
+
+/** When a row happened: after which event of the task, and for output also at which item of the history. */
+function placeOf(listed: ListedRow): { readonly revision: number; readonly index: number } | undefined {
+  if (listed.kind === 'row') return { revision: listed.row.revision, index: -1 }
+  if (listed.kind !== 'piece') return undefined
+  return { revision: listed.piece.item.follows, index: listed.piece.index }
 }

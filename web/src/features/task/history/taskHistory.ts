@@ -3,9 +3,10 @@ import type { Store } from '@reduxjs/toolkit'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { authApi } from '../../auth/authApi.ts'
+import { personName } from '../chat/entries/PersonMessage.tsx'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { HistoryAddress } from './HistoryAddress.tsx'
-import { HistoryPanel } from './HistoryPanel.tsx'
+import { LiveHistoryPanel } from './LiveHistoryPanel.tsx'
 import { openHistory, type HistorySession } from './historySession.ts'
 import { serverSource } from './readHistory.ts'
 import { RecordedChanges } from '../replay/RecordedChanges.tsx'
@@ -19,7 +20,7 @@ interface LiveTask extends Pick<OpenTaskSync, 'terminal' | 'writing'> {
 }
 
 export const taskHistory = {
-  Panel: HistoryPanel,
+  Panel: LiveHistoryPanel,
   Bar: ReplayBar,
   Scrubber,
   Address: HistoryAddress,
@@ -27,7 +28,7 @@ export const taskHistory = {
   Changes: RecordedChanges,
   openSession({ task, live, terminal, writing }: LiveTask): HistorySession {
     const { githubOwner, githubRepoName } = task.project
-    const person = authApi.endpoints.me.select()(live.getState()).data?.user.name ?? 'you'
+    const person = personName(authApi.endpoints.me.select()(live.getState()).data?.user)
     return openHistory({
       live,
       whenPrinted(printed) {

@@ -9,7 +9,16 @@ export const texts = {
   loading: 'Reading the history',
   loaded: (count: number, total: number) =>
     `${count.toLocaleString('en')} of ${plural(total, 'event', 'events')} read`,
-  events: (count: number) => plural(count, 'event', 'events'),
+  entries: (entries: number, pieces: number) =>
+    pieces === 0
+      ? plural(entries, 'entry', 'entries')
+      : `${plural(entries, 'entry', 'entries')} (${plural(pieces, 'piece', 'pieces')} of output)`,
+  output: (pieces: number) => `${plural(pieces, 'piece', 'pieces')} of output`,
+  laterOutput: 'Output',
+  erasedOutput: 'erased',
+  idle: (length: string) => `${length} idle`,
+  gap: (length: string) => `${length} without an entry`,
+  day: (date: string, zone: string) => `${date}, times in ${zone}`,
   empty: 'Nothing has happened yet',
   emptyWhy: 'What people, agents and the server do in this task is listed here.',
   nothingFound: 'Nothing in the history matches',
@@ -29,6 +38,7 @@ export const texts = {
     commits: 'Commits',
     failures: 'Failures',
   },
+  actors: { label: 'Done by', all: 'Everybody' },
   find: {
     label: 'Find in history',
     previous: 'Previous match',
@@ -37,12 +47,20 @@ export const texts = {
     found: (count: number) => plural(count, 'match', 'matches'),
     none: 'No matches',
   },
-  replayFromStart: 'Replay from the start',
+  replay: 'Replay',
+  auditRecord: 'Audit record',
+  save: 'Save',
+  more: 'History actions',
+  hints: {
+    replay: 'Replay from the start',
+    audit: 'Save or check the audit record',
+    save: 'Save the replay as a file',
+  },
   section: {
     turn: (number: number) => `Turn ${number}`,
     command: (number: number) => `Command ${number}`,
   },
-  who: { runner: 'runner', code_host: 'GitHub', person: 'you', somebody: 'person' },
+  who: { runner: 'Flightdeck', code_host: 'GitHub' },
   jump: {
     label: 'Show this moment in',
     chat: 'Show in the chat',
@@ -66,8 +84,7 @@ export const texts = {
   },
 
   audit: {
-    open: 'Save the audit record',
-    title: 'Save the audit record',
+    title: 'Audit record',
     why: 'A file with every event of this task, its proofs and the seal of the log. Anybody can check it without this server.',
     withhold: 'Leave out',
     categories: {
@@ -77,17 +94,17 @@ export const texts = {
       output: 'Output of the terminal',
       details: 'Names of branches, commits and pull requests',
     },
-    verify: 'What is left out is named as such, and the record still verifies. To check it:',
-    verifier: 'flightdeck-verify.mjs',
+    stillVerifies: 'What is left out is named as such, and the record still verifies.',
     leave: 'Close',
-    save: 'Save',
+    save: 'Save the record',
   },
 
   bar: {
     label: 'Replay',
     name: 'Replay.',
-    /** With the time, and the turn that was the latest then. */
-    says: (time: string, turn: string) => `You see the task as it was at ${time}, ${turn}.`,
+    /** With the time, the day, and the turn that was the latest then. */
+    says: (time: string, day: string, turn: string) =>
+      `You see the task as it was at ${time} on ${day}, ${turn}.`,
     harmless: 'Nothing you do here changes it.',
     inTurn: (number: number) => `in turn ${number}`,
     beforeTurns: 'before its first turn',

@@ -57,10 +57,10 @@ function Ranges({ provenance, taskId }: { readonly provenance: Provenance; reado
       aria-label={texts.title}
       className="mt-3 grid max-h-80 gap-2 overflow-y-auto rounded-control border border-line px-2.5 py-2 text-ui text-text"
     >
-      {provenance.ranges.slice(0, mostShown).map(({ from, to, executionId }) => (
+      {provenance.ranges.slice(0, mostShown).map(({ from, to, executionId, callId }) => (
         <li key={from} className="grid grid-cols-[7rem_minmax(0,1fr)] gap-2">
           <span className="text-muted">{texts.lines(from, to)}</span>
-          <Origin turn={turns.get(executionId ?? '')} taskId={taskId} />
+          <Origin turn={turns.get(executionId ?? '')} callId={callId} taskId={taskId} />
         </li>
       ))}
       {provenance.ranges.length > mostShown && (
@@ -72,10 +72,11 @@ function Ranges({ provenance, taskId }: { readonly provenance: Provenance; reado
 
 interface OriginProps {
   readonly turn: Provenance['turns'][number] | undefined
+  readonly callId: string | null
   readonly taskId: string
 }
 
-function Origin({ turn, taskId }: OriginProps) {
+function Origin({ turn, callId, taskId }: OriginProps) {
   if (turn === undefined) return <span className="text-muted">{texts.unknown}</span>
   if (turn.taskId !== taskId)
     return (
@@ -83,13 +84,15 @@ function Origin({ turn, taskId }: OriginProps) {
         {texts.earlierTask}
       </Link>
     )
+  const call = turn.calls.find(({ id }) => id === callId)
+  const edits = turn.edits.length === 0 ? '' : texts.edits(turn.edits.length)
+  const wrote =
+    call === undefined ? edits : `${call.name ?? texts.call[call.kind]} ${call.target ?? ''}`.trim()
   return (
     <span className="min-w-0 wrap-anywhere">
       {turn.kind === 'command' && <span className="text-muted">{texts.command} </span>}
       <span className="line-clamp-2">{turn.prompt ?? texts.erased}</span>
-      {turn.edits.length > 0 && (
-        <span className="block text-meta text-muted">{texts.edits(turn.edits.length)}</span>
-      )}
+      {wrote !== '' && <span className="block truncate text-meta text-muted">{wrote}</span>}
     </span>
   )
 }

@@ -14,5 +14,6 @@ export function originOf({ blob, ranges, turns }: Provenance, diff: string, line
   if (blob === null || shown === undefined || !blob.startsWith(shown)) return { kind: 'changed' }
   const range = ranges.find(({ from, to }) => from <= line && line <= to)
   const turn = turns.find(({ executionId }) => executionId === range?.executionId)
-  return turn === undefined ? { kind: 'unknown' } : { kind: 'turn', turn }
+  if (turn === undefined) return { kind: 'unknown' }
+  return { kind: 'turn', turn: { ...turn, call: turn.calls.find(({ id }) => id === range?.callId) ?? null } }
 }

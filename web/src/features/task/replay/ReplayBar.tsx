@@ -4,7 +4,8 @@ import { useSelector } from 'react-redux'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { Button } from '../../../ui/form/Button.tsx'
 import { KeyCap } from '../../../ui/text/KeyCap.tsx'
-import { clockTime } from '../../../ui/text/clock.ts'
+import { clockTime, shortDate } from '../../../ui/text/clock.ts'
+import { zoneAt } from '../../../ui/text/dates.ts'
 import { useTurnActions, type FinishedTurn } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
@@ -22,7 +23,7 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
   const fails = useHistory(session, (view) => view.markers.some(({ kind }) => kind === 'failure'))
   useAction('nextFailure', () => nextFailure(session), fails)
   useAction('previousFailure', () => previousFailure(session), fails)
-  const time = clockTime(new Date(replay.time).toISOString())
+  const at = new Date(replay.time).toISOString()
   const turn = useFinishedTurn(session)
   const { items, dialog } = useTurnActions(turn)
   const [fork] = items
@@ -34,7 +35,8 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
     >
       <History className="flex-none text-accent" />
       <p className="min-w-0 flex-1">
-        <b className="font-semibold">{texts.bar.name}</b> {texts.bar.says(time, turnWords(replay))}{' '}
+        <b className="font-semibold">{texts.bar.name}</b>{' '}
+        {texts.bar.says(`${clockTime(at)} ${zoneAt(at)}`, shortDate(at), turnWords(replay))}{' '}
         <span className="max-md:sr-only">{texts.bar.harmless}</span>
       </p>
       {fork && (

@@ -11,6 +11,7 @@ import {
 } from 'lucide-react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
+import { dateAndTime } from '../../../ui/text/dates.ts'
 import { useCopy } from '../useCopy.ts'
 import { linkTo } from '../history/HistoryAddress.tsx'
 import { speeds, type HistorySession, type ReplayMoment } from '../history/historySession.ts'
@@ -28,22 +29,26 @@ interface ScrubberProps {
 
 export function Scrubber({ taskId, session, replay }: ScrubberProps) {
   const copy = useCopy()
-  const { moment, index, time } = replay
+  const { moment, index } = replay
+  const at = new Date(replay.time).toISOString()
   return (
     <footer
       aria-label={texts.scrubber.controls}
       data-replay-player=""
-      className="grid h-18 flex-none grid-cols-[auto_minmax(0,1fr)] items-center gap-3 border-t border-line bg-panel px-2 md:h-24 md:grid-cols-[auto_minmax(0,1fr)_auto] md:gap-6 md:px-4"
+      className="grid flex-none grid-cols-[minmax(0,1fr)_auto] items-center border-t border-line bg-panel px-2 pt-1.5 max-md:gap-y-1 max-md:pb-1.5 md:h-24 md:grid-cols-[auto_minmax(0,1fr)_auto_auto] md:gap-x-6 md:px-4 md:pt-0"
     >
       <Buttons session={session} replay={replay} />
       <Track session={session} replay={replay} />
-      <div className="flex items-center gap-2 max-md:hidden">
-        <div className="text-right text-meta/4.5">
-          <div className="mono font-medium text-text">{clockTime(new Date(time).toISOString())}</div>
-          <div className="whitespace-nowrap text-muted">
-            {texts.scrubber.place(index + 1, session.read().count)}
-          </div>
+      {/* On a phone: the clock above the slider, the buttons below it. */}
+      <div className="flex justify-between text-meta/4.5 max-md:col-span-2 max-md:row-start-1 max-md:px-1 md:block md:text-right">
+        <time dateTime={at} title={dateAndTime(at)} className="mono block font-medium text-text">
+          {clockTime(at)}
+        </time>
+        <div className="whitespace-nowrap text-muted">
+          {texts.scrubber.place(index + 1, session.read().count)}
         </div>
+      </div>
+      <div className="flex items-center max-md:row-start-3 md:-ml-4">
         {taskId !== null && (
           <IconButton
             icon={Link}
@@ -51,12 +56,14 @@ export function Scrubber({ taskId, session, replay }: ScrubberProps) {
             onClick={() => copy(linkTo(taskId, moment), texts.scrubber.link)}
           />
         )}
-        <IconButton
-          icon={CircleQuestionMark}
-          label={texts.scrubber.keys}
-          shortcut="?"
-          onClick={() => window.dispatchEvent(new Event(showKeys))}
-        />
+        <span className="max-md:hidden">
+          <IconButton
+            icon={CircleQuestionMark}
+            label={texts.scrubber.keys}
+            shortcut="?"
+            onClick={() => window.dispatchEvent(new Event(showKeys))}
+          />
+        </span>
       </div>
       <KeySheet />
     </footer>
@@ -66,16 +73,14 @@ export function Scrubber({ taskId, session, replay }: ScrubberProps) {
 function Buttons({ session, replay }: Pick<ScrubberProps, 'session' | 'replay'>) {
   const { scrubber } = texts
   return (
-    <div className="flex items-center gap-0.5">
+    <div className="flex items-center max-md:row-start-3 md:gap-0.5">
       <IconButton icon={SkipBack} label={scrubber.previousTurn} onClick={() => previousTurn(session)} />
-      <span className="max-md:hidden">
-        <IconButton
-          icon={StepBack}
-          label={scrubber.previousEvent}
-          shortcut=","
-          onClick={() => previousEvent(session)}
-        />
-      </span>
+      <IconButton
+        icon={StepBack}
+        label={scrubber.previousEvent}
+        shortcut=","
+        onClick={() => previousEvent(session)}
+      />
       <IconButton
         icon={replay.playing ? Pause : Play}
         kind="plain"
@@ -83,20 +88,18 @@ function Buttons({ session, replay }: Pick<ScrubberProps, 'session' | 'replay'>)
         shortcut="Space"
         onClick={() => playOrPause(session)}
       />
-      <span className="max-md:hidden">
-        <IconButton
-          icon={StepForward}
-          label={scrubber.nextEvent}
-          shortcut="."
-          onClick={() => nextEvent(session)}
-        />
-      </span>
+      <IconButton
+        icon={StepForward}
+        label={scrubber.nextEvent}
+        shortcut="."
+        onClick={() => nextEvent(session)}
+      />
       <IconButton icon={SkipForward} label={scrubber.nextTurn} onClick={() => nextTurn(session)} />
       <select
         aria-label={scrubber.speed}
         value={replay.speed}
         onChange={({ currentTarget }) => session.setSpeed(Number(currentTarget.value))}
-        className="ml-1.5 h-8 rounded-control border border-line bg-panel px-1.5 text-ui font-medium hover:bg-raised max-md:hidden"
+        className="ml-1.5 h-11 rounded-control border border-line bg-panel px-1.5 text-ui font-medium hover:bg-raised md:h-8"
       >
         {speeds.map((speed) => (
           <option key={speed} value={speed}>

@@ -1,14 +1,15 @@
 /** The slider of the replay: how much happened when, where turns begin, what failed, and where one is. */
 import { CircleX, GitCommitHorizontal, GitPullRequest } from 'lucide-react'
 import { useCallback, useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
-import type { Marker } from '#domain/history/markers.ts'
 import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime, elapsed } from '../../../ui/text/clock.ts'
+import { lasting } from '../../../ui/text/dates.ts'
 import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
 import { turnWords } from './ReplayBar.tsx'
 import { texts } from '../history/texts.ts'
 import { useHistory } from '../history/useHistory.ts'
+import { clockMarks, namedBreaks, spread, type Placed } from './trackMarks.ts'
 import { nextEvent, previousEvent } from './useReplayKeys.ts'
 
 interface TrackProps {
@@ -22,6 +23,7 @@ const bars = 180
 export function Track({ session, replay }: TrackProps) {
   const axis = useHistory(session, (view) => view.axis)
   const count = useHistory(session, (view) => view.count)
+  const [width, measure] = useWidth()
   const percent = axis.length === 0 ? 0 : Math.min(100, (100 * replay.position) / axis.length)
   const time = clockTime(new Date(replay.time).toISOString())
   const seekTo = ({ currentTarget, clientX }: PointerEvent<HTMLElement>) => {
@@ -29,7 +31,7 @@ export function Track({ session, replay }: TrackProps) {
     session.seekTo(((clientX - left) / width) * axis.length)
   }
   return (
-    <div className="relative h-14 md:h-18">
+    <div ref={measure} className="relative h-15 max-md:col-span-2 max-md:row-start-2 md:h-18">
       <div
         role="slider"
         tabIndex={0}
@@ -52,14 +54,15 @@ export function Track({ session, replay }: TrackProps) {
         <Bars axis={axis} className="fill-control opacity-50" />
         <Bars axis={axis} className="fill-accent" shownTo={percent} />
         <Base axis={axis} />
-        <Turns session={session} axis={axis} turn={replay.turn} />
+        <Turns session={session} axis={axis} turn={replay.turn} width={width} />
+        <Breaks axis={axis} width={width} />
         <span
           aria-hidden="true"
           className="absolute top-0.5 bottom-4.5 w-0.5 -translate-x-1/2 bg-accent before:absolute before:-top-0.5 before:-left-0.75 before:size-2 before:rounded-full before:bg-accent"
           style={{ left: `${percent}%` }}
         />
       </div>
-      <Marks session={session} axis={axis} />
+      <Marks session={session} axis={axis} width={width} />
     </div>
   )
 }
@@ -113,7 +116,7 @@ function Bars({ axis, className, shownTo = 100 }: BarsProps) {
 
 /** The line below the bars, broken where nothing happened. */
 function Base({ axis }: { readonly axis: TimeAxis }) {
-  const percentOf = (position: number) => (axis.length === 0 ? 0 : (100 * position) / axis.length)
+  const placeOf = (position: number) => (axis.length === 0 ? 0 : (100 * position) / axis.length)
   return (
     <>
       <span className="absolute inset-x-0 bottom-4.75 h-px bg-control" aria-hidden="true" />
@@ -122,7 +125,7 @@ function Base({ axis }: { readonly axis: TimeAxis }) {
           key={from}
           title={texts.scrubber.idle(elapsed(ms))}
           className="absolute bottom-4.75 h-px bg-[repeating-linear-gradient(90deg,var(--panel)_0_4px,transparent_4px_6px)]"
-          style={{ left: `${percentOf(from)}%`, width: `${percentOf(to - from)}%` }}
+          style={{ left: `${placeOf(from)}%`, width: `${placeOf(to - from)}%` }}
         />
       ))}
     </>
@@ -134,15 +137,15 @@ const icons = { failure: CircleX, commit: GitCommitHorizontal, pull_request: Git
 interface MarksProps {
   readonly session: HistorySession
   readonly axis: TimeAxis
-}
-
-interface Placed {
-  readonly marker: Marker
-  readonly percent: number
+  /** Of the track, in pixels. */
+  readonly width: number
 }
 
 /** The markers of some kind, with where they stand. */
-function usePlaced({ session, axis }: MarksProps, isTurn: boolean): readonly Placed[] {
+function usePlaced(
+  { session, axis }: Pick<MarksProps, 'session' | 'axis'>,
+  isTurn: boolean,
+): readonly Placed[] {
   const markers = useHistory(session, (view) => view.markers)
   return useMemo(
     () =>
@@ -157,22 +160,62 @@ function usePlaced({ session, axis }: MarksProps, isTurn: boolean): readonly Pla
   )
 }
 
-/** Where turns begin; the moment that is shown is in `turn`. */
-function Turns({ turn, ...of }: MarksProps & { readonly turn: number | null }) {
-  const turns = spread(usePlaced(of, true), 9)
+/** How wide a part of the page is, in pixels; 0 before it is measured. */
+function useWidth(): readonly [number, (box: HTMLElement | null) => (() => void) | undefined] {
+  const [width, setWidth] = useState(0)
+  const measure = useCallback((box: HTMLElement | null) => {
+    if (box === null) return undefined
+    const observer = new ResizeObserver(() => setWidth(box.clientWidth))
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [])
+  return [width, measure]
+}
+
+/** Pixels that a label takes: a time, with the turn before it where there is room, and the length of a break. */
+const labelSize = { time: 64, turn: 108, break: 48 } as const
+const percentOf = (pixels: number, width: number) => (width === 0 ? 100 : (100 * pixels) / width)
+
+/** Where turns begin and what the clock said, also between them; the moment that is shown is in `turn`. */
+function Turns({ turn, width, ...of }: MarksProps & { readonly turn: number | null }) {
+  const isWide = width >= 500
+  const turns = usePlaced(of, true)
+  const marks = clockMarks(of.axis, turns, percentOf(isWide ? labelSize.turn : labelSize.time, width))
   return (
     <span aria-hidden="true">
-      {turns.map(({ marker, percent }) => (
-        <span key={marker.revision} className="absolute top-3 bottom-0" style={{ left: `${percent}%` }}>
+      {marks.map(({ percent, time, turn: begun }) => (
+        <span
+          key={percent}
+          className={classes('absolute bottom-0', begun ? 'top-3' : 'h-6')}
+          style={{ left: `${percent}%` }}
+        >
           <span className="absolute inset-y-0 w-px bg-line" />
           <span
             className={classes(
-              'absolute bottom-0 left-1 text-tiny whitespace-nowrap max-md:hidden',
-              marker.label.endsWith(` ${turn}`) ? 'font-medium text-text' : 'text-muted',
+              'absolute bottom-0 left-1 text-tiny whitespace-nowrap',
+              begun?.label.endsWith(` ${turn}`) ? 'font-medium text-text' : 'text-muted',
             )}
           >
-            {marker.label}
+            {isWide && begun && `${begun.label} `}
+            {clockTime(new Date(time).toISOString())}
           </span>
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** How long the longest breaks were. */
+function Breaks({ axis, width }: { readonly axis: TimeAxis; readonly width: number }) {
+  return (
+    <span aria-hidden="true">
+      {namedBreaks(axis, percentOf(labelSize.break, width)).map(({ percent, ms }) => (
+        <span
+          key={percent}
+          className="absolute bottom-5.5 -translate-x-1/2 rounded-badge bg-panel px-0.5 text-tiny whitespace-nowrap text-muted"
+          style={{ left: `${percent}%` }}
+        >
+          {lasting(ms)}
         </span>
       ))}
     </span>
@@ -184,21 +227,13 @@ const markSize = 24
 
 /** What failed, commits and pull requests. One of them takes the focus; the arrows move it, and Enter shows that moment. */
 function Marks(props: MarksProps) {
-  const { session } = props
-  const [width, setWidth] = useState(0)
+  const { session, width } = props
   const [chosen, setChosen] = useState(0)
-  const measure = useCallback((box: HTMLElement | null) => {
-    if (box === null) return undefined
-    const observer = new ResizeObserver(() => setWidth(box.clientWidth))
-    observer.observe(box)
-    return () => observer.disconnect()
-  }, [])
-  const marks = spread(usePlaced(props, false), width === 0 ? 100 : (100 * markSize) / width)
+  const marks = spread(usePlaced(props, false), percentOf(markSize, width))
   const current = Math.min(chosen, marks.length - 1)
   if (marks.length === 0) return null
   return (
     <div
-      ref={measure}
       role="toolbar"
       aria-label={texts.scrubber.marks}
       onKeyDown={(event) => moveFocus(event, current)}
@@ -235,14 +270,4 @@ function moveFocus(event: KeyboardEvent<HTMLElement>, current: number): void {
   if (next === undefined) return
   event.preventDefault()
   marks.item(Math.max(0, Math.min(next, marks.length - 1))).focus()
-}
-
-/** Those that have room beside the one before. */
-function spread(placed: readonly Placed[], gap: number): readonly Placed[] {
-  let last = -Infinity
-  return placed.filter(({ percent }) => {
-    const hasRoom = percent - last >= gap
-    if (hasRoom) last = percent
-    return hasRoom
-  })
 }

@@ -2,6 +2,7 @@
 import { useEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'
+import { isComposingKey } from '../../../ui/composition.ts'
 
 type Run = (session: HistorySession) => void
 
@@ -99,7 +100,7 @@ export function useReplayKeys(session: HistorySession): void {
     const onKeyDown = (event: KeyboardEvent) => {
       const { target } = event
       const isModified = event.ctrlKey || event.metaKey || event.altKey
-      if (event.isComposing || isModified || takesText(target) || document.querySelector('dialog[open]'))
+      if (isComposingKey(event) || isModified || takesText(target) || document.querySelector('dialog[open]'))
         return
       if (event.key === 'Escape') {
         take(event)

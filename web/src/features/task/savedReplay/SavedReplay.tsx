@@ -9,7 +9,9 @@ import { useMedia } from '../../../ui/hooks.ts'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { SplitView } from '../../../ui/layout/SplitView.tsx'
 import { tabPanelProps, Tabs } from '../../../ui/layout/Tabs.tsx'
+import { shownStatusOf } from '../../tasks/taskStatus.ts'
 import { Status } from '../../../ui/status/Status.tsx'
+import { dateAndTime } from '../../../ui/text/dates.ts'
 import { Toasts } from '../../notifications/Toasts.tsx'
 import { CodeChanges } from '../changes/CodeChanges.tsx'
 import { ChatPanel } from '../chat/ChatPanel.tsx'
@@ -40,6 +42,7 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
   const load = useHistory(session, (view) => view.load)
   const shown = session.replayed()
   useReplayKeys(session)
+  useMomentInAddress(moment)
   if (moment === null || shown === null)
     return (
       <main>
@@ -59,6 +62,18 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
       </Moment>
     </Provider>
   )
+}
+
+/** How long a moment is shown before the address names it, in ms: browsers refuse many changes in a row. */
+const restMs = 300
+
+function useMomentInAddress(shown: ReplayMoment | null): void {
+  const moment = shown === null || shown.playing ? null : shown.moment
+  useEffect(() => {
+    if (moment === null) return undefined
+    const timer = setTimeout(() => window.history.replaceState(null, '', `#at=${moment}`), restMs)
+    return () => clearTimeout(timer)
+  }, [moment])
 }
 
 interface MomentProps {
@@ -101,11 +116,10 @@ function Header({ savedAt, leftOut: { moments, images } }: Omit<SavedReplayProps
           {title}
         </h1>
         <p className="text-meta text-muted">
-          {texts.says(new Date(savedAt).toLocaleString('en'))}{' '}
-          {moments + images > 0 && texts.leftOut(moments, images)}
+          {texts.says(dateAndTime(savedAt))} {moments + images > 0 && texts.leftOut(moments, images)}
         </p>
       </div>
-      {task !== null && <Status status={task.status} />}
+      {task !== null && <Status status={shownStatusOf(task)} />}
     </header>
   )
 }
@@ -122,7 +136,8 @@ function Panels({ session, open }: PanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [position, setPosition] = useState(splitPosition.initial)
   // The record may be unreadable from its first event on: the history says so.
-  if (task === null) return <HistoryPanel session={session} shown tools={null} onShowIn={() => undefined} />
+  if (task === null)
+    return <HistoryPanel session={session} shown tools={null} onShowIn={() => undefined} record={null} />
   if (!split) return <TabbedPanels task={task} session={session} open={open} hasChat />
   return (
     <SplitView
@@ -177,6 +192,7 @@ function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
         shown={chosen === 'history'}
         tools={hasChat ? null : tools}
         onShowIn={setChosen}
+        record={null}
       />
     ),
   }

@@ -52,10 +52,21 @@ function openRecording(recording: Recording): HistorySession {
   const stop = session.subscribe(() => {
     if (session.read().load !== 'loaded') return
     stop()
-    session.seek(0)
+    openThere(session)
   })
+  window.addEventListener('hashchange', () => openThere(session))
   // There is no live task to go back to.
   return { ...session, backToLive: session.pause }
+}
+
+/** Shows the moment that the address names: `#at=46+12s`. Without one, the end of the first turn: the beginning is an empty page. */
+function openThere(session: HistorySession): void {
+  const moment = /^#at=([^&]{1,40})/.exec(window.location.hash)?.[1]?.replace('%2B', '+')
+  const { replay, sections } = session.read()
+  if (moment !== undefined && moment === replay?.moment) return
+  const end = session.indexOf(sections[0]?.knownAt ?? Infinity)
+  session.seek(end === -1 ? session.items().length - 1 : end)
+  if (moment !== undefined) session.open(moment)
 }
 
 /** Whose messages they are, for the heads of the messages. */

@@ -3,7 +3,6 @@ const counted = (count: number, word: string) =>
 
 /** What a saved replay and the button that saves it say. */
 export const texts = {
-  save: 'Save the replay as a file',
   notSaved: 'Failed to save the replay',
   says: (savedAt: string) => `A replay of the task as it was recorded until ${savedAt}.`,
   leftOut: (moments: number, images: number) =>

@@ -34,6 +34,7 @@ beforeEach(() => {
 /** A terminal that printed this. */
 async function open({ running = false, output = printed, store = clientStore() } = {}) {
   vi.stubGlobal('ResizeObserver', NoResizing)
+  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
   const terminal = createTerminalLog()
   if (output.length > 0) await terminal.reset(output)
   render(

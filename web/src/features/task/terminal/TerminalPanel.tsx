@@ -9,6 +9,7 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
+import { useMedia } from '../../../ui/hooks.ts'
 import { texts as taskTexts } from '../texts.ts'
 import { useCopy } from '../useCopy.ts'
 import { mostMatches } from './log/findInLines.ts'
@@ -39,7 +40,9 @@ const findKeys = {
 export function TerminalPanel({ terminal, reload, running, shown, tools }: TerminalPanelProps) {
   const view = useSyncExternalStore(terminal.subscribe, terminal.read)
   const { lines, state, reason } = view
-  const [wrap, setWrap] = useState(false)
+  const narrow = useMedia('(width < 768px)')
+  const [chosenWrap, setWrap] = useState<boolean | null>(null)
+  const wrap = chosenWrap ?? narrow
   const [focused, setFocused] = useState(false)
   const rows = useTerminalRows(view, wrap)
   const find = useTerminalFind(lines, rows.topId, rows.reveal)
@@ -182,10 +185,12 @@ function Footer({ view, following, children }: FooterProps) {
   return (
     <footer className="flex h-11 flex-none items-center gap-4 border-t border-line-soft pr-1 pl-4 text-meta text-muted md:h-8 md:pr-4">
       <span>{lineCount(view)}</span>
-      <span className="hidden items-center gap-1.5 md:inline-flex">
-        <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
-        {texts.stderr}
-      </span>
+      {view.lines.some(({ channel }) => channel === 'stderr') && (
+        <span className="hidden items-center gap-1.5 md:inline-flex">
+          <span className="h-3 w-0.5 bg-bad" aria-hidden="true" />
+          {texts.stderr}
+        </span>
+      )}
       <span className="flex-1" />
       <span className="hidden md:inline">{following ? texts.following : texts.notFollowing}</span>
       {children}

@@ -13,7 +13,7 @@ const shown = 4
 
 export function TerminalPictures({ task }: { readonly task: Task }) {
   const id = useId()
-  const [open, setOpen] = useState(true)
+  const [open, setOpen] = useState(false)
   const ofMessages = useSelector(selectPictures)
   const pictures = useMemo(
     () => eachOnce([...task.images, ...Object.values(ofMessages).flat()]),

@@ -55,7 +55,8 @@ export const TerminalRow = memo(function TerminalRow({
           dateTime={line.at}
           className={classes(
             'w-19.5 flex-none pl-4 text-meta/5 text-muted select-none',
-            isCommand && 'leading-7',
+            // A phone has the width for the lines, and the times of the commands.
+            isCommand ? 'leading-7' : 'max-md:h-5 max-md:opacity-0 max-md:w-3 max-md:overflow-hidden',
             same && !isCommand && 'invisible group-hover/line:visible',
           )}
         >

@@ -7,6 +7,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
 import { classes } from '../../../../ui/classes.ts'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
+import { tooLong } from '../../../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../../../ui/form/TextArea.tsx'
 import { useMedia } from '../../../../ui/hooks.ts'
 import { chatDrafts } from '../../../../state/persisted.ts'
@@ -23,6 +24,7 @@ import { useVoice } from '../../../voice/useVoice.ts'
 import { VoiceButton } from '../../../voice/VoiceButton.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from './usageText.ts'
+import { isComposingKey } from '../../../../ui/composition.ts'
 
 export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
 
@@ -59,7 +61,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return
     // Enter that ends a composed character does not send.
-    if (event.nativeEvent.isComposing || event.key !== 'Enter' || event.shiftKey) return
+    if (isComposingKey(event.nativeEvent) || event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     sending.submit()
   }
@@ -86,7 +88,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
         placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
         minHeight={wide ? 44 : 36}
         maxHeight={tallest}
-        maxLength={limits.messageLength}
+        maxCharacters={limits.messageLength}
         value={text}
         interim={appendWords(text, voice.interim).slice(text.length)}
         onChange={(event) => setText(event.target.value)}
@@ -99,7 +101,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
         )}
       />
       <PendingTray pending={pending} said={saidOf(props, sending)} className="pt-1" />
-      <div className="@container flex items-center gap-0.5 px-1 pb-0.5 md:px-1.5 md:pt-1 md:pb-1.5">
+      <div className="@container flex items-center gap-0.5 px-3 pb-0.5 md:px-1.5 md:pt-1 md:pb-1.5">
         <AttachButton images={pending} icon={Paperclip} />
         <VoiceButton voice={voice} />
         <IconButton
@@ -134,6 +136,7 @@ interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSen
 
 /** Sends what is written, with its images once they are uploaded. A command is sent without images; they stay for the next message. */
 function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }: Sending) {
+  const isTooLong = tooLong(textNow(), limits.messageLength) !== undefined
   const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
   const send = () => {
     voice.end()
@@ -146,11 +149,11 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
     if (!blank || pending.completed().length > 0) send()
   })
   const submit = () => {
-    if (empty) return
+    if (empty || isTooLong) return
     if (isCommand) send()
     else ask()
   }
-  return { empty, waiting, stopped, submit }
+  return { empty, isTooLong, waiting, stopped, submit }
 }
 
 type SendingState = ReturnType<typeof useSending>
@@ -175,14 +178,14 @@ function StopButton({ onStop }: Pick<MessageBoxProps, 'onStop'>) {
   )
 }
 
-function SendButton({ sending: { empty, waiting, submit } }: { readonly sending: SendingState }) {
+function SendButton({ sending: { empty, isTooLong, waiting, submit } }: { readonly sending: SendingState }) {
   return (
     <IconButton
       icon={ArrowUp}
       label={texts.composer.send}
       kind="primary"
       size="small"
-      disabled={empty}
+      disabled={empty || isTooLong}
       busy={waiting}
       onClick={submit}
     />

@@ -12,6 +12,7 @@ import { useTurnActions } from '../../fork/useTurnActions.tsx'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
+import { RetryNote } from './RetryNote.tsx'
 import { ToolRow } from './ToolRow.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from '../composer/usageText.ts'
@@ -105,10 +106,12 @@ function DrawnPart({ part, wasSeen }: PartProps) {
     case 'tool':
       return <ToolRow log={part.log} />
     case 'text': {
-      const { messageId, message, messageType } = part.message
+      const { messageId, message, messageType, modelRetry } = part.message
       return (
         <div className={classes('my-1.5 md:pl-7', messageType === 'error' && 'text-bad')}>
-          {message === null ? (
+          {modelRetry ? (
+            <RetryNote retry={modelRetry} />
+          ) : message === null ? (
             <p className="text-muted">{texts.chat.erased}</p>
           ) : (
             <MessageBody text={message} markdown expanded={wasSeen(messageId)} />

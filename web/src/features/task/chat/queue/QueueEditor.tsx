@@ -4,10 +4,12 @@ import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { classes } from '../../../../ui/classes.ts'
 import type { AgentName } from '#domain/agents.ts'
+import { tooLong } from '../../../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../../../ui/form/TextArea.tsx'
 import { useSlashCommands } from '../../../agents/useSlashCommands.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
+import { isComposingKey } from '../../../../ui/composition.ts'
 
 interface QueueEditorProps {
   readonly message: WaitingMessage
@@ -32,13 +34,14 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
     begins: false,
     off: isCommand,
   })
-  const empty = text.trim() === ''
+  const why = tooLong(text, limits.messageLength)
+  const maySave = text.trim() !== '' && why === undefined
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return event.stopPropagation()
-    if (event.nativeEvent.isComposing) return
+    if (isComposingKey(event.nativeEvent)) return
     if (event.key === 'Escape') onCancel()
     else if (event.key === 'Enter' && !event.shiftKey) {
-      if (!empty) onSave(text.trim())
+      if (maySave) onSave(text.trim())
     } else return
     event.preventDefault()
     event.stopPropagation()
@@ -58,7 +61,7 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
         autoFocus
         minHeight={30}
         maxHeight={tallest}
-        maxLength={limits.messageLength}
+        maxCharacters={limits.messageLength}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
@@ -79,7 +82,8 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
         <Button
           size="small"
           kind="primary"
-          disabled={empty}
+          disabled={!maySave}
+          title={why}
           onClick={() => onSave(text.trim())}
           className="max-md:h-11!"
         >

@@ -1,0 +1,26 @@
+/** Where in the timeline the output of the terminal stands: with the row that had begun last. */
+import type { HistoryItem } from './item.ts'
+import type { OutputPiece } from './row.ts'
+import type { TimelineSection } from './timeline.ts'
+
+/** The sections with the output in their rows; output before the first row is with the first. */
+export function withOutput(
+  sections: readonly TimelineSection[],
+  items: readonly HistoryItem[],
+): readonly TimelineSection[] {
+  const pieces = items.flatMap((item, index): readonly OutputPiece[] =>
+    item.kind === 'output' ? [{ index, item }] : [],
+  )
+  const begins = sections.flatMap(({ rows }) => rows.map(({ revision }) => revision))
+  let row = 0
+  let piece = 0
+  return sections.map((section) => ({
+    ...section,
+    rows: section.rows.map((each) => {
+      const next = begins[(row += 1)] ?? Infinity
+      const from = piece
+      while (piece < pieces.length && (pieces[piece]?.item.follows ?? 0) < next) piece += 1
+      return piece === from ? each : { ...each, output: pieces.slice(from, piece) }
+    }),
+  }))
+}

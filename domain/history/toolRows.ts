@@ -1,0 +1,85 @@
+/** The rows of tool calls in the timeline. */
+import type { TaskEventMessage } from '../api/socket.schema.ts'
+import { excerpt, plainExcerpt } from './excerpt.ts'
+import { exitWords, plainRow, type RowKind, type TimelineRow } from './row.ts'
+
+type Event<Type extends TaskEventMessage['type']> = Extract<TaskEventMessage, { type: Type }>
+
+const toolKinds = {
+  read: 'read',
+  edit: 'edit',
+  run: 'command',
+  search: 'search',
+  fetch: 'fetch',
+  todo: 'plan',
+  other: 'tool',
+} as const satisfies Record<Event<'ToolStarted'>['data']['kind'], RowKind>
+
+/** The row of a tool call that begins. */
+export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow {
+  const kind = toolKinds[event.data.kind]
+  const targets = [excerpt(event.content?.target) || (event.content?.name ?? '')]
+  const sentence = toolWords(kind, targets)
+  return {
+    ...plainRow(event),
+    kind,
+    targets,
+    who: { agent },
+    outcome: 'running',
+    knownAt: Infinity,
+    sentence,
+    begun: sentence,
+  }
+}
+
+/** Two rows in one, where they are of a kind that comes in numbers and the first went well; otherwise `null`. */
+export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
+  const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
+  if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null
+  const targets = [...row.targets, ...next.targets]
+  const { until, knownAt } = next
+  return { ...row, until, knownAt, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
+}
+
+/** The row after one of its tool calls has ended. */
+export function withToolEnd(
+  row: TimelineRow,
+  { data, content, revision }: Event<'ToolFinished'>,
+): TimelineRow {
+  const { ok, exitCode, durationMs, additions, deletions } = data
+  const lines = additions === null && deletions === null ? '' : `+${additions ?? 0} −${deletions ?? 0}`
+  const failedWith = row.kind === 'command' ? exitWords(exitCode) : plainExcerpt(content?.summary)
+  return {
+    ...row,
+    until: Math.max(row.until, revision),
+    knownAt: revision,
+    outcome: ok ? 'completed' : 'failed',
+    detail: ok ? (row.targets.length === 1 ? lines : row.detail) : failedWith || 'failed',
+    durationMs: durationMs === null ? row.durationMs : (row.durationMs ?? 0) + durationMs,
+  }
+}
+
+function toolWords(kind: RowKind, targets: readonly string[]): string {
+  const [first = ''] = targets
+  const different = [...new Set(targets)]
+  switch (kind) {
+    case 'read':
+      return different.length === 1 ? `Read ${first}` : `Read ${different.length} files`
+    case 'edit':
+      return different.length <= 3 ? `Edited ${listed(different)}` : `Edited ${different.length} files`
+    case 'search':
+      return targets.length === 1 ? `Searched for ${first}` : `Searched ${targets.length} times`
+    case 'fetch':
+      return different.length === 1 ? `Fetched ${first}` : `Fetched ${different.length} pages`
+    case 'command':
+      return `Ran ${first}`
+    case 'plan':
+      return 'Updated its plan'
+    default:
+      return `Used ${first}`
+  }
+}
+
+function listed(words: readonly string[]): string {
+  return words.length <= 1 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}

@@ -1,0 +1,123 @@
+/** Compares two bundles: one log cannot say different things of one place. */
+import { originOf, type Cryptography } from './bundleHashes.ts'
+import type { BundleFault, Parts } from './bundleParts.ts'
+import { signedManifest } from './bundleManifest.ts'
+import { signedHeader } from './bundleProofs.ts'
+import { provenSeals, rootIn, type ProvenSeals } from './bundleSeals.ts'
+import { parseInclusionProof } from './checkpoint.ts'
+import { isSame } from './merkleTree.ts'
+import { readBundle } from './readBundle.ts'
+
+export interface BundleComparison {
+  /** `not_compared`: nothing shows how the trees of the two fit together; `why` says the reason. */
+  readonly verdict: 'agree' | 'contradict' | 'not_compared'
+  readonly contradictions: readonly BundleFault[]
+  readonly why?: 'unreadable' | 'other_log' | 'too_old'
+  /** The size of the smaller tree: a bundle that was asked for it (`?seal=`) can be compared. */
+  readonly size?: number
+  /** Of one task: which of the two goes on from the other, and by how many events. */
+  readonly extension?: { readonly longer: 'first' | 'second' | 'neither'; readonly events: number }
+}
+
+/** Compares two bundles, each of which was verified before and has no faults. */
+export function compareBundles(
+  first: Iterable<string>,
+  second: Iterable<string>,
+  cryptography: Cryptography,
+): BundleComparison {
+  const [one, other] = [comparable(first, cryptography), comparable(second, cryptography)]
+  if (one === undefined || other === undefined)
+    return { verdict: 'not_compared', contradictions: [], why: 'unreadable' }
+  if (one.origin !== other.origin) return { verdict: 'not_compared', contradictions: [], why: 'other_log' }
+  const contradictions = [
+    ...recordFaults(one.parts, other.parts),
+    ...leafFaults(one.parts, other.parts),
+    ...treeFaults(one.proven, other.proven),
+    ...treeFaults(other.proven, one.proven),
+  ]
+  if (contradictions.length > 0) {
+    const once = new Map(contradictions.map((each) => [each.where, each]))
+    return { verdict: 'contradict', contradictions: [...once.values()] }
+  }
+  const [older, newer] =
+    one.proven.checkpoint.size <= other.proven.checkpoint.size
+      ? [one.proven, other.proven]
+      : [other.proven, one.proven]
+  const { size } = older.checkpoint
+  if (typeof rootIn(newer, size) === 'string')
+    return { verdict: 'not_compared', contradictions: [], why: 'too_old', size }
+  const extension = extensionOf(one.parts, other.parts)
+  return { verdict: 'agree', contradictions: [], ...(extension && { extension }) }
+}
+
+interface Comparable {
+  readonly origin: string
+  readonly parts: Parts
+  readonly proven: ProvenSeals
+}
+
+function comparable(lines: Iterable<string>, cryptography: Cryptography): Comparable | undefined {
+  const read = readBundle(lines)
+  if (typeof read === 'string' || read.parts.header === undefined) return undefined
+  const { parts } = read
+  const { keys, checkpoint } = signedHeader(read.parts.header, cryptography)
+  const { signed } = signedManifest(parts, keys, cryptography)
+  if (checkpoint === undefined || signed === undefined) return undefined
+  const { proven } = provenSeals(parts, checkpoint, signed.manifest.predicate.seals, cryptography)
+  return { origin: originOf(read.parts.header), parts, proven }
+}
+
+/** Records of one stream and one revision that differ. */
+function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
+  return [...one.streams].flatMap(([stream, events]) => {
+    const hashes = new Map(
+      (other.streams.get(stream) ?? []).map(({ event }) => [event.revision, event.meta.hash]),
+    )
+    return events.flatMap(({ event: { revision, meta } }): readonly BundleFault[] => {
+      const hash = hashes.get(revision) ?? meta.hash
+      const why = 'The two bundles have different events here.'
+      return hash === meta.hash ? [] : [{ kind: 'changed', where: `${stream}@${revision}`, why }]
+    })
+  })
+}
+
+/** Places of the log that hold different events. */
+function leafFaults(one: Parts, other: Parts): readonly BundleFault[] {
+  const places = leavesOf(other)
+  return [...leavesOf(one)].flatMap(([index, event]): readonly BundleFault[] => {
+    const there = places.get(index) ?? event
+    const why = `The first bundle has ${event} in this place of the log, and the second ${there}.`
+    return there === event ? [] : [{ kind: 'changed', where: `event ${index} of the log`, why }]
+  })
+}
+
+function leavesOf({ proofs }: Parts): ReadonlyMap<number, string> {
+  return new Map(
+    proofs.flatMap(({ kind, stream, revision, proof }) => {
+      const index = kind === 'proof' ? parseInclusionProof(proof)?.index : undefined
+      return index === undefined ? [] : [[index, `${stream}@${revision}`] as const]
+    }),
+  )
+}
+
+/** Seals of the one that the other, which lists all of its own from some size on, does not have or has otherwise. */
+function treeFaults(one: ProvenSeals, other: ProvenSeals): readonly BundleFault[] {
+  return [...one.roots].flatMap(([size, root]): readonly BundleFault[] => {
+    const there = rootIn(other, size)
+    const isSeal = size === one.checkpoint.size || one.sizes.includes(size)
+    const where = `seal ${size}`
+    if (there === 'no_seal')
+      return isSeal
+        ? [{ kind: 'removed', where, why: 'One bundle has this seal, and the other does not.' }]
+        : []
+    if (typeof there === 'string' || isSame(there, root)) return []
+    return [{ kind: 'changed', where, why: 'The two bundles have different roots for this size.' }]
+  })
+}
+
+function extensionOf(one: Parts, other: Parts): BundleComparison['extension'] {
+  if (one.header?.taskId !== other.header?.taskId) return undefined
+  const lengthOf = ({ streams }: Parts) => [...streams.values()].flat().length
+  const more = lengthOf(other) - lengthOf(one)
+  return { longer: more === 0 ? 'neither' : more > 0 ? 'second' : 'first', events: Math.abs(more) }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { answerWords } from './answerWords.ts'
+
+const by = { agent: 'claude', person: 'ada' } as const
+const signed = '_Written by the agent claude for ada, with Flightdeck._'
+
+test('an answer is what the agent said, its commit, and for whom an agent wrote it', () => {
+  expect(answerWords({ ...by, said: 'I kept the name, since others import it.', commit: 'a1b2c3d' })).toBe(
+    `I kept the name, since others import it.\n\nThe changes are in a1b2c3d.\n\n${signed}`,
+  )
+})
+
+test('an answer without a commit does not claim one', () => {
+  expect(answerWords({ ...by, said: 'It is right as it is.', commit: null })).toBe(
+    `It is right as it is.\n\n${signed}`,
+  )
+  expect(answerWords({ ...by, said: '', commit: null })).toBe(`Nothing was changed for this.\n\n${signed}`)
+})
+
+test('an answer mentions nobody, hides nothing, and is of a bounded length', () => {
+  const said = `<!-- flightdeck:x -->@ada ${'word '.repeat(1_000)}`
+  const answer = answerWords({ ...by, person: '@org/team', said, commit: null })
+  expect(answer).not.toMatch(/@\w|<!--/)
+  expect(answer.length).toBeLessThan(1_700)
+})

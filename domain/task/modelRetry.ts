@@ -1,0 +1,20 @@
+/** When a model cannot answer for a reason that passes, a turn asks it once more. */
+
+export const passingFaults = ['rate_limited', 'overloaded', 'api_error'] as const
+export type PassingFault = (typeof passingFaults)[number]
+
+const reasons: Readonly<Record<PassingFault, string>> = {
+  rate_limited: "The model's API takes no more requests at the moment.",
+  overloaded: 'The model is overloaded.',
+  api_error: "The model's API failed.",
+}
+
+/** Says why and when the model is asked once more; `time` is a time of day as its reader knows it. */
+export function retrySentence(code: PassingFault, time: string): string {
+  return `${reasons[code]} Trying once more at ${time}.`
+}
+
+/** The time of day in UTC, for readers whose time zone is not known: `14:05 UTC`. */
+export function timeInUtc(isoTime: string): string {
+  return `${isoTime.slice(11, 16)} UTC`
+}

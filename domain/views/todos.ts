@@ -1,0 +1,63 @@
+/** The to-do list that an agent keeps, folded from the calls of the tools by which it does. */
+
+export interface Todo {
+  readonly text: string
+  /** `gone`: taken off the list, or done in an earlier turn. */
+  readonly state: 'open' | 'done' | 'gone'
+}
+
+/** Items beyond these are not kept, and characters of one. */
+const most = { items: 100, text: 200 }
+
+/** The list after a call: as a whole where the tool gives all of it, else with the item that it adds or changes. What cannot be read changes nothing. */
+export function todosAfter(
+  before: readonly Todo[],
+  { name, input }: { readonly name: string; readonly input: string },
+): readonly Todo[] {
+  const asked = parsed(input)
+  const whole = asked['todos'] ?? asked['items']
+  if (Array.isArray(whole)) return whole.slice(0, most.items).flatMap((one: unknown) => todoOf(fieldsOf(one)))
+  if (name === 'TaskCreate') return [...before, ...todoOf(asked)].slice(0, most.items)
+  if (name !== 'TaskUpdate') return before
+  // These tools number their items from 1, in the order in which they were made.
+  return before.map((todo, index) =>
+    asked['taskId'] === `${index + 1}`
+      ? { text: textIn(asked) ?? todo.text, state: stateIn(asked) ?? todo.state }
+      : todo,
+  )
+}
+
+/** The list as the next turn begins with it. */
+export const withoutDone = (todos: readonly Todo[]): readonly Todo[] =>
+  todos.map((todo) => (todo.state === 'done' ? { ...todo, state: 'gone' } : todo))
+
+type Fields = Readonly<Record<string, unknown>>
+
+function parsed(input: string): Fields {
+  try {
+    return fieldsOf(JSON.parse(input))
+  } catch {
+    return {}
+  }
+}
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {})
+
+function todoOf(fields: Fields): readonly Todo[] {
+  const text = textIn(fields)
+  return text === undefined ? [] : [{ text, state: stateIn(fields) ?? 'open' }]
+}
+
+function textIn({ content, text, subject }: Fields): string | undefined {
+  const said = [content, text, subject].find((one) => typeof one === 'string')
+  if (said === undefined) return undefined
+  const characters = Array.from(said.slice(0, 2 * most.text + 2))
+  return characters.length <= most.text ? said : `${characters.slice(0, most.text - 1).join('')}…`
+}
+
+function stateIn({ status, completed }: Fields): Todo['state'] | undefined {
+  if (typeof completed === 'boolean') return completed ? 'done' : 'open'
+  if (typeof status !== 'string') return undefined
+  if (/deleted|cancel/i.test(status)) return 'gone'
+  return /completed|done/i.test(status) ? 'done' : 'open'
+}

@@ -1,0 +1,42 @@
+/** Turns a task's pull request into a draft, or marks it ready, at the code host. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { task } from '#domain/task/task.ts'
+import { pullRequestsView } from '#domain/views/pullRequests.ts'
+import { executeOnTask, type CommandServices } from './services.ts'
+
+/** Records who asked, tells the code host, and records what it shows then. Throws `Fault` and CodeHostFault. */
+export async function setDraft(
+  services: CommandServices,
+  taskId: string,
+  asked: Parameters<typeof executeOnTask>[2],
+  draft: boolean,
+) {
+  const { codeHost, commands, access } = services
+  const nodeId = await pullRequestNode(services, taskId)
+  const token = await access.tokenOf(asked.user.id)
+  await executeOnTask(services, taskId, asked, { type: 'RequestDraft', draft })
+  await codeHost.setDraft(token, nodeId, draft)
+  const [reading] = await codeHost.pullRequestStates(token, [{ nodeId }])
+  const observed = reading?.kind === 'read' ? reading.pullRequest : null
+  const cause = { actor: { kind: 'system', service: 'follower' }, commandId: randomUUID() } as const
+  return observed
+    ? commands.execute(task, taskStream(taskId), { type: 'ObservePullRequest', observed }, cause)
+    : commands.load(task, taskStream(taskId))
+}
+
+/** The code host's id of the task's pull request. Throws where that is no longer the one with `number`, if one is given. */
+export async function pullRequestNode(
+  { documents }: CommandServices,
+  taskId: string,
+  number: number | null = null,
+): Promise<string> {
+  const pull = await documents.now(pullRequestsView, taskStream(taskId), taskId)
+  if (!pull) throw new Fault('not_found', 'This task has no pull request.')
+  if (number !== null && pull.number !== number)
+    throw new Fault('not_found', 'This feedback is on an earlier pull request of this task.')
+  if (pull.nodeId === null)
+    throw new Fault('code_host_unavailable', 'The pull request has not been read yet. Try again in a moment.')
+  return pull.nodeId
+}

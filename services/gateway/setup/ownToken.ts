@@ -1,0 +1,32 @@
+/** Checks the token of single-user mode at the start: a refused one, and one that lacks rights, is told before somebody signs in. */
+import { tokenPage } from '#domain/appPermissions.ts'
+import { missingScopes, tokenKindOf } from '#domain/codeHostToken.ts'
+import { within } from '#platform/async/timeLimit.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+
+/** The start waits no longer for the code host. */
+const askedWithinMs = 3_000
+
+const fineGrained =
+  'The rights of a fine-grained token cannot be listed. The one in GITHUB_TOKEN needs Contents, Pull requests and Issues (read and write), Actions and Commit statuses (read), and Workflows (read and write) for changes of workflow files.'
+
+/** What the operator is told of GITHUB_TOKEN; `null` where there is nothing to tell, or no such token. Never throws what the code host says. */
+export async function ownTokenLine(
+  { ownToken, tokenScopes }: Pick<CodeHost, 'ownToken' | 'tokenScopes'>,
+  withinMs = askedWithinMs,
+): Promise<string | null> {
+  if (ownToken === undefined) return null
+  const late = () => new CodeHostFault('unavailable', 'GitHub did not answer in time.')
+  try {
+    const scopes = await within(withinMs, tokenScopes(ownToken), late)
+    if (tokenKindOf(ownToken) === 'fine_grained') return fineGrained
+    const missing = scopes === null ? [] : missingScopes(scopes)
+    if (missing.length === 0) return null
+    return `The token in GITHUB_TOKEN lacks scopes: ${missing.join(', ')}. Its owner can add them ${tokenPage}.`
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    return fault.kind === 'unauthorized'
+      ? fault.message
+      : `The token in GITHUB_TOKEN could not be checked: ${fault.message}`
+  }
+}

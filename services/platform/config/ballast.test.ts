@@ -1,0 +1,43 @@
+/** When the server gives up the room that it keeps on its disk, and when it takes it again. */
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { ballastBytes, isUsedUp, keepBallast, leastFreeBytes, nextStep } from './ballast.ts'
+
+const size = 64e6
+
+test('security H2: is a fiftieth of a small disk, and never more than 256 MiB', () => {
+  expect(ballastBytes(3e9)).toBe(60_000_000)
+  expect(ballastBytes(1e12)).toBe(256 * 1024 ** 2)
+})
+
+test.each([
+  ['there is plenty, and the room is kept', { free: 1e9, isThere: true }, false, 'none'],
+  ['there is plenty, and no room is kept yet', { free: 1e9, isThere: false }, false, 'make'],
+  ['next to nothing is free', { free: leastFreeBytes - 1, isThere: true }, true, 'release'],
+  ['it was given up, and is what is left', { free: size, isThere: false }, true, 'none'],
+  [
+    'there is some room, and too little to keep any',
+    { free: size + leastFreeBytes, isThere: false },
+    false,
+    'none',
+  ],
+] as const)('security H2: where %s', (_, state, isFull, step) => {
+  expect(isUsedUp({ ...state, size })).toBe(isFull)
+  expect(nextStep({ ...state, size })).toBe(step)
+})
+
+test('security H2: the room is taken for real, and stays when the server ends', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flightdeck-ballast-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = process.env['PATH'] ?? ''
+  const faults: unknown[] = []
+  const kept = keepBallast({ dataDir: folder, path }, { warn: (fault: unknown) => faults.push(fault) })
+  const bytes = () => (statSync(join(folder, 'ballast'), { throwIfNoEntry: false })?.blocks ?? 0) * 512
+  await expect.poll(bytes, { timeout: 20_000 }).toBeGreaterThan(1e6)
+  await kept.close()
+  expect(bytes()).toBeGreaterThan(1e6)
+  expect(kept.details()).toEqual({})
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,137 @@
+/** Room of the server's own on its disk: a file that is given up once the disk is full, so that deletions, a sign-in and a start can be written. */
+import { randomBytes } from 'node:crypto'
+import { rmSync, statfsSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from '#platform/childProcess.ts'
+import type { Config } from '#platform/config/config.ts'
+import type { Logger } from '#platform/log.ts'
+
+export interface Ballast {
+  /** Whether the disk is full: what is free, the ballast included, is kept for deletions and the like. */
+  isFull(): boolean
+  /** Throws while the disk is full. */
+  ready(): Promise<void>
+  /** For `/readyz`: what an operator should know, in sentences. */
+  details(): Readonly<Record<string, readonly string[]>>
+  close(): Promise<void>
+}
+
+/** Below this many bytes the next write may fail. */
+export const leastFreeBytes = 16 * 1024 ** 2
+
+/** The size for a disk of so many bytes. */
+export function ballastBytes(diskBytes: number): number {
+  return Math.floor(Math.min(256 * 1024 ** 2, diskBytes / 50))
+}
+
+/** What is free, and the ballast: all in bytes. */
+export interface DiskState {
+  readonly free: number
+  readonly size: number
+  readonly isThere: boolean
+}
+
+/** Whether only what was the ballast is left. Pure. */
+export function isUsedUp({ free, size, isThere }: DiskState): boolean {
+  return free < leastFreeBytes + (isThere ? 0 : size)
+}
+
+/** Whether the ballast is to go or to come. It comes only where as much is free besides. Pure. */
+export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
+  if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
+  return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
+}
+
+function stateOf(folder: string): DiskState {
+  const { bavail, blocks, bsize } = statfsSync(folder)
+  const size = ballastBytes(blocks * bsize)
+  const found = statSync(fileIn(folder), { throwIfNoEntry: false })
+  return { free: bavail * bsize, size, isThere: found !== undefined }
+}
+
+/** Gives up the ballast of a folder where its disk is full: before anything else is opened at a start. The folder may be missing. */
+export function releaseIfFull(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')
+    rmSync(fileIn(folder), { force: true })
+}
+
+const pollIntervalMs = 500
+const retryIntervalMs = 60_000
+
+/** Where nothing of the server is on a disk. */
+export const noBallast: Ballast = {
+  isFull: () => false,
+  ready: async () => undefined,
+  details: () => ({}),
+  close: async () => undefined,
+}
+
+/** Keeps the ballast of the data folder: gives it up when the disk is full, and makes it again once there is room. */
+export function keepBallast(
+  { dataDir: folder, path }: Pick<Config, 'dataDir' | 'path'>,
+  logger: Pick<Logger, 'warn'>,
+): Ballast {
+  const onFault = (fault: unknown) => logger.warn({ err: fault }, 'failed to keep room on the disk')
+  let making: Promise<void> | undefined
+  let notBefore = 0
+  let lastFree = 0
+  const isFull = () => isUsedUp(stateOf(folder))
+
+  function look(): void {
+    const state = stateOf(folder)
+    const step = nextStep(state)
+    const isFalling = state.free < lastFree
+    lastFree = state.free
+    // Whoever still fills the disk would take the room as well.
+    if (step === 'release' && !isFalling && making === undefined) rmSync(fileIn(folder), { force: true })
+    if (step !== 'make' || performance.now() < notBefore) return
+    notBefore = performance.now() + retryIntervalMs
+    making ??= make(fileIn(folder), state.size, path)
+      .catch((fault: unknown) => {
+        rmSync(fileIn(folder), { force: true })
+        onFault(fault)
+      })
+      .finally(() => (making = undefined))
+  }
+  const timer = setInterval(() => {
+    try {
+      look()
+    } catch (fault) {
+      onFault(fault)
+    }
+  }, pollIntervalMs).unref()
+  return {
+    isFull,
+    async ready() {
+      if (isFull()) throw new Error('The disk is full.')
+    },
+    details: () =>
+      isFull() ? { disk: [`The disk of ${folder} is full. Nothing new begins until there is room.`] } : {},
+    async close() {
+      clearInterval(timer)
+      await making
+    },
+  }
+}
+
+/** Takes the room for real: at once where the system can, and else by writing what no file system makes smaller. */
+async function make(file: string, size: number, path: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600)
+  try {
+    const { code } = await run('fallocate', ['-l', String(size), file], {
+      env: { PATH: path },
+      timeoutMs: 10_000,
+      maxOutputBytes: 4_096,
+    }).catch(() => ({ code: null }))
+    const piece = randomBytes(1024 ** 2)
+    if (code !== 0)
+      for (let at = 0; at < size; at += piece.length)
+        await handle.write(piece, 0, Math.min(piece.length, size - at), at)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const fileIn = (folder: string): string => join(folder, 'ballast')

@@ -1,0 +1,9 @@
+/** Any damage to any row of a log hurts its own stream only. A thousand logs are damaged in `tests/long/server/damagedLogs.spec.ts` and beside it. */
+import { expect, test } from 'vitest'
+import { tryDamagedLogs } from '../../../tests/server/damagedLogs.ts'
+
+test(
+  'recorder C1, C2: with any damage to any row, everything undamaged is read, written, sealed and verified',
+  { timeout: 300_000 },
+  async () => expect((await tryDamagedLogs(2, 1)).faults).toEqual([]),
+)

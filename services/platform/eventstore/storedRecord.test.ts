@@ -1,0 +1,47 @@
+/** What is taken for an event, and what is not. */
+import { expect, test } from 'vitest'
+import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
+import { recordOfText } from './storedRecord.ts'
+
+const { data, meta, ...rest } = sampleEvent('task-1', 1)
+const row = { ...rest, position: '7', data: JSON.stringify(data), meta: JSON.stringify(meta) }
+const hash = 'b'.repeat(64)
+
+test('what was appended is an event, also with other spaces and escapes', () => {
+  const event = { ...rest, data, meta, position: '7' }
+  expect(recordOfText(row)).toEqual(event)
+  expect(recordOfText({ ...row, data: JSON.stringify(data, null, 2) })).toEqual(event)
+  const braces = { text: '{"a":1,"a":2}', a: [{ b: 1 }, { b: 2 }], 10: 'ten', 2: 'two' }
+  expect(recordOfText({ ...row, data: ` ${JSON.stringify(braces)}` })).toMatchObject({ data: braces })
+})
+
+test('recorder M5: a name that occurs twice, at any depth, is damage', () => {
+  const twice = (text: string) => text.replace('{', '{"revision":1,"hash":"x",')
+  for (const damaged of [
+    { data: twice(row.data) },
+    { data: row.data.replace('"nested":{', '"nested":{"list":1,') },
+    { meta: twice(row.meta) },
+    { data: '{"a":1,"\\u0061":2}' },
+  ])
+    expect(recordOfText({ ...row, ...damaged })).toMatchObject({ damage: 'repeated_name', revision: 1 })
+})
+
+test('what is no JSON, has not the members of an event or is too large is damage, and says its hash where that can be read', () => {
+  const cut = row.data.slice(0, -1)
+  expect(recordOfText({ ...row, data: cut })).toMatchObject({
+    damage: 'no_json',
+    hash,
+    beginning: expect.stringContaining(cut.slice(0, 40)),
+  })
+  expect(recordOfText({ ...row, meta: row.meta.slice(0, -1) })).toMatchObject({ damage: 'no_json', hash })
+  expect(recordOfText({ ...row, meta: '{}' })).toMatchObject({ damage: 'wrong_envelope', hash: null })
+  expect(recordOfText({ ...row, data: '[]' })).toMatchObject({ damage: 'wrong_envelope', hash })
+  expect(recordOfText({ ...row, at: 'yesterday' })).toMatchObject({ damage: 'wrong_envelope' })
+  expect(recordOfText({ ...row, version: 0 })).toMatchObject({ damage: 'wrong_envelope' })
+  expect(recordOfText({ ...row, data: null, meta: null })).toMatchObject({
+    damage: 'too_large',
+    beginning: ' ',
+  })
+  const deep = '['.repeat(200_000) + ']'.repeat(200_000)
+  expect(recordOfText({ ...row, data: `{"a":${deep}}` })).toMatchObject({ damage: 'too_large' })
+})

@@ -1,0 +1,123 @@
+/** Turns what an engine has stored into an event, or says that it is damaged: nothing else trusts a stored row. */
+import { z } from 'zod'
+import { EventMeta } from '#domain/kernel/event.schema.ts'
+import type { DamageReason, Position } from '#domain/kernel/event.ts'
+import type { DamagedRecord, LogRecord } from '../ports/eventStore.ts'
+
+/** The most bytes that facts, content and metadata of one event may have together. */
+export const largestRecordBytes = 16 * 1_048_576
+
+/** An event's members as an engine gives them, unchecked. */
+export interface Unchecked {
+  readonly id: unknown
+  readonly stream: string
+  /** Negative where the stored one is no revision. */
+  readonly revision: number
+  readonly position: Position
+  readonly type: string
+  readonly version: unknown
+  readonly at: unknown
+  readonly data: unknown
+  readonly content: unknown
+  readonly meta: unknown
+}
+
+const Envelope = z.object({
+  id: z.string().min(1),
+  stream: z.string().min(1),
+  revision: z.int().nonnegative(),
+  type: z.string().min(1),
+  version: z.int().positive(),
+  at: z.iso.datetime(),
+  data: z.record(z.string(), z.unknown()),
+  content: z.string().nullable(),
+  meta: EventMeta,
+})
+
+/** The event of a record whose facts and metadata were parsed already, or the damaged record. */
+export function recordOf(unchecked: Unchecked): LogRecord {
+  const { position, data } = unchecked
+  const { success, data: envelope } = Envelope.safeParse(unchecked)
+  if (!success || position === '0') return damaged(unchecked, 'wrong_envelope')
+  return isTooDeep(data) ? damaged({ ...unchecked, data: '' }, 'too_large') : { ...envelope, position, data }
+}
+
+/** The event of a record whose facts and metadata are JSON text, or the damaged record; `null` for a text that was too long to be read. */
+export function recordOfText(
+  row: Omit<Unchecked, 'data' | 'meta'> & { readonly data: string | null; readonly meta: string | null },
+): LogRecord {
+  if (row.data === null || row.meta === null) return damaged({ ...row, data: '', meta: '' }, 'too_large')
+  const data = jsonOf(row.data)
+  const meta = jsonOf(row.meta)
+  if (data === undefined || meta === undefined) return damaged(row, 'no_json')
+  try {
+    if (hasRepeatedName(row.data, data) || hasRepeatedName(row.meta, meta))
+      return damaged(row, 'repeated_name')
+  } catch (fault) {
+    // Lists in lists, deeper than the stack.
+    if (fault instanceof RangeError) return damaged(row, 'too_large')
+    throw fault
+  }
+  return recordOf({ ...row, data, meta })
+}
+
+/** The record as far as it can be told of. */
+function damaged(unchecked: Unchecked, damage: DamageReason): DamagedRecord {
+  const { stream, revision, position, type } = unchecked
+  const [data, meta] = [unchecked.data, unchecked.meta].map((part) =>
+    typeof part === 'string' ? part : (JSON.stringify(part) ?? ''),
+  )
+  const hashes = [...(meta ?? '').matchAll(/"hash"\s*:\s*"([0-9a-f]{64})"/g)].map(([, hash]) => hash)
+  return {
+    damage,
+    stream,
+    revision,
+    position,
+    type,
+    hash: hashes.length === 1 ? (hashes[0] ?? null) : null,
+    beginning: [data, meta].map((part) => (part ?? '').slice(0, shownLength)).join(' '),
+  }
+}
+const shownLength = 300
+
+/** Facts are flat; whoever goes through them must not run out of stack. */
+function isTooDeep(value: unknown, left = 100): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return left === 0 || Object.values(value).some((member) => isTooDeep(member, left - 1))
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether an object in the text has two members of one name. `JSON.parse` keeps the last of them, so the text then says more than the value. */
+function hasRepeatedName(text: string, value: unknown): boolean {
+  // What was appended was written in this way, so that nearly every text is done with here.
+  if (JSON.stringify(value) === text) return false
+  return countNames(text) > countMembers(value)
+}
+
+/** The names in a JSON text: strings that a colon follows. */
+function countNames(text: string): number {
+  let count = 0
+  for (let begin = text.indexOf('"'); begin >= 0;) {
+    let end = begin + 1
+    while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+    let next = end + 1
+    while (' \t\n\r'.includes(text[next] ?? '.')) next += 1
+    if (text[next] === ':') count += 1
+    begin = text.indexOf('"', next)
+  }
+  return count
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const members: readonly unknown[] = Object.values(value)
+  const own = Array.isArray(value) ? 0 : members.length
+  return members.reduce<number>((sum, member) => sum + countMembers(member), own)
+}

@@ -1,0 +1,13 @@
+/** Whose an address is: limits of one client count by it. */
+
+/** Of an IPv6 address its network of 64 bits, which one client has whole; of an IPv4 address the address. Anything else as it is. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0')
+  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`
+}

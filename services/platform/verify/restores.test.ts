@@ -1,0 +1,100 @@
+/** A restore goes back to what a key of the log signed; one that nobody signed explains no cut. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LogRestored } from '#domain/log.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { logStream } from '#domain/kernel/streams.ts'
+import { eventLog } from '#platform/eventlog/eventLog.ts'
+import { commands } from '#platform/commands/execute.ts'
+import { restoreLog } from '#platform/seals/restoreLog.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
+import { openTestEngines } from '../../../tests/server/engines.ts'
+import { openSealedLog, withRestore, type SealedLog } from '../../../tests/server/sealedLog.ts'
+import { intact } from '#platform/ports/eventStore.ts'
+
+let sealed: SealedLog
+beforeAll(async () => {
+  sealed = await openSealedLog()
+})
+afterAll(() => sealed?.close())
+
+const kept = 30
+/** The epochs' keys, as `verify` asks for them. */
+const keysOf = async (epoch: number) =>
+  (await signingKeys(sealed.engines.vault, { ...sealed.evidence.identity, epoch }))?.vouched ?? []
+const verified = async (log: readonly StoredEvent[]) =>
+  sealed.verify(log, { ...sealed.evidence, identity: { ...sealed.evidence.identity, epoch: 2 }, keysOf })
+const wrongs = async (log: readonly StoredEvent[]) =>
+  (await verified(log)).findings.map(({ stream, revision, wrong }) => `${stream}@${revision} ${wrong}`)
+
+/** The log as `restored` leaves it, of a store that holds this much of it. */
+async function putBack(log: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+  const { vault } = sealed.engines
+  const { eventStore, bus, clock, close } = await openTestEngines()
+  for (const { position: _position, ...event } of log)
+    await eventStore.append(event.stream, event.revision - 1, [event])
+  const own = commands(eventLog({ eventStore, vault, bus, clock }))
+  await restoreLog({ commands: own, eventStore, vault, clock })
+  const all = intact(await eventStore.readAll(null, 10_000))
+  await close()
+  return all
+}
+
+const cutOff = () => sealed.log.length - 1 - kept
+const beyond = () =>
+  sealed.log.filter(({ type, data }) => type === 'LogSealed' && Number(Object(data).size) > kept).length
+
+describe('recorder H5: a log that was put back', () => {
+  test('is whole where a key of the log signed what it goes back to, and it is said when, and what was cut', async () => {
+    const log = await putBack(sealed.log.slice(0, kept))
+    const { findings, sealing } = await verified(log)
+    expect(findings).toEqual([])
+    expect(sealing?.told).toEqual([
+      `The log was put back at ${log.at(-1)?.at} to its first ${kept} events, as epoch 2, signed by a key of this log. ` +
+        `${beyond()} seals from before go beyond them, up to ${kept + cutOff()} events: ${cutOff()} sealed events were cut off.`,
+    ])
+  })
+
+  test('is not whole by a restore of version 1, which anybody who can write to the log can make', async () => {
+    const log = withRestore(sealed.log.slice(0, kept), { epoch: 2 })
+    expect(await wrongs(log)).toEqual(['log-main@1 restore_unsigned'])
+    expect((await verified(log)).sealing?.told.join()).toMatch(
+      new RegExp(`no key of this log vouches for that.* ${cutOff()} sealed events were cut off`),
+    )
+  })
+
+  test('is not whole by a signature of no key of the log, nor by one over other events', async () => {
+    const genuine = (await putBack(sealed.log.slice(0, kept))).at(-1)
+    const data = LogRestored.data.parse(genuine?.data)
+    const otherKey = { ...data, tree: { ...data.tree, keyId: '00000000' } }
+    expect(await wrongs(withRestore(sealed.log.slice(0, kept), otherKey, 2))).toEqual([
+      'log-main@1 restore_forged',
+    ])
+    const otherRoot = { ...data, tree: { ...data.tree, root: '0'.repeat(64) } }
+    expect(await wrongs(withRestore(sealed.log.slice(0, kept), otherRoot, 2))).toEqual([
+      'log-main@1 restore_forged',
+    ])
+    expect(await wrongs(withRestore(sealed.log.slice(0, kept - 1), data, 2))).toEqual([
+      'log-main@1 restore_elsewhere',
+    ])
+    expect(await wrongs(withRestore(sealed.log.slice(0, kept), { ...data, epoch: 3 }, 2))).toEqual([
+      'log-main@1 restore_forged',
+    ])
+  })
+
+  test('that nobody signed is vouched for by a later restore that is signed, and is told all the same', async () => {
+    const log = await putBack(withRestore(sealed.log.slice(0, kept), { epoch: 2 }))
+    expect(log.filter(({ stream }) => stream === logStream)).toHaveLength(3)
+    const { findings, sealing } = await verified(log)
+    expect(findings).toEqual([])
+    expect(sealing?.told).toEqual([
+      expect.stringMatching(/epoch 2, and no key of this log vouches for that\./),
+      expect.stringMatching(/epoch 3, signed by a key of this log\./),
+    ])
+  })
+
+  test('goes back to no epoch that it has been in', async () => {
+    expect(await wrongs(withRestore(sealed.log.slice(0, kept), { epoch: 1 }))).toContain(
+      'log-main@1 log_identity',
+    )
+  })
+})

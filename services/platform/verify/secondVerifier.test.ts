@@ -1,0 +1,24 @@
+/** A second verifier, written in Python from the two pages of the formats alone, and ours: both say the same. */
+import { expect, test } from 'vitest'
+import { benignBundleKinds, compareBundles } from '../../../tests/secondVerifier/bundlesOnDisk.ts'
+import { expectTelling } from '../../../tests/secondVerifier/compare.ts'
+import { benignLogKinds } from '../../../tests/secondVerifier/logMutations.ts'
+import { compareLogs } from '../../../tests/secondVerifier/logsOnDisk.ts'
+import { whyNoPython } from '../../../tests/secondVerifier/secondVerifier.ts'
+
+const why = whyNoPython()
+const times = 40
+
+test('a second verifier agrees with ours on changed logs', async ({ skip }) => {
+  skip(why !== undefined, why)
+  const compared = await compareLogs({ times, seed: 31 })
+  expect(compared.disagreements).toEqual([])
+  expectTelling(compared, { times, benign: benignLogKinds })
+})
+
+test('a second verifier agrees with ours on changed bundles', async ({ skip }) => {
+  skip(why !== undefined, why)
+  const compared = await compareBundles({ times, seed: 31 })
+  expect(compared.disagreements).toEqual([])
+  expectTelling(compared, { times, benign: benignBundleKinds })
+})

@@ -1,0 +1,91 @@
+/** The seals before the one that a bundle is made under, with proofs that each tree is the beginning of the next. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { toBase64 } from '#domain/kernel/base64.ts'
+import { sealStream } from '#domain/kernel/streams.ts'
+import type { LogIdentity } from '#domain/log.ts'
+import { bytesOfHex } from '#domain/proof/bundleHashes.ts'
+import { verifyConsistency, type Hash, type TreeHead } from '#domain/proof/merkleTree.ts'
+import type { BundleSource } from '#domain/proof/writeBundle.ts'
+import { LogSealed } from '#domain/seal.ts'
+import { intact, type EventStore } from '#platform/ports/eventStore.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import { cryptography } from '#platform/seals/cryptography.ts'
+import type { RecordedSeal } from '#platform/seals/newestSeal.ts'
+import { nothingKnown, rootAt, storedConsistency, type KnownTree } from '#platform/seals/storedProofs.ts'
+
+interface SealSources {
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly readStore: Pick<ReadStore, 'getMany'>
+  readonly logIdentity: LogIdentity
+}
+
+/** How many seals a bundle lists. */
+const listedAtMost = 500
+const provenAtOnce = 20
+
+type Proof = BundleSource['seals']['proofs'][number]
+
+/** The newest seals of the epoch before this one, as far back as each can be proven, and proofs for the sizes that were asked for. */
+export async function earlierSeals(
+  { eventStore, readStore, logIdentity: { epoch } }: SealSources,
+  { revision: last, seal: newest }: RecordedSeal,
+  asked: readonly number[],
+): Promise<BundleSource['seals']> {
+  const known = nothingKnown()
+  const head = { size: newest.size, root: bytesOfHex(newest.root) }
+  const events =
+    last === 0
+      ? []
+      : await eventStore.readStream(sealStream(epoch), {
+          from: last - 1,
+          direction: 'backwards',
+          limit: listedAtMost,
+        })
+  const proofs = new Map<number, Proof>()
+  let from = newest.size
+  for (const { revision, data } of intact(events)) {
+    const seal = LogSealed.data.safeParse(data).data
+    const older = seal && { size: seal.size, root: bytesOfHex(seal.root) }
+    const proof =
+      older && revision === last - 1 - proofs.size ? await proofOf(readStore, older, head, known) : undefined
+    // All of them at once would hold up everybody else.
+    if (proofs.size % provenAtOnce === 0) await turn()
+    // A list with a gap would make a genuine seal look forged.
+    if (proof === undefined) break
+    proofs.set(proof.size, proof)
+    from = revision === 0 ? 0 : proof.size
+  }
+  const sizes = [...proofs.keys()]
+  const others = [...new Set(asked)].filter((size) => size < newest.size)
+  for (const size of others) {
+    const root = proofs.has(size) ? undefined : await rootAt(readStore, 'log', size, known)
+    const proof = root && (await proofOf(readStore, { size, root }, head, known))
+    if (proof) proofs.set(size, proof)
+  }
+  return {
+    from: last === 0 ? 0 : from,
+    sizes,
+    asked: others.filter((size) => proofs.has(size)),
+    proofs: [...proofs.values()],
+  }
+}
+
+/** `undefined` when the older tree is not the beginning of the newer, as far as the stored trees can tell. */
+async function proofOf(
+  store: SealSources['readStore'],
+  older: TreeHead,
+  newer: TreeHead,
+  known: KnownTree,
+): Promise<Proof | undefined> {
+  if (older.size >= newer.size) return undefined
+  const proof: readonly Hash[] | undefined = await storedConsistency(
+    store,
+    'log',
+    older.size,
+    newer.size,
+    known,
+  )
+  return proof && verifyConsistency(cryptography.sha256, older, newer, proof)
+    ? { size: older.size, root: toBase64(older.root), proof: proof.map(toBase64) }
+    : undefined
+}

@@ -1,0 +1,151 @@
+/** How good the record of a task is: what of it is sealed, and whether this server finds its events as they were recorded. */
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { getTaskRecord } from '#domain/api/history.schema.ts'
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
+import { chainFaultOf } from '#platform/eventlog/chain.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import { isDamaged } from '#platform/ports/eventStore.ts'
+import { readableSeal } from '#platform/seals/newestSeal.ts'
+import { sealCollections, type StreamHead } from '#platform/seals/sealTrees.ts'
+import { signingKeys } from '#platform/seals/signingKeys.ts'
+import { endUnder, type AuditSources } from './taskAudit.ts'
+
+export type TaskRecord = AnswerOf<typeof getTaskRecord>
+type StreamName = 'task' | 'terminal'
+
+/** Events that one question checks at most; the next one goes on from there. */
+const checkedAtOnce = 5_000
+const page = 250
+/** How long what was found is believed, in ms: what is changed in the database later is found then. */
+const believedMs = 600_000
+/** Streams whose findings are kept at most. */
+const keptAtMost = 400
+
+/** How far a stream was checked from its beginning. */
+interface Checked {
+  readonly since: number
+  /** The last event that is as it was recorded; `null` before the first. */
+  readonly last: Pick<StoredEvent, 'revision' | 'meta'> | null
+  /** The revision of the first event that is not. */
+  readonly damagedAt: number | null
+}
+
+/** An event that is proven to be sealed, and with it all before it in its stream. */
+type SealedEnd = Pick<StreamHead, 'revision' | 'hash'>
+
+/** Keeps what was found of the streams that were asked for last. */
+export interface TaskRecords {
+  of(taskId: string): Promise<TaskRecord>
+}
+
+type Sources = AuditSources & {
+  readonly clock: Clock
+  /** Whether this server seals its log. */
+  readonly isSealing: boolean
+}
+
+export function taskRecords(sources: Sources): TaskRecords {
+  const kept = new Map<string, Checked>()
+  const proven = new Map<string, SealedEnd>()
+  const checked = async (stream: string): Promise<Checked> => {
+    const now = sources.clock.now().getTime()
+    const before = kept.get(stream)
+    const isBelieved = before !== undefined && now - before.since < believedMs && before.damagedAt === null
+    const found = await checkOn(sources, stream, isBelieved ? before : nothingChecked(now))
+    keep(kept, stream, found)
+    return found
+  }
+  return {
+    async of(taskId) {
+      const streams = { task: taskStream(taskId), terminal: terminalStream(taskId) }
+      const lengths = await Promise.all(Object.values(streams).map((stream) => lengthOf(sources, stream)))
+      const found = { task: await checked(streams.task), terminal: await checked(streams.terminal) }
+      const sealed = await sealOf(sources, streams, proven)
+      const keys = await signingKeys(sources.vault, sources.logIdentity)
+      return {
+        events: lengths.reduce((sum, length) => sum + length, 0),
+        checked: {
+          at: new Date(Math.min(found.task.since, found.terminal.since)).toISOString(),
+          events: countOf(found.task) + countOf(found.terminal),
+        },
+        damage: damageIn(found) ?? sealed.damage,
+        isSealing: sources.isSealing,
+        seal: sealed.seal,
+        key: keys?.published[0]?.fingerprint ?? null,
+      }
+    },
+  }
+}
+
+const nothingChecked = (since: number): Checked => ({ since, last: null, damagedAt: null })
+
+/** Checks the chain of a stream further on, from where an earlier check came to. */
+async function checkOn({ eventStore }: AuditSources, stream: string, before: Checked): Promise<Checked> {
+  let { last } = before
+  for (let count = 0; count < checkedAtOnce; count += page) {
+    const from = (last?.revision ?? -1) + 1
+    const read = await eventStore.readStream(stream, { from, direction: 'forwards', limit: page })
+    for (const event of read) {
+      const next: number = (last?.revision ?? -1) + 1
+      if (isDamaged(event) || chainFaultOf(event, last) !== undefined)
+        return { ...before, last, damagedAt: next }
+      last = { revision: event.revision, meta: event.meta }
+    }
+    if (read.length < page) return { ...before, last }
+  }
+  return { ...before, last }
+}
+
+/** How many events a stream has, as far as its last one tells. */
+async function lengthOf({ eventStore }: AuditSources, stream: string): Promise<number> {
+  const [last] = await eventStore.readStream(stream, { from: 'end', direction: 'backwards', limit: 1 })
+  return (last?.revision ?? -1) + 1
+}
+
+const countOf = ({ last }: Checked) => (last?.revision ?? -1) + 1
+
+function damageIn(found: Readonly<Record<StreamName, Checked>>): TaskRecord['damage'] {
+  for (const stream of ['task', 'terminal'] as const) {
+    const { damagedAt } = found[stream]
+    if (damagedAt !== null) return { stream, revision: damagedAt }
+  }
+  return null
+}
+
+/** What the newest seal is over: of each stream the events up to the last that was ever proven to be sealed, if the log still has that one. */
+async function sealOf(
+  sources: AuditSources,
+  streams: Readonly<Record<StreamName, string>>,
+  proven: Map<string, SealedEnd>,
+): Promise<Pick<TaskRecord, 'seal' | 'damage'>> {
+  const newest = await readableSeal(sources.eventStore, sources.logIdentity)
+  if (newest === undefined) return { seal: null, damage: null }
+  await sources.readStore.prepare(sealCollections)
+  let events = 0
+  let damage: TaskRecord['damage'] = null
+  for (const name of ['task', 'terminal'] as const) {
+    const stream = streams[name]
+    // What one seal was over, each later one of its epoch is over as well.
+    const end = (await endUnder(sources, newest, stream)) ?? proven.get(stream)
+    if (end === undefined) continue
+    keep(proven, stream, end)
+    const { revision, hash } = end
+    const [event] = await sources.eventStore.readStream(stream, {
+      from: revision,
+      direction: 'forwards',
+      limit: 1,
+    })
+    if (event && !isDamaged(event) && event.revision === revision && event.meta.hash === hash)
+      events += revision + 1
+    else damage ??= { stream: name, revision }
+  }
+  return { seal: { at: newest.at, events }, damage }
+}
+
+/** Keeps what was found last, and forgets the oldest. */
+function keep<Value>(kept: Map<string, Value>, stream: string, value: Value): void {
+  kept.delete(stream)
+  kept.set(stream, value)
+  for (const [oldest] of kept) if (kept.size > keptAtMost) kept.delete(oldest)
+}

@@ -1,0 +1,80 @@
+/** What went wrong at a model, in words that a person can act on, whichever agent asked it. */
+import type { PassingFault } from '#domain/task/modelRetry.ts'
+import type { AgentError } from './port.ts'
+
+/** The service that answers an agent. Its key is always the server's: no person has one of their own here. */
+export interface ModelService {
+  readonly name: string
+  /** The variable that holds its key on the server. */
+  readonly keyVariable: string
+  /** Whether `/compact` summarizes the conversation. */
+  readonly canCompact: boolean
+}
+
+/** The fault where it is of the moment, so that the same request may succeed in a while; otherwise `undefined`. */
+export function passingFault({
+  code,
+  httpStatus,
+}: Pick<AgentError, 'code' | 'httpStatus'>): PassingFault | undefined {
+  if (code === 'rate_limited' || code === 'overloaded') return code
+  return code === 'api_error' && (httpStatus ?? 0) >= 500 ? code : undefined
+}
+
+/** Says it of faults that have a sentence of their own; of any other it repeats what the agent said, without what means nothing here. */
+export function faultSentence(
+  { code, httpStatus }: Pick<AgentError, 'code' | 'httpStatus'>,
+  said: string,
+  { name, keyVariable, canCompact }: ModelService,
+): string {
+  const answered = httpStatus === null ? '' : ` (${httpStatus})`
+  const detail = plain(said)
+  const shorten = canCompact
+    ? 'Send /compact to summarize the conversation, or create a new task.'
+    : 'Create a new task.'
+  switch (code) {
+    case 'unauthorized':
+      return `${name} refused the key of this server; whoever runs it should check ${keyVariable}.${inBrackets(detail)}`
+    case 'no_credit':
+      return `The account of this server's key (${keyVariable}) has no credit left. Whoever runs the server has to add some; then try again.`
+    case 'rate_limited':
+      return `${name} takes no more requests with the key of this server at the moment${answered}. Try again in a few minutes.${inBrackets(detail)}`
+    case 'overloaded':
+      return `The model is overloaded${answered}. Neither your task nor the key of this server is at fault. Try again in a few minutes.`
+    case 'api_error':
+      return `${name} failed${answered}. Neither your task nor the key of this server is at fault. Try again in a few minutes.${inBrackets(detail)}`
+    case 'bad_model':
+      return `This model does not exist, or the key of this server may not use it. Choose another one in the model picker.${inBrackets(detail)}`
+    case 'prompt_too_long':
+      return `The conversation is too long for the model. ${shorten}`
+    case 'request_too_large':
+      return `The request is larger than the model takes, most likely by its images. ${shorten}`
+    case 'budget':
+    case 'max_turns':
+    case 'aborted':
+    case 'unknown_session':
+      return detail === '' ? 'The agent failed without saying why.' : detail
+    case 'other':
+      if (httpStatus === 400) return `${name} refused the request${answered}.${inBrackets(detail)}`
+      return detail === '' ? 'The agent failed without saying why.' : detail
+  }
+}
+
+function inBrackets(detail: string): string {
+  return detail === '' ? '' : ` (${detail})`
+}
+
+/** What an agent says beside the fault: advice for its own terminal, and names that only exist inside a sandbox. */
+const meaningless = [
+  /\s*This is a server-side issue, usually temporary — try again in a moment\./g,
+  /\s*If it persists, check your inference gateway \([^)]*\)\./g,
+  /\s*Run --model to pick a different model\./g,
+  /^Failed to authenticate\.\s*/,
+  /^API Error: (?:\d{3} |Request rejected \(\d{3}\) · )?/,
+  /^Invalid API key · Fix external API key/,
+  /,? ?(?:url: )?https?:\/\/(?:127\.0\.0\.1|localhost|gateway\.internal)[^\s,)]*/g,
+  /[^.]*(?:gateway\.internal|inference gateway|--model)[^.]*\.?/g,
+]
+
+function plain(said: string): string {
+  return meaningless.reduce((text, sign) => text.replace(sign, ''), said.trim()).trim()
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { executionId } from '../../../../tests/domain/ids.ts'
+import { recordingOf } from '../../../../tests/runner/turnRecording.ts'
+
+describe('what an agent reports', () => {
+  test('agents D1: a line of JSON that nobody knows is not shown in the terminal, words are', async () => {
+    const { recorder, stderr } = recordingOf(executionId(1))
+    await recorder.record({ type: 'unknown', line: '{"type":"telepathy","state":"queued"}' })
+    await recorder.record({ type: 'unknown', line: ' [1]' })
+    await recorder.record({ type: 'unknown', line: 'Segmentation fault' })
+    expect(stderr).toEqual(['Segmentation fault\n'])
+  })
+
+  test('agents D1: what it does unasked is recorded apart, and its session only with the message', async () => {
+    const { recorder, messages, recorded } = recordingOf(executionId(1))
+    messages.add('mine')
+    await recorder.record({ type: 'unasked' })
+    await recorder.record({ type: 'session', sessionId: 's', model: 'm' })
+    await recorder.record({ type: 'text', messageKey: 'a', text: 'I woke up.', cut: false })
+    await recorder.record({ type: 'end', ok: true, sessionId: 's', durationMs: 1, turns: 1, answers: [] })
+    expect(recorded.map(({ type }) => type)).toEqual(['AgentActedUnasked'])
+    expect(recorded[0]).toMatchObject({ data: { agent: 'claude' }, content: { said: 'I woke up.' } })
+    expect(recorder.session()).toBeUndefined()
+
+    await recorder.record({ type: 'taken_up', messageIds: ['mine'] })
+    await recorder.record({ type: 'text', messageKey: 'b', text: 'Hello.', cut: false })
+    await recorder.record({
+      type: 'end',
+      ok: true,
+      sessionId: 's',
+      durationMs: 1,
+      turns: 1,
+      answers: ['mine'],
+    })
+    expect(recorded.map(({ type }) => type)).toEqual(['AgentActedUnasked', 'AgentStarted', 'MessagePosted'])
+    expect(recorder.session()).toBe('s')
+  })
+
+  test('agents D1: a fault of what it did unasked is no fault of the turn', async () => {
+    const { recorder, messages } = recordingOf(executionId(1))
+    messages.add('mine')
+    await recorder.record({ type: 'unasked' })
+    await recorder.record({ type: 'error', code: 'other', message: 'Its own fault.', httpStatus: null })
+    await recorder.record({ type: 'end', ok: false, sessionId: 's', durationMs: 1, turns: 1, answers: [] })
+    await recorder.record({
+      type: 'end',
+      ok: true,
+      sessionId: 's',
+      durationMs: 1,
+      turns: 1,
+      answers: ['mine'],
+    })
+    expect(recorder.lastError()).toBeUndefined()
+    expect(messages.isCompleted()).toBe(true)
+  })
+})

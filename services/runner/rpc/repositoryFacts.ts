@@ -1,0 +1,93 @@
+/** What a project's repository is, by the mirror as it was last fetched: submodules, filters, a shallow history. */
+import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { WorkspaceDeps } from '../deps.ts'
+import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { commitOf, type Git } from '../workspace/git/git.ts'
+import { surveyOf, type Submodule } from '../workspace/git/survey.ts'
+
+type Deps = Pick<
+  WorkspaceDeps,
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'scratch' | 'logger'
+>
+
+const withinMs = 8_000
+const mostSubmodules = 50
+/** Submodules of which the code host is asked whether the person may read them. */
+const mostAsked = 20
+
+/** The repository of a project as this runner has it, if the person may still read it. Throws the code host's refusal. */
+export async function fetchedRepository(
+  deps: Omit<Deps, 'scratch' | 'logger'>,
+  { projectId, ownerId }: Asked<'repository'>,
+): Promise<
+  { readonly gitDir: string; readonly tree: string; readonly url: string; readonly token: string } | undefined
+> {
+  const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
+  if (reached.kind === 'failed') return undefined
+  const { repository, access } = reached
+  const { defaultBranch } = await deps.codeHost.repository(access.accessToken, repository)
+  const mirror = await deps.mirrors.find(mirrored(reached))
+  return (
+    mirror && {
+      gitDir: mirror.dir,
+      tree: `refs/heads/${defaultBranch}`,
+      url: access.url,
+      token: access.accessToken,
+    }
+  )
+}
+
+/** Left to other runners where this one has not fetched the repository. */
+export async function repositoryFacts(
+  deps: Deps,
+  asked: Asked<'repository'>,
+): Promise<Answered<'repository'> | undefined> {
+  try {
+    const found = await fetchedRepository(deps, asked)
+    if (!found) return undefined
+    const { gitDir, tree, url, token } = found
+    const git: Git = (call) => deps.git({ timeoutMs: withinMs, ...call })
+    const commit = await commitOf(git, gitDir, tree)
+    if (commit === null)
+      return { repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false } }
+    const { submodules, filters, isCut } = await surveyOf({ ...deps, git }, { gitDir, commit, url })
+    const shown = submodules.slice(0, mostSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
+      path,
+      repository,
+      access: isOnHost
+        ? index < mostAsked
+          ? await accessTo(deps.codeHost, token, repository)
+          : ('unknown' as const)
+        : ('elsewhere' as const),
+    }))
+    return {
+      repository: {
+        submodules: await Promise.all(shown),
+        submoduleCount: submodules.length,
+        filters: [...filters],
+        isShallow: isCut,
+      },
+    }
+  } catch (fault) {
+    deps.logger.info({ err: fault }, 'failed to look at what a repository is')
+    return undefined
+  }
+}
+
+type Access = ShownRepository['submodules'][number]['access']
+
+async function accessTo(
+  codeHost: Pick<CodeHost, 'repository'>,
+  token: string,
+  full: Submodule['repository'],
+): Promise<Access> {
+  const [owner = '', name = ''] = full.split('/')
+  try {
+    return (await codeHost.repository(token, { owner, name })).isPrivate ? 'private' : 'public'
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    return fault.kind === 'not_found' || fault.kind === 'forbidden' ? 'hidden' : 'unknown'
+  }
+}

@@ -1,0 +1,98 @@
+/** Looks at what of a repository is not as people expect of a clone: submodules, filters, a history that is cut. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Scratch } from '../../scratch.ts'
+import { splitNul } from '../changes/tree.ts'
+import { filterNamed } from '../publish/filters.ts'
+import { endedWell, gitOrThrow, type Git } from './git.ts'
+import { isCut } from './repositoryLayout.ts'
+
+export interface Submodule {
+  /** As `.gitmodules` and git's settings know it. */
+  readonly name: string
+  readonly path: string
+  /** The repository as `owner/name` where it is on the same code host, else its address as `.gitmodules` has it. */
+  readonly repository: string
+  readonly isOnHost: boolean
+}
+
+export interface Survey {
+  readonly submodules: readonly Submodule[]
+  /** Clean filters by name, as files of the repository have them. */
+  readonly filters: readonly string[]
+  /** Only the end of the history is here. */
+  readonly isCut: boolean
+}
+
+/** `url`: of the repository itself, to which relative addresses of submodules belong. Throws `GitFault`. */
+export async function surveyOf(
+  { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
+  { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
+): Promise<Survey> {
+  const on = { gitDir, maxOutputBytes: mostBytes }
+  const listed = await gitOrThrow(git, { ...on, args: ['ls-tree', '-r', '-z', '--name-only', commit] })
+  const paths = splitNul(listed.stdout).whole
+  const names = new Set(paths.map((path) => path.toString('latin1')))
+  const hasAttributes = [...names].some((name) => /(^|\/)\.gitattributes$/.test(name))
+  return {
+    submodules: names.has('.gitmodules') ? await submodulesOf(git, { gitDir, commit, url }) : [],
+    filters: hasAttributes ? await filtersOf({ git, scratch }, { gitDir, commit }, listed.stdout) : [],
+    isCut: await isCut(gitDir),
+  }
+}
+
+/** The submodules that the repository's `.gitmodules` names, as git reads it; none where it cannot. */
+export async function submodulesOf(
+  git: Git,
+  { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
+): Promise<readonly Submodule[]> {
+  const named = ['--get-regexp', '^submodule\\..*\\.(path|url)$']
+  const told = await git({ gitDir, args: ['config', '-z', '--blob', `${commit}:.gitmodules`, ...named] })
+  if (!endedWell(told)) return []
+  const known = new Map<string, { path?: string; url?: string }>()
+  for (const entry of told.stdout.toString('utf8').split('\0')) {
+    const [, name, key, value] = /^submodule\.(.*)\.(path|url)\n(.*)$/s.exec(entry) ?? []
+    if (name !== undefined && value !== undefined)
+      known.set(name, { ...known.get(name), [key === 'path' ? 'path' : 'url']: value })
+  }
+  return [...known].flatMap(([name, one]) =>
+    // These names go to a terminal.
+    one.path === undefined || one.url === undefined || /\p{Cc}/u.test(name + one.path + one.url)
+      ? []
+      : [{ name, path: one.path, ...repositoryAt(one.url, url) }],
+  )
+}
+
+/** Which repository the address of a submodule names. */
+export function repositoryAt(written: string, own: string): Pick<Submodule, 'repository' | 'isOnHost'> {
+  const other = { repository: written, isOnHost: false }
+  if (!URL.canParse(own)) return other
+  const isRelative = /^\.\.?\//.test(written)
+  if (!isRelative && !URL.canParse(written)) return other
+  const address = isRelative ? new URL(written, `${own}/`) : new URL(written)
+  if (address.host !== new URL(own).host) return other
+  const name = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(address.pathname)?.[1]
+  return name === undefined ? other : { repository: name, isOnHost: true }
+}
+
+async function filtersOf(
+  { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
+  { gitDir, commit }: { readonly gitDir: string; readonly commit: string },
+  paths: Buffer,
+): Promise<readonly string[]> {
+  const folder = await scratch.make()
+  try {
+    const on = { gitDir, env: { GIT_INDEX_FILE: join(folder, 'index') }, maxOutputBytes: mostBytes }
+    await gitOrThrow(git, { ...on, args: ['read-tree', commit] })
+    const args = ['check-attr', '--cached', '-z', '--stdin', 'filter']
+    const asked = await gitOrThrow(git, { ...on, args, input: paths })
+    const fields = splitNul(asked.stdout).whole
+    const values = fields.flatMap((field, index) => (index % 3 === 2 ? [field.toString('utf8')] : []))
+    return [...new Set(values)].filter(filterNamed)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Of the names of all files of a repository. */
+const mostBytes = 64 * 1024 * 1024

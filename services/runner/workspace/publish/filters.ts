@@ -1,0 +1,154 @@
+/** Finds what would be published unfiltered: content on paths that the repository's attributes give to a clean filter, such as git-crypt or Git LFS. */
+import { splitNul, withScratchIndex, type TreePath } from '../changes/tree.ts'
+import { gitOrThrow, gitText, type Git } from '../git/git.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** A path with content that no filter has gone over. */
+export interface UnfilteredPath {
+  readonly path: string
+  /** The name after `filter=`. */
+  readonly filter: string
+  /** Where a pointer of Git LFS can take its place: the tree's own attributes give it to `lfs`, and none of `published` to another filter. */
+  readonly forLfs: ChangedContent | null
+}
+
+export interface FilterQuestion {
+  /** Git on the host, for the history. */
+  readonly git: Git
+  /** Git that may read what an agent wrote, such as attributes: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
+  readonly workspace: Workspace
+  /** The tree that is to be published. */
+  readonly tree: string
+  /** Trees or commits that the host has. What one of them holds at the same path is published already; the attributes of each of them count. */
+  readonly published: readonly string[]
+  /** Filters that the project's owner lets go unapplied. */
+  readonly allowed: readonly string[]
+}
+
+/**
+ * The changed files that an attribute gives to a filter, in the tree or in any of `published`: a change of `.gitattributes` takes no path out.
+ * A pointer is what Git LFS makes of a file, so it counts as filtered. Throws `GitFault`.
+ */
+export async function unfilteredPaths(question: FilterQuestion): Promise<readonly UnfilteredPath[]> {
+  const { git, workspace, tree, published, allowed } = question
+  const gitDir = workspace.privateGitDir
+  const treeOf = (of: string) => gitText(git, { gitDir, args: ['rev-parse', '--verify', `${of}^{tree}`] })
+  const bases = [...new Set(await Promise.all(published.map(treeOf)))]
+  const differences = await Promise.all(bases.map((base) => differencesFrom(question, base)))
+  const [first, ...others] = differences.map(({ changed }) => changed)
+  const changed = new Map([...(first ?? [])].filter(([key]) => others.every((other) => other.has(key))))
+  if (changed.size === 0) return []
+  const paths = [...changed.values()].map(({ path }) => path)
+  const withOwnAttributes = bases.filter((_, index) => differences[index]?.changesAttributes)
+  const found = new Map<string, UnfilteredPath>()
+  for (const one of [tree, ...withOwnAttributes])
+    for (const { path, filter } of await filtersOf(question, one, paths)) {
+      if (allowed.includes(filter)) continue
+      const key = path.toString('latin1')
+      const content = changed.get(key)
+      if (
+        filter === lfs &&
+        (found.get(key)?.forLfs || (content && (await isPointer(question, content.blob))))
+      )
+        continue
+      const forLfs = one === tree && filter === lfs && content ? content : null
+      found.set(key, { path: path.toString('utf8'), filter, forLfs })
+    }
+  return [...found.values()]
+}
+
+/** Says which paths those are and what can be done. */
+export function unfilteredSentence(unfiltered: readonly UnfilteredPath[]): string {
+  const filters = [...new Set(unfiltered.map(({ filter }) => filter))]
+  const set = filters.map((filter) => `filter=${filter}`).join(', ')
+  return `The repository's attributes give ${namesOf(unfiltered)} to a filter (${set}), which Flightdeck does not run. Published as it is, this content would be unfiltered, for all to see who can read the repository. Nothing was committed. Take these changes back, or allow ${filters.join(', ')} in the project's settings, and ask again.`
+}
+
+/** The paths for a sentence, at most ten of them by name. */
+export function namesOf(files: readonly { readonly path: string }[]): string {
+  const others = files.length - mostNamed
+  const paths = files.slice(0, mostNamed).map(({ path }) => path)
+  return paths.join(', ') + (others > 0 ? ` and ${others} more` : '')
+}
+
+const mostNamed = 10
+const lfs = 'lfs'
+
+export interface ChangedContent {
+  readonly path: TreePath
+  readonly mode: string
+  readonly blob: string
+}
+
+/** How the tree differs from `base`: its regular files with other content, by their paths as latin1, and whether any file of attributes differs. */
+async function differencesFrom(
+  { git, workspace, tree }: FilterQuestion,
+  base: string,
+): Promise<{ readonly changed: ReadonlyMap<string, ChangedContent>; readonly changesAttributes: boolean }> {
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', base, tree, '--']
+  const call = { gitDir: workspace.privateGitDir, args, maxOutputBytes: mostBytes }
+  const fields = splitNul((await gitOrThrow(git, call)).stdout).whole
+  const changed = new Map<string, ChangedContent>()
+  let changesAttributes = false
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [, mode = '', before, blob = ''] = fields[at]?.toString('latin1').split(' ') ?? []
+    const path = fields[at + 1]
+    if (!path) continue
+    const key = path.toString('latin1')
+    if (/(^|\/)\.gitattributes$/i.test(key)) changesAttributes = true
+    // Only the content of regular files goes through filters.
+    if (mode.startsWith('100') && before !== blob) changed.set(key, { path, mode, blob })
+  }
+  return { changed, changesAttributes }
+}
+
+/** Which of these paths a tree's own attributes give to a filter, as git reads them. */
+async function filtersOf(
+  { git, treeGit, workspace }: FilterQuestion,
+  tree: string,
+  paths: readonly TreePath[],
+): Promise<readonly { readonly path: TreePath; readonly filter: string }[]> {
+  return withScratchIndex(workspace, async ({ file }) => {
+    const on = {
+      gitDir: workspace.privateGitDir,
+      workTree: workspace.dir,
+      env: { GIT_INDEX_FILE: file },
+      timeoutMs: 300_000,
+    }
+    await gitOrThrow(git, { ...on, args: ['read-tree', tree] })
+    const asked = await gitOrThrow(treeGit, {
+      ...on,
+      args: ['-C', workspace.dir, 'check-attr', '--cached', '-z', '--stdin', 'filter'],
+      input: Buffer.concat(paths.flatMap((path) => [path, Buffer.of(0)])),
+      maxOutputBytes: mostBytes,
+    })
+    const fields = splitNul(asked.stdout).whole
+    return paths.flatMap((path, index) => {
+      const filter = fields[3 * index + 2]?.toString('utf8') ?? ''
+      return filterNamed(filter) ? [{ path, filter }] : []
+    })
+  })
+}
+
+/** Whether what `git check-attr` says of `filter` is the name of one. */
+export const filterNamed = (value: string): boolean => !noFilter.has(value)
+
+const noFilter = new Set(['', 'unspecified', 'unset', 'set'])
+
+async function isPointer({ git, workspace }: FilterQuestion, blob: string): Promise<boolean> {
+  const gitDir = workspace.privateGitDir
+  const size = Number(await gitText(git, { gitDir, args: ['cat-file', '-s', blob] }))
+  if (size > longestPointer) return false
+  // Of an empty file Git LFS makes an empty one.
+  if (size === 0) return true
+  const content = await gitOrThrow(git, { gitDir, args: ['cat-file', 'blob', blob] })
+  return pointer.test(content.stdout.toString('latin1'))
+}
+
+const longestPointer = 1024
+const pointer =
+  /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\nsize \d+\n$/
+
+/** A path of a few hundred characters for each of the files that a tree can have anew. */
+const mostBytes = 64 * 1024 * 1024

@@ -1,0 +1,277 @@
+/**
+ * Git LFS outside the sandbox: pointers in the place of contents, and the contents uploaded by the batch API
+ * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md). No filter of the repository runs.
+ */
+import { createHash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { gitOrThrow, gitText, type Git } from '../git/git.ts'
+import { withScratchIndex } from '../changes/tree.ts'
+import type { Workspace } from '../workspace.ts'
+import { namesOf, type ChangedContent } from './filters.ts'
+
+export interface LfsObject {
+  readonly path: string
+  /** SHA-256 of the content, in hexadecimal digits. */
+  readonly oid: string
+  readonly size: number
+  /** Git's name of the content. */
+  readonly blob: string
+}
+
+/** The tree with pointers in the place of these contents, once the host has them; those of `from` were uploaded with it. Throws `GitFault`. */
+export async function keptInLfs(
+  request: Omit<UploadRequest, 'objects'>,
+  {
+    tree,
+    from,
+    contents,
+  }: { readonly tree: string; readonly from: string; readonly contents: readonly ChangedContent[] },
+): Promise<string | UploadFault> {
+  const files = contents.map(({ path }) => ({ path: path.toString('utf8') }))
+  if (files.length > mostObjects) return refusalOf(files, tooMuch)
+  const pointered = await withPointers(request, tree, contents)
+  const fault =
+    pointered.tree === from ? null : await uploadObjects({ ...request, objects: pointered.objects })
+  return fault ?? pointered.tree
+}
+
+async function withPointers(
+  { git, workspace }: { readonly git: Git; readonly workspace: Workspace },
+  tree: string,
+  contents: readonly ChangedContent[],
+): Promise<{ readonly tree: string; readonly objects: readonly LfsObject[] }> {
+  const gitDir = workspace.privateGitDir
+  const objects: LfsObject[] = []
+  const entries: Buffer[] = []
+  for (const { path, mode, blob } of contents) {
+    const content = await contentOf(git, gitDir, blob)
+    const name = path.toString('utf8')
+    const object = {
+      path: name,
+      oid: createHash('sha256').update(content).digest('hex'),
+      size: content.length,
+      blob,
+    }
+    const input = `version https://git-lfs.github.com/spec/v1\noid sha256:${object.oid}\nsize ${object.size}\n`
+    const pointer = await gitText(git, { gitDir, args: ['hash-object', '-w', '--stdin'], input })
+    objects.push(object)
+    entries.push(Buffer.from(`${mode} ${pointer}\t`), path, Buffer.of(0))
+  }
+  return withScratchIndex(workspace, async ({ file }) => {
+    const on = { gitDir, env: { GIT_INDEX_FILE: file } }
+    await gitOrThrow(git, { ...on, args: ['read-tree', tree] })
+    const input = Buffer.concat(entries)
+    await gitOrThrow(git, { ...on, args: ['update-index', '-z', '--index-info'], input })
+    return { tree: await gitText(git, { ...on, args: ['write-tree'] }), objects }
+  })
+}
+
+export interface UploadRequest {
+  readonly git: Git
+  readonly workspace: Workspace
+  readonly objects: readonly LfsObject[]
+  readonly branch: string
+  /** Of the repository, as git reaches it. */
+  readonly url: string
+  readonly authorization?: string | undefined
+  /** Another authorization for the same, once the host did not take this one. */
+  readonly renewed?: () => Promise<string | undefined>
+  readonly signal?: AbortSignal | undefined
+  /** How long all of it may take, in ms; half an hour when not given. */
+  readonly allWithinMs?: number
+}
+
+/** Each sentence is fit to be shown to the person. */
+export type UploadFault = {
+  readonly kind: 'not_committable' | 'unreachable' | 'limited'
+  readonly message: string
+}
+
+/** Uploads what the host does not have yet; `null` once it has all of it. Throws `GitFault`. */
+export async function uploadObjects(request: UploadRequest): Promise<UploadFault | null> {
+  const { objects, signal: stopped, allWithinMs = uploadWithinMs } = request
+  const late = AbortSignal.timeout(allWithinMs)
+  const bounded = { ...request, signal: stopped ? AbortSignal.any([stopped, late]) : late }
+  const bytes = objects.reduce((sum, { size }) => sum + size, 0)
+  const refused = (why: string, kind?: UploadFault['kind']) => refusalOf(objects, why, kind)
+  if (bytes > mostBytes) return refused(tooMuch)
+  try {
+    const { batch, authorization } = await askBatch(bounded)
+    for (const object of objects) {
+      const told = batch.objects.find(({ oid }) => oid === object.oid)
+      if (told?.error) return refused(`The code host does not take it: ${told.error.message}.`)
+      if (told === undefined) return refused('The code host did not say where it goes.')
+      await upload({ ...bounded, authorization }, object, told)
+    }
+    return null
+  } catch (fault) {
+    if (fault instanceof LfsRefusal) return refused(fault.message, fault.kind)
+    if (fault instanceof TypeError || (fault instanceof Error && isOver(fault)))
+      return refused(stopped?.aborted ? 'It was stopped.' : unanswered, 'unreachable')
+    throw fault
+  }
+}
+
+function refusalOf(
+  files: readonly Pick<LfsObject, 'path'>[],
+  why: string,
+  kind: UploadFault['kind'] = 'not_committable',
+): UploadFault {
+  const message = `The repository keeps ${namesOf(files)} in Git LFS, where the content could not be uploaded. Nothing was committed. ${why}`
+  return { kind, message }
+}
+
+const mostObjects = 1_000
+/** Of all objects of one publication; of one, what staging takes. */
+const mostBytes = 1024 ** 3
+const batchWithinMs = 30_000
+const objectWithinMs = 300_000
+const uploadWithinMs = 1_800_000
+const pauseBeforeRetryMs = 200
+const longestAnswer = 4 * 1024 * 1024
+
+const unanswered = 'The code host does not answer. Ask again later.'
+const noLfs =
+  "The code host has no Git LFS for this repository, so the content would be published unfiltered. Take these changes back, or allow lfs in the project's settings, and ask again."
+const tooMuch = `At once, at most ${mostObjects} files and 1 GB are uploaded.`
+
+class LfsRefusal extends Error {
+  readonly kind: UploadFault['kind']
+  constructor(kind: UploadFault['kind'], message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** What `fetch` throws where a wait is over. */
+const isOver = ({ name }: Error): boolean => name === 'TimeoutError' || name === 'AbortError'
+
+const Action = z.object({ href: z.url(), header: z.record(z.string(), z.string()).optional() })
+const Told = z.object({
+  oid: z.string(),
+  error: z.object({ message: z.string() }).optional(),
+  actions: z.object({ upload: Action.optional(), verify: Action.optional() }).optional(),
+})
+const Batch = z.object({ transfer: z.literal('basic').optional(), objects: z.array(Told) })
+const Refusal = z.object({ message: z.string() })
+
+async function askBatch(
+  request: UploadRequest,
+): Promise<{ readonly batch: z.infer<typeof Batch>; readonly authorization: string | undefined }> {
+  const { objects, branch, url, renewed } = request
+  const body = JSON.stringify({
+    operation: 'upload',
+    transfers: ['basic'],
+    hash_algo: 'sha256',
+    ref: { name: `refs/heads/${branch}` },
+    objects: objects.map(({ oid, size }) => ({ oid, size })),
+  })
+  const ask = (authorization: string | undefined) => {
+    const headers = { ...json, ...(authorization !== undefined && { authorization }) }
+    const address = `${url.replace(/(\.git)?\/?$/, '.git')}/info/lfs/objects/batch`
+    return send(request, address, { method: 'POST', headers, body, withinMs: batchWithinMs })
+  }
+  let { authorization } = request
+  let answer = await ask(authorization)
+  if (answer.status === 401) {
+    authorization = (await renewed?.()) ?? authorization
+    answer = await ask(authorization)
+  }
+  if (answer.status === 404 || answer.status === 501) throw new LfsRefusal('not_committable', noLfs)
+  const batch = Batch.safeParse(wellAnswered(answer))
+  if (!batch.success)
+    throw new LfsRefusal('not_committable', 'The code host answered in a way that Flightdeck does not know.')
+  return { batch: batch.data, authorization }
+}
+
+const json = { accept: 'application/vnd.git-lfs+json', 'content-type': 'application/vnd.git-lfs+json' }
+
+async function upload(
+  request: UploadRequest,
+  { oid, size, blob }: LfsObject,
+  { actions }: z.infer<typeof Told>,
+): Promise<void> {
+  // The host has it already.
+  if (!actions?.upload) return
+  const { git, workspace } = request
+  const body = new Uint8Array(await contentOf(git, workspace.privateGitDir, blob))
+  const put = { 'content-type': 'application/octet-stream', ...headersOf(request, actions.upload) }
+  wellAnswered(
+    await send(request, actions.upload.href, { method: 'PUT', headers: put, body, withinMs: objectWithinMs }),
+  )
+  if (!actions.verify) return
+  const headers = { ...json, ...headersOf(request, actions.verify) }
+  const asked = { method: 'POST', headers, body: JSON.stringify({ oid, size }), withinMs: batchWithinMs }
+  wellAnswered(await send(request, actions.verify.href, asked))
+}
+
+/** Git's own access goes to the code host alone, and only where the host gives none for this. */
+function headersOf(
+  { url, authorization }: UploadRequest,
+  { href, header = {} }: z.infer<typeof Action>,
+): Readonly<Record<string, string>> {
+  const [own, there] = [new URL(url), new URL(href)]
+  if (!/^https?:$/.test(there.protocol) || (own.protocol === 'https:' && there.protocol !== 'https:'))
+    throw new LfsRefusal('not_committable', 'The code host wants it at an address that is not safe.')
+  const isGiven = Object.keys(header).some((name) => name.toLowerCase() === 'authorization')
+  return there.origin === own.origin && !isGiven && authorization !== undefined
+    ? { ...header, authorization }
+    : header
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Asks, and once more where the host failed or the connection broke, as git does. Throws what `fetch` throws. */
+async function send(
+  { signal }: UploadRequest,
+  address: string,
+  { withinMs, ...asked }: Pick<RequestInit, 'method' | 'headers' | 'body'> & { readonly withinMs: number },
+): Promise<Answer> {
+  const once = async (): Promise<Answer> => {
+    const late = AbortSignal.timeout(withinMs)
+    const until = signal ? AbortSignal.any([signal, late]) : late
+    const response = await fetch(address, { ...asked, redirect: 'error', signal: until })
+    let text = ''
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
+      if (text.length < longestAnswer) text += chunk
+    return { status: response.status, body: parsed(text) }
+  }
+  const first = await once().catch((fault: unknown) => {
+    if (fault instanceof TypeError) return undefined
+    throw fault
+  })
+  if (first && (first.status < 500 || first.status === 501)) return first
+  await delay(pauseBeforeRetryMs, undefined, { signal })
+  return once()
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function wellAnswered({ status, body }: Answer): unknown {
+  if (status >= 200 && status < 300) return body
+  if (status === 429) throw new LfsRefusal('limited', 'The code host asks us to wait.')
+  if (status >= 500) throw new LfsRefusal('unreachable', unanswered)
+  const said = Refusal.safeParse(body)
+  throw new LfsRefusal(
+    'not_committable',
+    `The code host refused it: ${said.success ? said.data.message : status}.`,
+  )
+}
+
+async function contentOf(git: Git, gitDir: string, blob: string): Promise<Buffer> {
+  const call = { gitDir, args: ['cat-file', 'blob', blob], maxOutputBytes: longestContent }
+  return (await gitOrThrow(git, call)).stdout
+}
+
+/** A little more than the largest file that is staged. */
+const longestContent = 101 * 1024 * 1024

@@ -1,0 +1,143 @@
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeProvenanceScene, type ProvenanceScene } from '../../../../tests/runner/provenanceScene.ts'
+import { writeIn } from '../../../../tests/runner/workspaceScene.ts'
+
+const rows = (count: number, changed: Readonly<Record<number, string>> = {}, word = 'row') =>
+  Array.from({ length: count }, (_, index) => `${changed[index + 1] ?? `${word} ${index + 1}`}\n`).join('')
+const readme = rows(12, {}, 'readme')
+
+let at: ProvenanceScene
+beforeEach(async () => {
+  at = await makeProvenanceScene({ 'README.md': readme, 'base.txt': rows(6, {}, 'base') })
+  await write('w.txt', rows(30))
+  await write('README.md', `${readme}from turn one\n`)
+  await at.endTurn('one')
+  await published()
+})
+afterEach(() => at.scene.remove())
+
+const write = (path: string, content: string) => writeIn(at.workspace.dir, path, content)
+const push = (files: Readonly<Record<string, string | null>>) => at.scene.commit(files, at.workspace.branch)
+async function published(): Promise<string> {
+  const result = await at.publish()
+  if (result.kind !== 'published') throw new Error(JSON.stringify(result))
+  return result.headSha
+}
+/** As the commit's note says it. */
+const noted = async (commit: string) =>
+  (await at.added(commit)).files.flatMap(({ path, lines }) =>
+    lines.map(({ from, to, executionId }) => `${path} ${from}-${to} ${executionId ?? 'unknown'}`),
+  )
+
+const onlyRowThree = ['1-2 one', '3-3 unknown', '4-24 one', '25-25 two', '26-30 one']
+
+describe('recorder H6: after a person’s push', () => {
+  beforeEach(async () => {
+    await push({ 'w.txt': rows(30, { 3: 'by a person' }) })
+    await write('w.txt', rows(30, { 25: 'changed' }))
+    await at.endTurn('two')
+  })
+
+  test('recorder H6: only their lines are unknown, as soon as they are here and in later turns', async () => {
+    expect(await at.told('w.txt')).toEqual(['1-24 one', '25-25 two', '26-30 one'])
+    const commit = await published()
+    expect(await at.told('w.txt')).toEqual(onlyRowThree)
+    expect(await noted(commit)).toEqual(['w.txt 25-25 two'])
+    await write('other.txt', 'other\n')
+    await at.endTurn('three')
+    expect(await at.told('w.txt')).toEqual(onlyRowThree)
+    expect(await at.told('README.md')).toEqual(['1-12 unknown', '13-13 one'])
+    expect(await noted(await published())).toEqual(['other.txt 1-1 three'])
+  })
+
+  test('a turn that changes the file after that has its own line only', async () => {
+    await published()
+    await write('w.txt', rows(30, { 3: 'by a person', 25: 'changed', 10: 'again' }))
+    await at.endTurn('three')
+    expect(await at.told('w.txt')).toEqual([
+      '1-2 one',
+      '3-3 unknown',
+      '4-9 one',
+      '10-10 three',
+      '11-24 one',
+      '25-25 two',
+      '26-30 one',
+    ])
+    expect(await noted(await published())).toEqual(['w.txt 10-10 three'])
+  })
+
+  test('an undo of what was published gives the lines back to the turns before', async () => {
+    await published()
+    await at.undo()
+    expect(await at.told('w.txt')).toEqual(['1-30 one'])
+    await write('w.txt', rows(30, { 7: 'instead' }))
+    await at.endTurn('three')
+    expect(await at.told('w.txt')).toEqual(['1-6 one', '7-7 three', '8-30 one'])
+  })
+
+  test('a workspace that was made anew on the pushed branch knows what was written before', async () => {
+    const head = await published()
+    Object.assign(at.workspace, { startCommit: head })
+    await write('other.txt', 'other\n')
+    await at.endTurn('three')
+    expect(await at.told('w.txt')).toEqual(onlyRowThree)
+  })
+})
+
+test('recorder H6: lines that came with a merge of the base branch are nobody’s', async () => {
+  await at.scene.commit({ 'README.md': rows(12, { 2: 'new in main' }, 'readme'), 'main.txt': 'main\n' })
+  expect(await at.mergeMain()).toBe(true)
+  await write('w.txt', rows(30, { 25: 'changed' }))
+  await at.endTurn('two')
+  expect(await noted(await published())).toEqual(['w.txt 25-25 two'])
+  await write('README.md', `${rows(12, { 2: 'new in main' }, 'readme')}from turn one\nfrom turn three\n`)
+  await at.endTurn('three')
+  expect(await at.told('README.md')).toEqual(['1-12 unknown', '13-13 one', '14-14 three'])
+  expect(await at.told('w.txt')).toEqual(['1-24 one', '25-25 two', '26-30 one'])
+  expect(await at.told('main.txt')).toEqual(['1-1 unknown'])
+})
+
+test('recorder H6: a person who rewrites the branch and pushes it by force gets only what they wrote', async () => {
+  await at.scene.commit({ 'base.txt': rows(6, { 1: 'new in main' }, 'base') })
+  const changed = `${rows(12, { 3: 'by a person' }, 'readme')}from turn one\n`
+  await push({ 'README.md': changed })
+  await at.squashOntoMain()
+  await write('w2.txt', 'two\n')
+  await at.endTurn('two')
+  expect(await noted(await published())).toEqual(['w2.txt 1-1 two'])
+  for (const _ of ['before the next turn', 'after it']) {
+    expect(await at.told('w.txt')).toEqual(['1-30 one'])
+    expect(await at.told('w2.txt')).toEqual(['1-1 two'])
+    expect(await at.told('README.md')).toEqual(['1-12 unknown', '13-13 one'])
+    await at.endTurn('three')
+  }
+})
+
+test('recorder H6: a file that a person renames and changes keeps the turns of its other lines', async () => {
+  await push({ 'w.txt': null, 'v.txt': rows(30, { 3: 'by a person' }) })
+  await write('w2.txt', 'two\n')
+  await at.endTurn('two')
+  await published()
+  expect(await at.told('v.txt')).toEqual(['1-2 one', '3-3 unknown', '4-30 one'])
+  await write('v.txt', rows(30, { 3: 'by a person', 9: 'three' }))
+  await at.endTurn('three')
+  expect(await at.told('v.txt')).toEqual(['1-2 one', '3-3 unknown', '4-8 one', '9-9 three', '10-30 one'])
+  expect(await at.told('w.txt')).toEqual([])
+})
+
+test('recorder M8: of a renamed file the path at the time of writing is known', async () => {
+  await rename(join(at.workspace.dir, 'w.txt'), join(at.workspace.dir, 'say "x".txt'))
+  await at.endTurn('two')
+  await rename(join(at.workspace.dir, 'say "x".txt'), join(at.workspace.dir, 'ü.txt'))
+  await write('ü.txt', rows(30, { 5: 'three' }))
+  await at.endTurn('three')
+  await rm(join(at.workspace.dir, 'base.txt'))
+  const ranges = (await at.provenance('ü.txt'))?.ranges ?? []
+  expect(ranges.map(({ from, to, turn, path }) => [from, to, turn, path])).toEqual([
+    [1, 4, 'one', 'w.txt'],
+    [5, 5, 'three', 'ü.txt'],
+    [6, 30, 'one', 'w.txt'],
+  ])
+})

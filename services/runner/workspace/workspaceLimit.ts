@@ -1,0 +1,196 @@
+/**
+ * A limit of the kernel's own on what agents and commands write to a workspace: a project quota, where the file system below the workspaces has one.
+ * Where it has none, workspaces are only measured.
+ *
+ * The number of a project is that of the task's sandbox user: no other task here has it, and nothing else assigns numbers of that range. Tree, homes
+ * and all that is made in them belong to the project. What the server keeps beside them does not, so that it can be written in a full workspace too.
+ * The task's folder bears the number as well once all of them do: it lets nothing inherit it.
+ */
+import { chown, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CannotStart, run, type HostUser, type RunOptions } from '#platform/childProcess.ts'
+import { removeFolder } from './agentFiles.ts'
+import { freeBytes, inGigabytes } from './diskUse.ts'
+import { unlessMissing } from './missing.ts'
+import { trialUser, type SandboxUsers } from './sandboxUsers.ts'
+import { taskFolder } from './workspace.ts'
+
+export interface WorkspaceLimit {
+  /** How workspaces are limited, for the operator. */
+  readonly says: string
+  /** Limits folders of a task that its user may write to, and that are empty or limited already. Where that fails they are only measured. */
+  hold(taskId: string, owner: HostUser, folders: readonly string[]): Promise<void>
+  /** Tasks that have a limit. */
+  held(): readonly string[]
+  /** Takes the limit away of a task whose folder is gone. Its lock must be held. */
+  liftIfGone(taskId: string): Promise<void>
+}
+
+export interface WorkspaceLimitOptions {
+  /** Workspaces are below it. */
+  readonly root: string
+  /** PATH. */
+  readonly path: string
+  /** Bytes that a workspace may take by measurement. */
+  readonly workspaceBytes: number
+  /** `undefined` where tasks have no users of their own. */
+  readonly users: SandboxUsers | undefined
+  /** What is mounted: /proc/self/mountinfo when not given. */
+  readonly mountinfo?: string
+  readonly onFault: (fault: unknown) => void
+}
+
+interface Quota {
+  /** Where the file system is mounted. */
+  readonly mount: string
+  /** Runs a program. Throws what it said where it fails. */
+  call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>
+}
+
+/** Beyond the limit by measurement, so that a run is ended with its reason and the kernel holds what was not measured yet. */
+const beyond = 1.02
+/** A file with any content takes a block of this size: more files than fit are refused, though they are empty. */
+const bytesPerFile = 4_096
+const [trialBytes, trialNeedsBytes] = [1024 ** 2, 16 * 1024 ** 2]
+
+/** Only measured, and why. */
+export const measured = (workspaceBytes: number, why: string): WorkspaceLimit => ({
+  says: `Workspaces are measured: ${inGigabytes(workspaceBytes)} each. The kernel sets no limit: ${why}.`,
+  hold: async () => undefined,
+  held: () => [],
+  liftIfGone: async () => undefined,
+})
+
+/**
+ * Finds out by a trial whether project quotas work here, and limits the workspaces that exist. Nothing may run in them yet. Never throws.
+ */
+export async function openWorkspaceLimit(options: WorkspaceLimitOptions): Promise<WorkspaceLimit> {
+  const { root, path, workspaceBytes, users, mountinfo = '/proc/self/mountinfo' } = options
+  try {
+    const tasks = join(root, 'tasks')
+    await mkdir(tasks, { recursive: true, mode: 0o711 })
+    const mount = projectQuotaMount(await readFile(mountinfo, 'utf8'), (await stat(tasks)).dev)
+    if (mount === undefined)
+      return measured(workspaceBytes, `the file system of ${tasks} is not mounted with prjquota`)
+    if (!users) return measured(workspaceBytes, 'tasks have no users of their own here')
+    const quota = { mount, call: caller(path) }
+    const fault = await trial(quota, tasks, path)
+    if (fault !== undefined) return measured(workspaceBytes, fault)
+    return await openQuota({ ...options, users }, quota)
+  } catch (fault) {
+    const isMissing = fault instanceof CannotStart
+    return measured(workspaceBytes, isMissing ? `${fault.file} is not installed` : oneLine(String(fault)))
+  }
+}
+
+/** The mount point of a device that has project quotas turned on, by /proc/self/mountinfo. Pure. */
+export function projectQuotaMount(mountinfo: string, dev: number): string | undefined {
+  // As the kernel tells a device to programs.
+  const device = `${(dev >>> 8) & 0xfff}:${(dev & 0xff) | ((dev >>> 12) & 0xf_ff00)}`
+  for (const line of mountinfo.split('\n')) {
+    const [, , number, , point, ...rest] = line.split(' ')
+    const options = rest.slice(rest.indexOf('-') + 3).join(' ')
+    if (number === device && point !== undefined && options.split(',').includes('prjquota'))
+      return point.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(parseInt(code, 8)))
+  }
+  return undefined
+}
+
+/** Limits a folder to little and writes more to it, as a user: root may be let through. The sentence says why it does not hold. */
+async function trial({ mount, call }: Quota, tasks: string, path: string): Promise<string | undefined> {
+  if (freeBytes(tasks) < trialNeedsBytes) return 'the disk is too full to try one'
+  const user = await trialUser()
+  const [id, folder] = [String(user.uid), join(tasks, '.quota-trial')]
+  await removeFolder(folder, path)
+  await mkdir(folder, { mode: 0o700 })
+  try {
+    await call('chattr', ['-p', id, '+P', folder])
+    await call('setquota', ['-P', id, '0', String(trialBytes / 1024), '0', '0', mount])
+    await chown(folder, user.uid, user.gid)
+    const args = ['if=/dev/zero', 'of=file', 'bs=64k', 'count=32']
+    const told = await call('dd', args, { cwd: folder, user }).catch(() => 'refused')
+    const { size = 0 } = (await lstat(join(folder, 'file')).catch(unlessMissing)) ?? {}
+    return told === 'refused' && size > 0 && size <= trialBytes ? undefined : 'it did not hold in a trial'
+  } finally {
+    await removeFolder(folder, path)
+    await call('setquota', ['-P', id, '0', '0', '0', '0', mount])
+  }
+}
+
+async function openQuota(
+  { root, users, workspaceBytes, onFault }: WorkspaceLimitOptions & { readonly users: SandboxUsers },
+  { mount, call }: Quota,
+): Promise<WorkspaceLimit> {
+  const bytes = Math.ceil(workspaceBytes * beyond)
+  const limits = ['0', String(Math.ceil(bytes / 1024)), '0', String(Math.ceil(bytes / bytesPerFile))]
+  const ids = new Map<string, number>()
+
+  /** False where another task has the number, as it may in workspaces of earlier versions: together they have no limit. */
+  function claim(taskId: string, uid: number): boolean {
+    if ([...ids].some(([other, id]) => id === uid && other !== taskId)) return false
+    ids.set(taskId, uid)
+    return true
+  }
+
+  /** All files of a workspace that was made without a limit. */
+  async function takeIn(folder: string, id: string): Promise<void> {
+    const names = (await readdir(folder)).filter((name) => ['tree', 'home', 'command-home'].includes(name))
+    const folders = names.map((name) => join(folder, name))
+    if (folders.length === 0) return
+    const whole = { timeoutMs: 300_000 }
+    // It fails for links and the like, which take next to nothing.
+    await call('chattr', ['-R', '-f', '-p', id, ...folders], whole).catch(() => undefined)
+    await call('find', [...folders, '-type', 'd', '-exec', 'chattr', '+P', '{}', '+'], whole)
+    await call('chattr', ['-p', id, folder])
+  }
+
+  const there = [...(await users.existing())].flatMap(([taskId, uid]) =>
+    claim(taskId, uid) ? [{ folder: taskFolder(root, taskId), id: String(uid) }] : [],
+  )
+  if (there.length > 0) {
+    const borne = projectsOf(await call('lsattr', ['-p', join(root, 'tasks')]))
+    for (const { folder, id } of there)
+      if (!borne.has(`${id} ${folder}`)) await takeIn(folder, id).catch(onFault)
+    const input = there.map(({ id }) => `${[id, ...limits].join(' ')}\n`).join('')
+    await call('setquota', ['-P', '-b', mount], { input })
+  }
+
+  return {
+    says: `Workspaces have a project quota of ${inGigabytes(bytes)} each, and are measured too: ${inGigabytes(workspaceBytes)} each.`,
+    async hold(taskId, owner, folders) {
+      if (!claim(taskId, owner.uid)) return
+      const id = String(owner.uid)
+      await Promise.all([
+        call('chattr', ['-p', id, '+P', ...folders]),
+        call('chattr', ['-p', id, taskFolder(root, taskId)]),
+        call('setquota', ['-P', id, ...limits, mount]),
+      ]).catch(onFault)
+    },
+    held: () => [...ids.keys()],
+    async liftIfGone(taskId) {
+      const id = ids.get(taskId)
+      if (id === undefined || (await lstat(taskFolder(root, taskId)).catch(() => undefined))) return
+      ids.delete(taskId)
+      await call('setquota', ['-P', String(id), '0', '0', '0', '0', mount]).catch(onFault)
+    },
+  }
+}
+
+/** Folders after the numbers of their projects, as `lsattr -p` tells them. Pure. */
+export const projectsOf = (told: string): ReadonlySet<string> =>
+  new Set(told.split('\n').map((line) => line.trim().replace(/ +\S+ +/, ' ')))
+
+function caller(path: string): Quota['call'] {
+  const usual = {
+    env: { PATH: path, LC_ALL: 'C.UTF-8' },
+    timeoutMs: 5_000,
+    maxOutputBytes: 4 * 1024 ** 2,
+  }
+  return async (file, args, options = {}) => {
+    const { stdout, stderr, code, endedBy } = await run(file, args, { ...usual, ...options })
+    if (endedBy === 'itself' && code === 0) return stdout.toString('utf8')
+    throw new Error(`${file} failed: ${oneLine(stderr.toString('utf8')) || endedBy}`)
+  }
+}
+
+const oneLine = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, 300)

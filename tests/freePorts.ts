@@ -1,0 +1,24 @@
+/** Ports for servers that tests start, and start again, on an address that stays. */
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
+
+/** Below the ports that systems give to whoever asks for any, so that nobody is given one while its server is down between two starts. */
+const range = { first: 10_240, last: 32_000 }
+
+/** That many different ports which nobody has now. */
+export async function freePortsFor(count: number): Promise<readonly number[]> {
+  const found = new Set<number>()
+  while (found.size < count) {
+    const port = randomInt(range.first, range.last)
+    if (!found.has(port) && (await isFree(port))) found.add(port)
+  }
+  return [...found]
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}

@@ -1,0 +1,16 @@
+/** Loaded before the product: on SIGUSR2 it collects what is garbage and prints how many bytes are still in use. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc')
+
+process.on('SIGUSR2', () => {
+  collect()
+  // What finalizers have let go is counted once they have run.
+  setImmediate(() => {
+    collect()
+    const { heapUsed, external } = process.memoryUsage()
+    process.stdout.write(`bytes in use: ${heapUsed + external}\n`)
+  })
+})

@@ -1,0 +1,15 @@
+/** Half of a thousand logs of 50 tasks, each with another damage to one of its rows; the other half is beside it, so that both run at once. */
+import { expect, test } from 'vitest'
+import { note } from '../../report/notes.ts'
+import { tryDamagedLogs } from '../../server/damagedLogs.ts'
+
+test(
+  'recorder C1, C2: with any damage to any row of 500 logs, no reader stops and verify names the damaged stream',
+  { timeout: 7_200_000 },
+  async () => {
+    const { faults, kinds } = await tryDamagedLogs(500)
+    expect(faults).toEqual([])
+    expect(kinds.size).toBe(12)
+    note('rows of 500 logs', [...kinds].map(([kind, count]) => `${count} of ${kind}`).join(', '))
+  },
+)

@@ -1,0 +1,43 @@
+/** Records what an agent reports in a turn of claude, into lists. */
+import type { ProgressEvent } from '#domain/task/events.ts'
+import { eventRecorder, type EventRecorder } from '../../services/runner/execution/turn/agentEvents.ts'
+import { turnMessages, type TurnMessages } from '../../services/runner/execution/turn/turnMessages.ts'
+
+export interface TurnRecording {
+  readonly recorder: EventRecorder
+  readonly messages: TurnMessages
+  readonly recorded: readonly ProgressEvent[]
+  /** The ids of the messages that the agent has taken up. */
+  readonly takenUp: readonly string[]
+  readonly stderr: readonly string[]
+}
+
+export function recordingOf(executionId: string): TurnRecording {
+  const recorded: ProgressEvent[] = []
+  const takenUp: string[] = []
+  const stderr: string[] = []
+  const messages = turnMessages()
+  const nothing = async () => undefined
+  const unused = () => {
+    throw new Error('A recorder of events does not ask for this.')
+  }
+  const recorder = eventRecorder({
+    fence: { executionId, attempt: 1 },
+    messages,
+    onTakenUp: async (ids) => void takenUp.push(...ids),
+    agent: { name: 'claude', version: '1', resumed: false },
+    reporter: { report: async (...events) => void recorded.push(...events), delivered: unused, end: unused },
+    output: {
+      stdout: { write: nothing, end: nothing },
+      stderr: { write: async (output) => void stderr.push(output.toString()), end: nothing },
+      note: nothing,
+      keepLast: unused,
+      end: nothing,
+    },
+    texts: { write: nothing, restart: nothing, finish: async (key) => `message of ${key}` },
+    changes: { hide: unused, record: unused, recordSoon: () => undefined, stop: unused },
+    redaction: { stream: unused, text: async (text) => text, diff: unused },
+    elapsed: () => 0,
+  })
+  return { recorder, messages, recorded, takenUp, stderr }
+}

@@ -1,0 +1,59 @@
+/** The second verifier, which is written in Python, as a process that is asked one check after the other. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+/** Why the comparison cannot run here; `undefined` where it can. */
+export function whyNoPython(): string | undefined {
+  try {
+    execFileSync('python3', ['-c', 'import sys; assert sys.version_info >= (3, 11)'], { stdio: 'pipe' })
+    return undefined
+  } catch {
+    return 'There is no python3 of version 3.11 or later.'
+  }
+}
+
+export interface CheckRequest {
+  readonly kind: 'log' | 'bundle'
+  readonly file: string
+  readonly keys: readonly string[]
+  readonly seals: readonly string[]
+}
+
+const Answer = z.object({
+  verdict: z.enum(['whole', 'not_whole', 'unknown_key', 'unreadable']),
+  words: z.string(),
+  faults: z.array(
+    z.object({ stream: z.string().nullable(), revision: z.number().nullable(), reason: z.string() }),
+  ),
+  remarks: z.array(z.string()),
+})
+export type Answer = z.infer<typeof Answer>
+
+export interface SecondVerifier {
+  /** One check; the next is asked when it has been answered. Throws when the process has ended. */
+  check(request: CheckRequest): Promise<Answer>
+  close(): Promise<void>
+}
+
+export function startSecondVerifier(): SecondVerifier {
+  const program = fileURLToPath(new URL('verify.py', import.meta.url))
+  const child = spawn('python3', ['-B', program, '--batch'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return {
+    async check(request) {
+      child.stdin.write(`${JSON.stringify(request)}\n`)
+      const { done, value } = await lines.next()
+      if (done === true) throw new Error('The second verifier has ended.')
+      return Answer.parse(JSON.parse(value))
+    },
+    async close() {
+      const ended = once(child, 'exit')
+      child.stdin.end()
+      await ended
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/** A model that is overloaded is asked once more by the same turn: in sight, and stoppable. The real CLI on a scripted Messages API. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
+import { cancelTask } from '#domain/api/tasks.schema.ts'
+import type { Script, Turn } from '../standins/messagesApi.ts'
+import { hasEnded, openScene, type Scene } from './scene.ts'
+
+/** `isFinal`: the CLI does not try again by itself first, which takes it half a minute. */
+const overloaded: Turn = { fault: { status: 529, type: 'overloaded_error', isFinal: true } }
+const sentence = /^The model is overloaded\. Trying once more at \d\d:\d\d UTC\.$/
+
+let isUp = false
+const recovering: Script = {
+  when: /^Recover/,
+  get turns() {
+    return [isUp ? { text: 'Here I am.' } : overloaded]
+  },
+}
+
+let scene: Scene
+beforeAll(async () => {
+  scene = await openScene([recovering, { when: /^Stay down/, turns: [overloaded] }], {
+    env: { MODEL_RETRY_SECONDS: '3' },
+  })
+})
+afterAll(() => scene?.close())
+
+const chatOf = async (taskId: string) => (await scene.ada.ask(getChat, { params: { taskId } })).messages
+
+test('agents, overload: the turn says when it tries once more, goes on by itself, and completes', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Recover')
+  await expect
+    .poll(() => chatOf(taskId), { timeout: 20_000 })
+    .toContainEqual(
+      expect.objectContaining({
+        messageType: 'system',
+        message: expect.stringMatching(sentence),
+        modelRetry: { code: 'overloaded', retryAt: expect.stringMatching(/Z$/) },
+      }),
+    )
+  isUp = true
+  const task = await ada.taskOnce(taskId, hasEnded)
+  expect(task).toMatchObject({ status: 'completed', execution: { turn: 1 }, failure: null })
+  const messages = await chatOf(taskId)
+  expect(messages.map(({ messageType, status }) => [messageType, status])).toEqual([
+    ['user', 'completed'],
+    ['system', 'completed'],
+    ['response', 'completed'],
+  ])
+  const { output } = await ada.ask(getTerminal, { params: { taskId } })
+  expect(output.map(({ content }) => content).join('')).toMatch(
+    /The model is overloaded\. Trying once more at/,
+  )
+})
+
+test('agents, overload: where the model is still overloaded the turn fails with our sentence', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Stay down')
+  const task = await ada.taskOnce(taskId, hasEnded)
+  expect(task).toMatchObject({ status: 'failed', failure: { code: 'overloaded' } })
+  expect(task.failure?.reason).toMatch(/^The model is overloaded \(529\)\..*Try again in a few minutes\.$/)
+  expect((await chatOf(taskId)).filter(({ modelRetry }) => modelRetry !== undefined).length).toBe(1)
+})
+
+test('agents, overload: Stop ends the waiting', async () => {
+  const { ada, api, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Stay down, and be stopped')
+  await expect
+    .poll(async () => (await chatOf(taskId)).some(({ modelRetry }) => modelRetry !== undefined), {
+      timeout: 20_000,
+    })
+    .toBe(true)
+  const before = api.requests.length
+  await ada.ask(cancelTask, { params: { taskId } })
+  expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'cancelled' })
+  expect(api.requests.length).toBe(before)
+})

@@ -1,0 +1,121 @@
+/** Repositories as they are: filters, repositories inside the tree, a base branch that is gone. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getProjectSettings, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
+import { getTerminal } from '#domain/api/chat.schema.ts'
+import { createPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
+import { gitDone, localRepository } from '../contracts/codeHost.fixture.ts'
+import { ownFolder } from '../product.ts'
+import { bareRepository } from './pushing.ts'
+import { files, hasEnded, openScene, type Scene } from './scene.ts'
+
+const bash = (command: string) => [
+  { tools: [{ name: 'Bash', input: { command, description: 'Work' } }] },
+  { text: 'Done.' },
+]
+
+let folder = ''
+let scene: Scene
+beforeAll(async () => {
+  folder = await ownFolder()
+  const repository = join(folder, 'engine')
+  const attributes = 'secrets.env filter=git-crypt diff=git-crypt\n'
+  await localRepository(repository, {
+    ...files,
+    '.gitattributes': attributes,
+    'secrets.env': '\0GITCRYPT\0abc',
+  })
+  await gitDone(repository, ['branch', 'gone'])
+  const library = join(folder, 'shared-lib')
+  await localRepository(library, { 'util.py': 'shared\n' })
+  await gitDone(repository, ['-c', 'protocol.file.allow=always', 'submodule', '-q', 'add', library, 'lib'])
+  await gitDone(repository, ['config', '-f', '.gitmodules', 'submodule.lib.url', '../shared-lib.git'])
+  await gitDone(repository, ['config', '-f', '.gitmodules', 'submodule.far.path', 'far'])
+  await gitDone(repository, [
+    'config',
+    '-f',
+    '.gitmodules',
+    'submodule.far.url',
+    'https://example.com/x/far.git',
+  ])
+  await gitDone(repository, ['add', '-A'])
+  await gitDone(repository, ['commit', '-qm', 'Use the library'])
+  scene = await openScene(
+    [
+      { when: /Read the library/, turns: bash('cat lib/util.py') },
+      { when: /Write the secret/, turns: bash('echo NAME=value > secrets.env; echo > .gitattributes') },
+      {
+        when: /Begin a repository/,
+        turns: bash('git init -q gen && git -C gen remote add origin http://x.example/a && echo 1 > gen/a'),
+      },
+      { when: /Say hello/, turns: bash('echo hello > hello.txt') },
+    ],
+    { repos: [repository, library] },
+  )
+})
+afterAll(async () => {
+  await scene?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const done = async (description: string, branch?: string) => {
+  const { id } = await scene.ada.task(scene.projectId, description, branch)
+  return scene.ada.taskOnce(id, hasEnded)
+}
+
+test('repository F1: plain text on a path with a filter is refused with its name, until the owner allows the filter', async () => {
+  const { id, workingBranch } = await done('Write the secret')
+  const of = { params: { taskId: id } }
+  expect(await scene.ada.refused(createPullRequest, of)).toMatchObject({
+    status: 422,
+    error: expect.stringMatching(/secrets\.env.*filter=git-crypt.*Nothing was committed\./),
+  })
+  const bare = await bareRepository(scene.product.dataDir)
+  expect(await gitDone(bare, ['branch', '--list', workingBranch ?? ''])).toBe('')
+  const allowed = {
+    params: { projectId: scene.projectId },
+    body: { allowedFilters: ['git-crypt', 'git-crypt'] },
+  }
+  const { settings } = await scene.ada.ask(updateProjectSettings, allowed)
+  expect(settings.allowedFilters).toEqual(['git-crypt'])
+  expect((await scene.ada.ask(createPullRequest, of)).pr.number).toBe(1)
+})
+
+test('repository F5: of work that is a repository of its own alone, both the changes and the refusal say what to do', async () => {
+  const { id } = await done('Begin a repository')
+  const { data } = await scene.ada.ask(getTaskDiff, { params: { taskId: id } })
+  expect(data).toMatchObject({
+    totalChanges: 1,
+    changedFiles: [{ fileName: 'gen/', leftOut: true }],
+    message: expect.stringMatching(/^No pull request takes up gen\/: .*\(gen\/\.git\)\.$/),
+  })
+  expect(await scene.ada.refused(createPullRequest, { params: { taskId: id } })).toMatchObject({
+    status: 409,
+    error: expect.stringMatching(/gen\/\. .*gen\/\.git$/),
+  })
+})
+
+test('repository F6: a base branch that is gone is told of before anything is pushed', async () => {
+  const { id, workingBranch } = await done('Say hello', 'gone')
+  const bare = await bareRepository(scene.product.dataDir)
+  await gitDone(bare, ['update-ref', '-d', 'refs/heads/gone'])
+  expect(await scene.ada.refused(createPullRequest, { params: { taskId: id } })).toMatchObject({
+    status: 422,
+    error: expect.stringMatching(/^The repository has no branch gone any more\. Nothing was pushed\./),
+  })
+  expect(await gitDone(bare, ['branch', '--list', workingBranch ?? ''])).toBe('')
+})
+
+test('repository F2: a public submodule of the code host is fetched before the first turn, and others are told of', async () => {
+  const { ada, projectId } = scene
+  const { id } = await done('Read the library')
+  const { output } = await ada.ask(getTerminal, { params: { taskId: id } })
+  const printed = output.map(({ content }) => content).join('')
+  expect(printed).toMatch(/1 submodule that is not fetched: far \(https:\/\/example\.com\/x\/far\.git\)\./)
+  expect(printed).toMatch(/git submodule update --init -- 'lib' [^]*shared\n/)
+  const { data } = await ada.ask(getTaskDiff, { params: { taskId: id } })
+  expect(data.changedFiles).toEqual([])
+  const { suggestions } = await ada.ask(getProjectSettings, { params: { projectId } })
+  expect(suggestions).toContainEqual({ host: 'ada/shared-lib', from: '.gitmodules: lib' })
+})

@@ -1,0 +1,112 @@
+/**
+ * An agent that speaks the lines of `claude` as the real one was seen to (2.1.329) and wakes up by itself, as that did before the tools for it
+ * were withheld. It asks no model: what it would have sent to one is in `seen`.
+ */
+import { z } from 'zod'
+
+export interface WakingAgent {
+  /** The messages that its model has seen, by the ids that they were sent with. */
+  readonly seen: ReadonlySet<string>
+  /** Takes a line of standard input. */
+  hear(line: string): void
+  /** Something that it planned is due. */
+  wake(): void
+  /** Does the next thing, if there is anything to do. */
+  step(): void
+  isIdle(): boolean
+}
+
+export interface WakingAgentOptions {
+  readonly sessionId: string
+  /** A number from 0 up to 1. */
+  readonly chance: () => number
+  readonly print: (line: object) => void
+}
+
+interface Work {
+  readonly id: string
+  readonly text: string
+  /** It wants to do this itself. */
+  readonly isOwn: boolean
+}
+
+/** What it says when it woke up, and never otherwise. */
+export const wokeUp = 'I woke up by myself.'
+/** What it answers to a message. */
+export const answerTo = (text: string): string => `Answer to ${text}.`
+
+const Heard = z.object({
+  type: z.literal('user'),
+  uuid: z.string(),
+  message: z.object({ content: z.array(z.object({ text: z.string() })) }),
+})
+
+export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptions): WakingAgent {
+  const queue: Work[] = []
+  let current: Work[] = []
+  let stepsLeft = 0
+  let counted = 0
+  const seen = new Set<string>()
+  const count = () => (counted += 1)
+
+  const persons = () => current.filter(({ isOwn }) => !isOwn).map(({ id }) => id)
+  /** Its lines name the messages that they are about; those of a turn of its own name none. */
+  const naming = () => (persons().length === 0 ? {} : { user_message_uuids: persons() })
+  const lifecycle = (id: string, state: string) =>
+    print({ type: 'command_lifecycle', command_uuid: id, state })
+
+  function takeUp(work: Work): void {
+    current.push(work)
+    lifecycle(work.id, 'started')
+  }
+  function request(): void {
+    print({ type: 'system', subtype: 'status', status: 'requesting', session_id: sessionId, ...naming() })
+    for (const id of persons()) seen.add(id)
+  }
+  function begin(): void {
+    const next = queue.shift()
+    if (next === undefined) return
+    takeUp(next)
+    print({ type: 'system', subtype: 'init', session_id: sessionId, model: 'waking', ...naming() })
+    request()
+    stepsLeft = Math.floor(chance() * 3)
+  }
+  function useTool(): void {
+    const id = `tool-${sessionId}-${count()}`
+    const use = { type: 'tool_use', id, name: 'Bash', input: { command: 'true' } }
+    print({ type: 'assistant', message: { id: `m-${count()}`, content: [use] } })
+    print({ type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: id, content: '' }] } })
+    // What a person sent meanwhile steers the turn.
+    const steering = queue.filter(({ isOwn }) => !isOwn)
+    for (const work of steering) queue.splice(queue.indexOf(work), 1)
+    steering.forEach(takeUp)
+    request()
+  }
+  function end(): void {
+    const fails = chance() < 0.1
+    const text = current.map((work) => (work.isOwn ? wokeUp : answerTo(work.text))).join('\n')
+    if (!fails)
+      print({ type: 'assistant', message: { id: `m-${count()}`, content: [{ type: 'text', text }] } })
+    const fault = { api_error_status: 400, terminal_reason: 'api_error', result: 'API Error: 400 No.' }
+    const result = { type: 'result', subtype: 'success', is_error: fails, session_id: sessionId }
+    print({ ...result, ...(fails && fault), ...naming() })
+    for (const { id } of current) lifecycle(id, fails ? 'cancelled' : 'completed')
+    current = []
+  }
+  return {
+    seen,
+    hear(line) {
+      const { uuid: id, message } = Heard.parse(JSON.parse(line))
+      lifecycle(id, 'queued')
+      queue.push({ id, text: message.content.map(({ text }) => text).join(''), isOwn: false })
+    },
+    wake: () => void queue.push({ id: `own-${count()}`, text: '', isOwn: true }),
+    step() {
+      if (current.length === 0) return begin()
+      if (stepsLeft === 0) return end()
+      stepsLeft -= 1
+      useTool()
+    },
+    isIdle: () => current.length === 0 && queue.length === 0,
+  }
+}

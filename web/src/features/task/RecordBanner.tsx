@@ -1,0 +1,29 @@
+/** Below the header while a record of the task is damaged: what that means, and who can help. It stays in sight as the panels scroll. */
+import { CircleAlert, TriangleAlert } from 'lucide-react'
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { classes } from '../../ui/classes.ts'
+import { isRecordDamaged } from '../tasks/taskStatus.ts'
+import { texts } from './texts.ts'
+
+export function RecordBanner({ task }: { readonly task: Task }) {
+  const { unreadable } = task
+  if (!unreadable) return null
+  const isWhole = isRecordDamaged(task)
+  const Icon = isWhole ? CircleAlert : TriangleAlert
+  return (
+    <div
+      role={isWhole ? 'alert' : 'status'}
+      className={classes(
+        'flex flex-none items-start gap-2.5 border-b px-4 py-2 text-ui',
+        isWhole ? 'border-bad bg-del-bg' : 'border-warn bg-warn-bg',
+      )}
+    >
+      <Icon className={classes('mt-0.5', isWhole ? 'text-bad' : 'text-warn')} />
+      <p className="min-w-0 flex-1 wrap-anywhere">
+        <b className="font-medium">{isWhole ? texts.record.damaged : texts.record.terminalDamaged}</b>{' '}
+        {isWhole ? texts.record.what : texts.record.terminalWhat}{' '}
+        {texts.record.why(unreadable.revision, unreadable.reason)}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+/** A turn that waits for its model: why, when it asks once more, and how long that is. */
+import { useSelector } from 'react-redux'
+import { retrySentence } from '#domain/task/modelRetry.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import { selectLive } from '../../../../live/connection.ts'
+import { clockTime, elapsed } from '../../../../ui/text/clock.ts'
+import { useTaskNow } from '../../replayed.ts'
+import { texts } from '../texts.ts'
+
+export function RetryNote({ retry }: { readonly retry: NonNullable<MessageDocument['modelRetry']> }) {
+  const live = useSelector(selectLive)
+  const left = Date.parse(retry.retryAt) - useTaskNow(1_000, live)
+  return (
+    <p className="text-muted">
+      {retrySentence(retry.code, clockTime(retry.retryAt))}
+      {left > 0 && <span className="text-meta"> {texts.chat.retryIn(elapsed(left))}</span>}
+    </p>
+  )
+}

@@ -1,0 +1,62 @@
+/** What can be done with a history: replay it, and keep its audit record or its replay. */
+import { Ellipsis, FileDown, Play, ShieldCheck, type LucideIcon } from 'lucide-react'
+import { Button } from '../../../ui/form/Button.tsx'
+import { IconButton } from '../../../ui/form/IconButton.tsx'
+import { useMedia } from '../../../ui/hooks.ts'
+import { Menu, type MenuButtonProps, type MenuItem } from '../../../ui/overlay/Menu.tsx'
+import { useSaveReplay } from '../savedReplay/useSaveReplay.ts'
+import type { HistorySession } from './historySession.ts'
+import { texts } from './texts.ts'
+
+/** Buttons with their words, or a menu where there is no room for them. */
+interface HistoryActionsProps {
+  readonly session: HistorySession
+  /** Opens the audit record; `null` in a saved replay, where there is no server to ask. */
+  readonly onAudit: (() => void) | null
+}
+
+export function HistoryActions({ session, onAudit }: HistoryActionsProps) {
+  const isWide = useMedia('(width >= 1100px)')
+  const { save, isSaving } = useSaveReplay(session)
+  const replay = { label: texts.replay, hint: texts.hints.replay, icon: Play, onChoose: () => session.play() }
+  const keep = {
+    label: texts.save,
+    hint: texts.hints.save,
+    icon: FileDown,
+    onChoose: save,
+    disabled: isSaving,
+  }
+  const actions: readonly (MenuItem & { readonly icon: LucideIcon; readonly hint: string })[] =
+    onAudit === null
+      ? [replay]
+      : [
+          replay,
+          { label: texts.auditRecord, hint: texts.hints.audit, icon: ShieldCheck, onChoose: onAudit },
+          keep,
+        ]
+  return (
+    <>
+      {isWide ? (
+        actions.map(({ label, hint, icon: Icon, onChoose, disabled = false }) => (
+          <Button
+            key={label}
+            kind="ghost"
+            size="small"
+            icon={<Icon className="size-3.5" />}
+            busy={disabled}
+            title={hint}
+            onClick={onChoose}
+          >
+            {label}
+          </Button>
+        ))
+      ) : (
+        <Menu items={actions} button={menuButton} />
+      )}
+    </>
+  )
+}
+
+function menuButton(props: MenuButtonProps) {
+  return <IconButton {...props} icon={Ellipsis} label={texts.more} size="small" />
+}

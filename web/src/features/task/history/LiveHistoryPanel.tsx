@@ -1,0 +1,22 @@
+/** The history of a task with what its server says of the record, and what checks the record without it. */
+import { useState } from 'react'
+import { useParams } from 'react-router-dom'
+import { AuditDialog } from './AuditDialog.tsx'
+import { HistoryPanel, type HistoryPanelProps } from './HistoryPanel.tsx'
+import { RecordState } from './RecordState.tsx'
+import { useHistory } from './useHistory.ts'
+
+export function LiveHistoryPanel(props: Omit<HistoryPanelProps, 'record'>) {
+  const { session, shown } = props
+  const { taskId = '' } = useParams()
+  const count = useHistory(session, (view) => view.count)
+  const [showsAudit, setShowsAudit] = useState(false)
+  const onAudit = () => setShowsAudit(true)
+  const state = <RecordState taskId={taskId} count={count} shown={shown} onCheck={onAudit} />
+  return (
+    <>
+      <HistoryPanel {...props} record={{ state, onAudit }} />
+      {showsAudit && <AuditDialog taskId={taskId} onClose={() => setShowsAudit(false)} />}
+    </>
+  )
+}

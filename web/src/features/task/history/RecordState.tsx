@@ -1,0 +1,145 @@
+/** How good the record of the task is, in a line: sealed when, checked by this server, under which key; and how one knows. */
+import { CircleDashed, Clock, CircleX, ShieldCheck, TriangleAlert, type LucideIcon } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useSelector } from 'react-redux'
+import { selectLost } from '../../../live/connection.ts'
+import { classes } from '../../../ui/classes.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { useNow } from '../../../ui/hooks.ts'
+import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { dateAndTime } from '../../../ui/text/dates.ts'
+import { useTaskRecordQuery, type TaskRecord } from './recordApi.ts'
+import { sayingOf, type Saying } from './recordState.ts'
+import { recordTexts as texts } from './recordTexts.ts'
+
+interface RecordStateProps {
+  readonly taskId: string
+  /** Events that the page has read: with more of them the state is asked for again. */
+  readonly count: number
+  readonly shown: boolean
+  /** Opens what checks the record without this server. */
+  readonly onCheck: () => void
+}
+
+/** How often the state is asked for again while something is not sealed or not checked yet, in ms. */
+const pollIntervalMs = 5_000
+
+const looks: Readonly<Record<Saying['state'], { readonly icon: LucideIcon; readonly tone: string }>> = {
+  unknown: { icon: CircleDashed, tone: 'text-muted' },
+  good: { icon: ShieldCheck, tone: 'text-ok' },
+  waiting: { icon: Clock, tone: 'text-text' },
+  off: { icon: TriangleAlert, tone: 'text-warn' },
+  damaged: { icon: CircleX, tone: 'text-bad' },
+}
+
+export function RecordState({ taskId, count, shown, onCheck }: RecordStateProps) {
+  const isLost = useSelector(selectLost)
+  const [isWaiting, setWaiting] = useState(true)
+  const [asks, setAsks] = useState(false)
+  const { data, error, refetch, isUninitialized } = useTaskRecordQuery(taskId, {
+    skip: !shown,
+    pollingInterval: isWaiting && !isLost ? pollIntervalMs : 0,
+    refetchOnMountOrArgChange: true,
+  })
+  useEffect(() => {
+    if (!isUninitialized && count > 0) void refetch()
+  }, [count, refetch, isUninitialized])
+  const now = useNow(1_000, shown)
+  const failure = isLost ? texts.offline : error === undefined ? null : texts.notFetched
+  const { state, words } = sayingOf(data ?? null, failure, now)
+  const waits = state === 'waiting' || state === 'unknown'
+  if (waits !== isWaiting) setWaiting(waits)
+  const { icon: Icon, tone } = looks[state]
+  return (
+    <>
+      <div className="flex min-h-9 flex-none flex-wrap items-center gap-x-2 border-b border-line-soft px-3 text-meta text-muted md:px-4">
+        <Icon className={classes('size-3.5 flex-none', tone)} />
+        <p className="min-w-0">
+          {words.map((word, index) => (
+            <span key={word}>
+              {index > 0 && ' · '}
+              <span className={classes(index === 0 && `font-medium ${tone}`)}>{word}</span>
+            </span>
+          ))}
+        </p>
+        {data !== undefined && (
+          <button
+            type="button"
+            onClick={() => setAsks(true)}
+            className="min-h-7 rounded-badge px-1 text-accent hover:underline max-md:min-h-11"
+          >
+            {texts.how}
+          </button>
+        )}
+      </div>
+      {data !== undefined && (
+        <HowKnown record={data} open={asks} onClose={() => setAsks(false)} onCheck={onCheck} />
+      )}
+    </>
+  )
+}
+
+interface HowKnownProps {
+  readonly record: TaskRecord
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly onCheck: () => void
+}
+
+/** Says who sealed and who checked what, and what that does not show. */
+function HowKnown({ record, open, onClose, onCheck }: HowKnownProps) {
+  const { seal, checked, damage, events, isSealing, key } = record
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={texts.title}
+      actions={
+        <>
+          <Button data-safe onClick={onClose}>
+            {texts.close}
+          </Button>
+          <Button
+            kind="primary"
+            onClick={() => {
+              onClose()
+              onCheck()
+            }}
+          >
+            {texts.check}
+          </Button>
+        </>
+      }
+    >
+      <dl className="mt-2 grid gap-3 [&_dt]:text-ui [&_dt]:font-semibold [&_dt]:text-text">
+        <div>
+          <dt>{texts.sealTitle}</dt>
+          <dd>
+            {seal !== null
+              ? texts.sealSays(dateAndTime(seal.at), seal.events, events)
+              : isSealing
+                ? texts.noSeal
+                : texts.noSealing}
+          </dd>
+        </div>
+        <div>
+          <dt>{texts.checkTitle}</dt>
+          <dd>
+            {damage === null
+              ? texts.checkSays(dateAndTime(checked.at), checked.events)
+              : texts.damageSays(damage.stream, damage.revision)}
+          </dd>
+        </div>
+        {key !== null && (
+          <div>
+            <dt>{texts.keyTitle}</dt>
+            <dd>
+              <code className="mono block text-meta text-text">{key}</code>
+              {texts.keySays}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </Dialog>
+  )
+}

@@ -1,0 +1,21 @@
+/** Asks how good the record of a task is. */
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import { historyRoutes } from '#domain/api/history.ts'
+import type { getTaskRecord } from '#domain/api/history.schema.ts'
+import { api } from '../../../api/api.ts'
+import { requestOf } from '../../../api/endpoint.ts'
+import { recordTexts } from './recordTexts.ts'
+
+export type TaskRecord = AnswerOf<typeof getTaskRecord>
+
+export const { useTaskRecordQuery } = api.injectEndpoints({
+  endpoints: (build) => ({
+    taskRecord: build.query<TaskRecord, string>({
+      query: (taskId) =>
+        requestOf<typeof getTaskRecord>(historyRoutes.getTaskRecord, {
+          params: { taskId },
+          fallback: recordTexts.notFetched,
+        }),
+    }),
+  }),
+})

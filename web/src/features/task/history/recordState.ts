@@ -1,0 +1,37 @@
+/** What is said of the state of a record. Pure. */
+import { lasting } from '../../../ui/text/dates.ts'
+import type { TaskRecord } from './recordApi.ts'
+import { recordTexts as texts } from './recordTexts.ts'
+
+/** How much of a fingerprint is shown where it only names a key: two groups of it. */
+const shownOfKey = 9
+
+export interface Saying {
+  readonly state: 'unknown' | 'good' | 'waiting' | 'off' | 'damaged'
+  /** Its parts, the most important first. */
+  readonly words: readonly string[]
+}
+
+/** `failure`: why the newest state is not known; what was known last stays, and is said to be old. `now` in ms since the epoch. */
+export function sayingOf(record: TaskRecord | null, failure: string | null, now: number): Saying {
+  if (record === null) return { state: 'unknown', words: [failure ?? texts.reading] }
+  const { damage, checked, events, seal, isSealing, key } = record
+  const old = failure === null ? [] : [texts.lastKnown]
+  if (damage !== null)
+    return { state: 'damaged', words: [texts.damaged(damage.stream, damage.revision), ...old] }
+  const verified = checked.events >= events ? texts.verified : texts.checkedSoFar(checked.events, events)
+  const signed = key === null ? [] : [texts.key(key.slice(0, shownOfKey))]
+  if (seal === null)
+    return {
+      state: isSealing ? 'waiting' : 'off',
+      words: [isSealing ? texts.notSealed : texts.off, verified, ...old],
+    }
+  const age = texts.sealed(lasting(Math.max(0, now - Date.parse(seal.at))))
+  if (seal.events >= events)
+    return { state: checked.events >= events ? 'good' : 'waiting', words: [age, verified, ...signed, ...old] }
+  const open = texts.notSealedYet(events - seal.events)
+  return {
+    state: isSealing ? 'waiting' : 'off',
+    words: [open, ...(isSealing ? [] : [texts.off]), verified, ...signed, ...old],
+  }
+}

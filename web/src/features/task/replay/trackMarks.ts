@@ -1,0 +1,67 @@
+/** What the slider of the replay says of time: when turns began, what the clock said between, and how long breaks were. Pure. */
+import type { Marker } from '#domain/history/markers.ts'
+import { timeAt, type Idle, type TimeAxis } from '#domain/history/timeAxis.ts'
+
+export interface Placed {
+  readonly marker: Marker
+  /** Of the width. */
+  readonly percent: number
+}
+
+/** Those that have room beside the one before; `gap` is in percent of the width. */
+export function spread<Item extends { readonly percent: number }>(
+  placed: readonly Item[],
+  gap: number,
+): readonly Item[] {
+  let last = -Infinity
+  return placed.filter(({ percent }) => {
+    const hasRoom = percent - last >= gap
+    if (hasRoom) last = percent
+    return hasRoom
+  })
+}
+
+export interface ClockMark {
+  readonly percent: number
+  /** In ms since the epoch. */
+  readonly time: number
+  /** The turn that begins there; `null` where only the clock is read. */
+  readonly turn: Marker | null
+}
+
+/** How many places are looked at for room between turns. */
+const places = 12
+
+/** Where the clock is read: at turns that have room, and between them. A label takes `gap` percent of the width, to its right. */
+export function clockMarks(axis: TimeAxis, turns: readonly Placed[], gap: number): readonly ClockMark[] {
+  const timeOf = (percent: number) => timeAt(axis, (axis.length * percent) / 100)
+  const marks: ClockMark[] = spread(turns, gap).map(({ percent, marker }) => ({
+    percent,
+    time: timeOf(percent),
+    turn: marker,
+  }))
+  for (let place = 0; place < places; place += 1) {
+    const percent = (100 * place) / places
+    const hasRoom = percent + gap <= 100 && marks.every((mark) => Math.abs(mark.percent - percent) >= gap)
+    if (hasRoom) marks.push({ percent, time: timeOf(percent), turn: null })
+  }
+  return marks.toSorted((a, b) => a.percent - b.percent)
+}
+
+/** Breaks from this length on have it written at them, in ms. */
+const namedMs = 60_000
+
+/** The longest breaks that have room for their length, which takes `gap` percent of the width. */
+export function namedBreaks(
+  { idles, length }: TimeAxis,
+  gap: number,
+): readonly (Idle & { readonly percent: number })[] {
+  const named: (Idle & { readonly percent: number })[] = []
+  for (const idle of idles.filter(({ ms }) => ms >= namedMs).toSorted((a, b) => b.ms - a.ms)) {
+    const percent = (50 * (idle.from + idle.to)) / length
+    const isInside = percent >= gap / 2 && percent <= 100 - gap / 2
+    if (isInside && named.every((other) => Math.abs(other.percent - percent) >= gap))
+      named.push({ ...idle, percent })
+  }
+  return named
+}

@@ -1,0 +1,27 @@
+/** A button for what the code host asked to wait with: until then it counts down. */
+import type { ComponentProps } from 'react'
+import { useNow } from '../hooks.ts'
+import { elapsed } from '../text/clock.ts'
+import { Button } from './Button.tsx'
+
+type WaitingButtonProps = ComponentProps<typeof Button> & {
+  /** In ms since the epoch; `null` where nothing is to be waited for. */
+  readonly until: number | null
+}
+
+const texts = { tryIn: (left: string) => `Try again in ${left}` } as const
+
+export function WaitingButton({ until, ...button }: WaitingButtonProps) {
+  // Another wait begins with a clock that tells the time of now.
+  return until === null ? <Button {...button} /> : <Waiting key={until} until={until} {...button} />
+}
+
+function Waiting({ until, children, ...button }: WaitingButtonProps & { readonly until: number }) {
+  const left = until - useNow(1_000)
+  if (left <= 0) return <Button {...button}>{children}</Button>
+  return (
+    <Button {...button} disabled>
+      <span role="timer">{texts.tryIn(elapsed(left + 999))}</span>
+    </Button>
+  )
+}

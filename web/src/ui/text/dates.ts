@@ -1,0 +1,45 @@
+/** Dates with their zone, and lengths, as a history says them. Apart from the clock, which every page loads. */
+import { clockTime, shortDate } from './clock.ts'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+const twoDigits = (number: number) => String(number).padStart(2, '0')
+
+/** `Thursday, November 20, 2026`, in the reader's zone. */
+export function fullDate(at: string): string {
+  return new Date(at).toLocaleDateString('en-US', {
+    weekday: 'long',
+    month: 'long',
+    day: 'numeric',
+    year: 'numeric',
+  })
+}
+
+/** The reader's zone at a time: `UTC`, `UTC+1` or `UTC−3:30`. */
+export function zoneAt(at: string): string {
+  const minutes = -new Date(at).getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
+  return `UTC${minutes > 0 ? '+' : '−'}${hours}${rest === 0 ? '' : `:${twoDigits(rest)}`}`
+}
+
+/** `Nov 20, 2026, 14:31:25 UTC+1`, in the reader's zone. */
+export function dateAndTime(at: string): string {
+  return `${shortDate(at)}, ${new Date(at).getFullYear()}, ${clockTime(at)} ${zoneAt(at)}`
+}
+
+/** A name of the day that a time is in, in the reader's zone. */
+export function dayOf(at: string): string {
+  const time = new Date(at)
+  return `${time.getFullYear()}-${time.getMonth()}-${time.getDate()}`
+}
+
+/** A length of time: `40 s`, `8 min`, `2 h 05 min`, `3 d 4 h`. */
+export function lasting(ms: number): string {
+  if (ms < minute) return `${Math.round(ms / second)} s`
+  if (ms < hour) return `${Math.floor(ms / minute)} min`
+  if (ms < day) return `${Math.floor(ms / hour)} h ${twoDigits(Math.floor(ms / minute) % 60)} min`
+  return `${Math.floor(ms / day)} d ${Math.floor(ms / hour) % 24} h`
+}

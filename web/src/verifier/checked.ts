@@ -1,0 +1,43 @@
+/** What a page asks the verifier, and what it hears. */
+export interface ToCheck {
+  readonly file: File
+  /** Fingerprints or verifier keys that the reader holds to be the log's. */
+  readonly keys: readonly string[]
+}
+
+export type Checked =
+  | {
+      readonly kind: 'checked'
+      readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | 'newer_format' | 'older_format'
+      /** The first of what is wrong, in sentences. */
+      readonly faults: readonly string[]
+      readonly taskId: string | null
+      readonly events: number
+      /** Of the key that signed. */
+      readonly fingerprint: string | null
+      readonly withheld: number
+      readonly erased: number
+    }
+  | {
+      readonly kind: 'failed'
+      readonly why: 'no_text' | 'no_signatures' | 'unreadable' | 'too_large' | 'too_long' | 'not_loaded'
+    }
+
+/** The largest file that is checked in a page, in bytes. */
+const mostBytes = 256_000_000
+const withinMs = 300_000
+
+/** Checks a file apart from the page. Never rejects. */
+export function checkFile(asked: ToCheck, signal: AbortSignal): Promise<Checked> {
+  if (asked.file.size > mostBytes) return Promise.resolve({ kind: 'failed', why: 'too_large' })
+  const worker = new Worker(new URL('./verifierWorker.ts', import.meta.url), { type: 'module' })
+  return new Promise<Checked>((resolve) => {
+    const fail = (why: Extract<Checked, { kind: 'failed' }>['why']) => resolve({ kind: 'failed', why })
+    worker.addEventListener('message', ({ data }: MessageEvent<Checked>) => resolve(data))
+    worker.addEventListener('error', () => fail('not_loaded'))
+    signal.addEventListener('abort', () => fail('too_long'))
+    setTimeout(() => fail('too_long'), withinMs)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no other origin
+    worker.postMessage(asked)
+  }).finally(() => worker.terminate())
+}
