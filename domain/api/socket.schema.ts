@@ -83,7 +83,7 @@ export type JoinAnswer =
 /** What the server sends, by event name. */
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
-  /** A new or edited message. */
+  /** A message that is new, edited or withdrawn, at the position and revision of the event that it takes the place of. */
   chat_message: (message: ChatMessage & Caused) => void
   /** Sent at once, on a best-effort basis: it has no place in the log, and resuming does not depend on it. */
   chat_message_words: (words: MessageWords) => void
@@ -95,6 +95,7 @@ export interface ServerEvents {
   command_completed: (ended: CommandEnded) => void
   command_failed: (ended: CommandEnded) => void
   command_cancelled: (ended: CommandEnded) => void
+  /** An event of the task that no `chat_message` says. Both together count the revisions of the task without gaps. */
   task_event: (event: TaskEventMessage) => void
   /** Too much was missed to be replayed: read the history again. */
   task_resync: (task: { readonly taskId: string }) => void

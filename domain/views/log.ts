@@ -1,7 +1,7 @@
 /** The command log of a task: one document per tool call of the agent and per command of a person. */
 import type { LogEntry } from '../api/chat.schema.ts'
 import { sortKey } from '../kernel/event.ts'
-import { endOf, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
+import { endOf, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
 import type { AnyRecorded, View } from './view.ts'
 
 export interface LogDocument extends LogEntry {
@@ -84,17 +84,7 @@ export const logView: View<LogDocument> = {
       case 'MessageQueued': {
         // Clients may choose message ids: a second message with the same id changes nothing.
         if (entry !== undefined) return entry
-        const text = event.content?.message ?? null
-        return {
-          ...begun(event, id),
-          messageId: event.data.messageId,
-          executionId: null,
-          kind: 'run',
-          name: 'command',
-          target: text,
-          input: text,
-          status: 'queued',
-        }
+        return queuedCommand(begun(event, id), event.data.messageId, event.content?.message ?? null)
       }
       case 'MessageEdited': {
         const text = event.content?.message ?? null
@@ -139,26 +129,50 @@ function commandId({ stream }: AnyRecorded, { messageId }: { readonly messageId:
   return messageDocumentId(parseTask(stream), messageId)
 }
 
+/** The entry of a command that a person queued with a message. */
+export function commandOf({
+  id,
+  task,
+  messageId,
+  commandText,
+  createdAt: at,
+  position,
+  version: revision,
+}: MessageDocument): LogDocument {
+  return queuedCommand(entryBegun(id, task, { at, position, revision }), messageId, commandText)
+}
+
+function queuedCommand(
+  entry: ReturnType<typeof entryBegun>,
+  messageId: string,
+  text: string | null,
+): LogDocument {
+  const command = { kind: 'run', name: 'command', target: text, input: text, status: 'queued' } as const
+  return { ...entry, ...command, messageId, executionId: null }
+}
+
 function begun(event: AnyRecorded, id: string) {
+  return entryBegun(id, parseTask(event.stream), event)
+}
+
+function entryBegun(
+  id: string,
+  task: string,
+  { at, position, revision }: Pick<AnyRecorded, 'at' | 'position' | 'revision'>,
+) {
   return {
     id,
-    task: parseTask(event.stream),
+    task,
     exitCode: null,
     durationMs: null,
     additions: null,
     deletions: null,
     summary: null,
     output: null,
-    ...placed(event),
-  }
-}
-
-function placed(event: AnyRecorded) {
-  return {
-    timestamp: event.at,
-    order: sortKey(event.position),
-    position: event.position,
-    version: event.revision,
+    timestamp: at,
+    order: sortKey(position),
+    position,
+    version: revision,
   }
 }
 

@@ -23,9 +23,9 @@ test('a viewer cut off between two messages of one event is told the rest', asyn
   })
   const said: string[] = []
   const seen = new Promise<string>((resolve) => {
-    socket.on('chat_message', ({ position }) => void said.push(position))
+    socket.on('chat_message_status_changed', ({ position }) => void said.push(position))
     socket.on('task_event', (event) => {
-      if (event.type !== 'MessageQueued') return
+      if (event.type !== 'ExecutionStarted') return
       // The connection ends here; the position has been seen.
       socket.close()
       resolve(event.position)
@@ -46,7 +46,7 @@ test('a viewer cut off between two messages of one event is told the rest', asyn
     )
   }
   expect(said).toEqual([])
-  expect(await toldAfter({ position, messages: 1 })).toEqual(['chat_message'])
+  expect(await toldAfter({ position, messages: 1 })).toEqual(['chat_message_status_changed'])
   expect(await toldAfter({ position, messages: 2 })).toEqual([])
   // Who names only the position says that it has all of it.
   expect(await toldAfter(position)).toEqual([])

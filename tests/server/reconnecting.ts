@@ -327,10 +327,10 @@ function hold(seen: Seen, { before, since, after }: Recorded, taskId: string): v
   const ofTaskStream = since.filter(({ stream }) => stream === taskStream(taskId))
   expect(
     told((event) =>
-      event.name === 'task_event' ? [placed(event.payload.position, event.payload.type)] : [],
+      event.name === 'task_event' || event.name === 'chat_message' ? [event.payload.position] : [],
     ),
-    `${name}: events`,
-  ).toEqual(ofTaskStream.map((event) => placed(event.position, event.type)))
+    `${name}: events and messages in their place`,
+  ).toEqual(ofTaskStream.map(({ position }) => position))
   expect(
     told((event) => (event.name === 'chat_message_status_changed' ? [event.payload.position] : [])),
     `${name}: how the message fares`,

@@ -235,7 +235,9 @@ const positionOf = ([, payload]: SocketMessage): Position => ('position' in payl
 const outputs = (heard: readonly SocketMessage[]) =>
   heard.flatMap(([name, payload]) => (name === 'terminal_output' ? [payload.position] : []))
 const taskEvents = (heard: readonly SocketMessage[]) =>
-  heard.flatMap(([name, payload]) => (name === 'task_event' ? [payload.position] : []))
+  heard.flatMap(([name, payload]) =>
+    name === 'task_event' || name === 'chat_message' ? [payload.position] : [],
+  )
 
 type Chatty = RecordedOf<TaskEvent>
 const isTaskEvent = (event: AnyRecorded): event is Chatty => event.stream === taskStream(task1)

@@ -148,13 +148,14 @@ describe('a message', () => {
     const edited = MessageEdited.of({ messageId: messageId(1) }, { message: 'Do it well' })
     const anew = chatView.evolve(message, recorded(edited, { revision: 2, stream }), '')
     expect(saidOf([created, queued('turn')], edited, false, anew)).toMatchObject([
-      ['task_event', { type: 'MessageEdited' }],
-      ['chat_message', { id: messageId(1), message: 'Do it well', isEdited: true, commandId: 'command' }],
+      [
+        'chat_message',
+        { id: messageId(1), message: 'Do it well', isEdited: true, commandId: 'command', position: '70' },
+      ],
     ])
   })
   test('of a person is the bare message, as the chat shows it', () => {
     expect(saidOf([created], queued('turn'))).toMatchObject([
-      ['task_event', { type: 'MessageQueued', position: '70' }],
       [
         'chat_message',
         {
@@ -175,12 +176,11 @@ describe('a message', () => {
     const message = chatView.evolve(undefined, recorded(queued('turn'), { revision: 1, stream }), '')
     const withdrawn = MessageWithdrawn.of({ messageId: messageId(1) })
     expect(saidOf([created, queued('turn')], withdrawn, false, message)).toMatchObject([
-      ['task_event', { type: 'MessageWithdrawn' }],
-      ['chat_message', { id: messageId(1), isVisible: false, position: message?.position }],
+      ['chat_message', { id: messageId(1), isVisible: false, position: '70', version: 2 }],
     ])
   })
   test('that is a command says so', () => {
-    const [, said] = saidOf([created], queued('command'))
+    const [said] = saidOf([created], queued('command'))
     expect(said).toMatchObject([
       'chat_message',
       { messageType: 'command', isCommand: true, commandText: 'Do it', commandStatus: 'queued' },
@@ -189,7 +189,7 @@ describe('a message', () => {
   test('of an agent comes from the agent', () => {
     const data = { messageId: messageId(3), messageType: 'response', agent: 'claude' } as const
     const response = MessagePosted.of({ ...data, executionId: executionId(1) }, { message: 'Done' })
-    expect(saidOf(toRunning('turn'), response)[1]).toMatchObject([
+    expect(saidOf(toRunning('turn'), response)[0]).toMatchObject([
       'chat_message',
       { owner: 'claude', messageType: 'response', message: 'Done' },
     ])

@@ -47,15 +47,13 @@ export function socketMessagesOf(
     case 'ModelRetryScheduled':
     case 'MessagePosted': {
       const message = chatView.evolve(undefined, event, '')
-      return message && after ? [['task_event', event], messageSaying(message, event, after, addressOf)] : []
+      return message && after ? [messageSaying(message, event, after, addressOf)] : []
     }
     case 'MessageEdited':
-      return edited && after
-        ? [['task_event', event], messageSaying(edited, event, after, addressOf)]
-        : [['task_event', event]]
+      return edited && after ? [messageSaying(edited, event, after, addressOf)] : [['task_event', event]]
     case 'MessageWithdrawn':
       return edited && after
-        ? [['task_event', event], messageSaying({ ...edited, isVisible: false }, event, after, addressOf)]
+        ? [messageSaying({ ...edited, isVisible: false }, event, after, addressOf)]
         : [['task_event', event]]
     case 'ExecutionStarted':
     case 'ExecutionCompleted':
@@ -77,13 +75,15 @@ function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
 }
 
+/** It takes the place of its event: it says all of it, at the event's position and revision. */
 function messageSaying(
   message: MessageDocument,
   event: AnyRecorded,
   task: TaskDocument,
   addressOf: AddressOf,
 ): SocketMessage {
-  return ['chat_message', { ...chatMessageOf(message, task, addressOf), commandId: event.meta.commandId }]
+  const shown = chatMessageOf(message, task, addressOf)
+  return ['chat_message', { ...shown, updatedAt: event.at, ...placeOf(event) }]
 }
 
 export type ExecutionEvent = Parameters<typeof faredIn>[0]

@@ -5,7 +5,7 @@
  */
 import { createListenerMiddleware, type Dispatch, isAnyOf, type UnknownAction } from '@reduxjs/toolkit'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
-import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionChanged, taskStatusChanged } from './connection.ts'
@@ -20,6 +20,8 @@ export interface Viewer {
   /** The connection stands, for the first time or again: now is the time to join. */
   connected(join: Join): void
   taskEvent(event: TaskEventMessage): void
+  /** A message that is new, edited or withdrawn. */
+  chatMessage(message: ChatMessage): void
   terminalOutput(output: TerminalOutput): void
   messageWords(words: MessageWords): void
   messageDelta(delta: MessageDelta): void
@@ -83,6 +85,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
           for (const viewer of viewers) tellConnected(viewer, on)
         },
         onTaskEvent: (taskId, event) => of(taskId).forEach((viewer) => viewer.taskEvent(event)),
+        onChatMessage: (message) => of(message.task).forEach((viewer) => viewer.chatMessage(message)),
         onTerminalOutput: (output) => of(output.taskId).forEach((viewer) => viewer.terminalOutput(output)),
         onMessageWords: (words) => of(words.taskId).forEach((viewer) => viewer.messageWords(words)),
         onMessageDelta: (delta) => of(delta.taskId).forEach((viewer) => viewer.messageDelta(delta)),

@@ -1,7 +1,7 @@
 /** The socket itself: who it says it is, how it comes back, and what the pill is told of it. */
 import type { Dispatch } from '@reduxjs/toolkit'
 import { io, type Socket } from 'socket.io-client'
-import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type {
   ClientEvents,
   JoinAnswer,
@@ -24,6 +24,7 @@ interface SocketHandlers {
   readonly dispatch: Dispatch
   readonly onConnect: (socket: LiveSocket) => void
   readonly onTaskEvent: (taskId: string, event: TaskEventMessage) => void
+  readonly onChatMessage: (message: ChatMessage) => void
   readonly onTerminalOutput: (output: TerminalOutput) => void
   readonly onMessageWords: (words: MessageWords) => void
   readonly onMessageDelta: (delta: MessageDelta) => void
@@ -113,6 +114,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     const taskId = taskOf(event)
     if (taskId !== null) to.onTaskEvent(taskId, event)
   })
+  socket.on('chat_message', to.onChatMessage)
   socket.on('terminal_output', to.onTerminalOutput)
   socket.on('chat_message_words', to.onMessageWords)
   socket.on('chat_message_delta', to.onMessageDelta)

@@ -3,6 +3,7 @@ import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.sch
 import { type Position, sortKey } from '#domain/kernel/event.ts'
 import { belongs, project, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
 import { currentBranchOf, shownOf, type TaskDocument, tasksView } from '#domain/views/tasks.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { statusOf } from '../tasks/taskStatus.ts'
@@ -54,6 +55,21 @@ export function fold<D extends ViewDocument>(
     else documents[id] = document
   }
   return { ...folded, at, documents }
+}
+
+/** Documents with what a message that came in place of its event makes of the one with its id. */
+export function withMessageIn<D extends ViewDocument>(
+  folded: Folded<D>,
+  { id, version, isVisible, isEdited }: MessageDocument,
+  change: (known: D | undefined) => D | undefined,
+): Folded<D> {
+  if (version <= folded.at) return folded
+  const { [id]: known, ...others } = folded.documents
+  if (!isVisible) return { ...folded, at: version, documents: others }
+  // Clients choose ids: a second message with the same one changes nothing. One that was edited and is not known is older than what was read.
+  const changed = isEdited === (known !== undefined) ? change(known) : undefined
+  const documents = changed === undefined ? folded.documents : { ...others, [id]: changed }
+  return { ...folded, at: version, documents }
 }
 
 interface Placed extends ViewDocument {
@@ -115,7 +131,6 @@ export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFaul
   return { ...folded, load: { kind: 'failed', fault } }
 }
 
-/** Folds an event into the open task with the server's own view, so that both ends see the same. */
 /** The task after an event; `null` when it is deleted. An event that it has seen changes nothing. */
 export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   if (event.revision <= task.version) return task

@@ -7,6 +7,7 @@ import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { ExecutionStarted, MessageQueued, ToolStarted } from '#domain/task/events.ts'
+import { messageInPlaceOf } from '../../../../tests/domain/chatMessages.ts'
 import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
 import { lives, logOf } from '../../../../tests/domain/taskLives.ts'
@@ -16,6 +17,7 @@ import {
   earlierLoaded,
   eventsCame,
   logsLoaded,
+  messageCame,
   messageRefused,
   messageSent,
   messageTaken,
@@ -87,7 +89,10 @@ function watched(
   let sequencer = unsequenced<{ version: number; event: TaskEventMessage }>()
   const take = (received: Received<{ version: number; event: TaskEventMessage }>) => {
     sequencer = received.sequencer
-    if (received.ready.length > 0) state = after(state, eventsCame(received.ready.map(({ event }) => event)))
+    for (const { event } of received.ready) {
+      const message = messageInPlaceOf(log, event)
+      state = after(state, message ? messageCame(message) : eventsCame([event]))
+    }
   }
   const readAll = () => {
     const task = shownTask(log, read.task)

@@ -9,7 +9,7 @@ import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.sch
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { type Position, sortKey } from '#domain/kernel/event.ts'
 import { chatView, type MessageDocument, messageDocumentId } from '#domain/views/chat.ts'
-import { type LogDocument, logView } from '#domain/views/log.ts'
+import { commandOf, type LogDocument, logView } from '#domain/views/log.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
@@ -26,6 +26,7 @@ import {
   snapshot,
   unread,
   withEarlier,
+  withMessageIn,
   withStatus,
 } from './folded.ts'
 
@@ -106,6 +107,8 @@ export const earlierLoaded = createAction<{
 export const logsFailed = createAction<ApiFault>('openTask/logsFailed')
 /** Events in order and without gaps. */
 export const eventsCame = createAction<readonly TaskEventMessage[]>('openTask/eventsCame')
+/** A message that is new, edited or withdrawn, in its place among the events. */
+export const messageCame = createAction<ChatMessage>('openTask/messageCame')
 export const statusCame = createAction<TaskStatusChanged>('openTask/statusCame')
 export const messageSent = createAction<SentMessage>('openTask/messageSent')
 export const messageRefused = createAction<{ id: string; reason: string }>('openTask/messageRefused')
@@ -153,6 +156,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   }
   if (logsFailed.match(action)) return { ...state, logs: failed(state.logs, action.payload) }
   if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
+  if (messageCame.match(action)) return settled(withMessage(state, action.payload))
   if (statusCame.match(action)) {
     const said = later(state.said, action.payload)
     return { ...state, said, task: state.task && withStatus(state.task, said, state.readAt) }
@@ -230,6 +234,30 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
     seen: events.at(-1)?.position ?? state.seen,
     chat: fold(chatView, state.chat, events),
     logs: fold(logView, state.logs, events),
+  }
+}
+
+/** What the message's event makes of the task, its chat and its tool calls. */
+function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
+  const { version, position, updatedAt } = message
+  const { task, chat, logs } = state
+  const said = messageDocument(message)
+  const isNewer = task !== null && version > task.version
+  return {
+    ...state,
+    task: isNewer ? { ...task, version, updatedAt } : task,
+    seen: position,
+    chat: withMessageIn(chat, said, (known) =>
+      // Its place in the chat is where it was sent.
+      known === undefined ? said : { ...said, position: known.position, order: known.order },
+    ),
+    logs: withMessageIn(logs, said, (known) => {
+      if (!said.isCommand) return undefined
+      const { commandText } = said
+      return known === undefined
+        ? commandOf(said)
+        : { ...known, target: commandText, input: commandText, version }
+    }),
   }
 }
 

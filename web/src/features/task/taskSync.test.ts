@@ -7,6 +7,7 @@ import type { TaskEvent } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'
 import { foldView } from '#domain/views/view.ts'
+import { messageInPlaceOf } from '../../../../tests/domain/chatMessages.ts'
 import { executionId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
 import {
@@ -112,7 +113,13 @@ function room() {
       }
       viewer?.connected(join)
     },
-    tells: (...events: readonly TaskEventMessage[]) => events.forEach((event) => viewer?.taskEvent(event)),
+    tells: (log: readonly TaskEventMessage[], ...events: readonly TaskEventMessage[]) => {
+      for (const event of events) {
+        const message = messageInPlaceOf(log, event)
+        if (message) viewer?.chatMessage(message)
+        else viewer?.taskEvent(event)
+      }
+    },
     prints: (...items: readonly ReturnType<typeof output>[]) =>
       items.forEach((item) => viewer?.terminalOutput(item)),
     says: (...words: readonly MessageWords[]) => words.forEach((said) => viewer?.messageWords(said)),
@@ -152,7 +159,7 @@ describe('an open task', () => {
     const task = room()
     task.connects(joinedAt('50'))
     // Live before the history is read: one that it covers, and two that it does not.
-    task.tells(...log.slice(running.length - 1))
+    task.tells(log, ...log.slice(running.length - 1))
     task.prints(output(0, 'one\n'), output(1, 'two\n'))
     await settle()
     expect(task.joins).toEqual([null])
@@ -173,11 +180,11 @@ describe('an open task', () => {
     task.connects(joinedAt('50'))
     await settle()
     const [second, third] = log.slice(-2)
-    if (second !== undefined) task.tells(second)
+    if (second !== undefined) task.tells(log, second)
     await settle()
     const reads = asked.length
     task.connects(joinedAt('70'))
-    if (third !== undefined) task.tells(third)
+    if (third !== undefined) task.tells(log, third)
     await settle()
     expect(task.joins).toEqual([null, second?.position])
     expect(asked.length).toBe(reads)
@@ -199,7 +206,7 @@ describe('an open task', () => {
     const task = room()
     task.connects(joinedAt(log.at(-2)?.position ?? null))
     await settle()
-    task.tells(...log.slice(-1))
+    task.tells(log, ...log.slice(-1))
     await settle()
     expect(task.toasts()).toEqual(toasts)
   })
@@ -217,7 +224,7 @@ describe('an open task', () => {
     task.records({ ...words, text: 'I l', position: '900', version: 0 })
     await settle()
     expect(task.written()).toEqual(['I look'])
-    task.tells(...log.slice(-1))
+    task.tells(log, ...log.slice(-1))
     await settle()
     expect(task.written()).toEqual(['I l'])
   })
@@ -241,7 +248,7 @@ describe('an open task', () => {
     const task = room()
     task.connects(joinedAt('50'))
     await settle()
-    task.tells(...log.slice(-1))
+    task.tells(log, ...log.slice(-1))
     await settle()
     expect(task.messages()).toHaveLength(1)
     known = log
@@ -285,7 +292,7 @@ describe('an open task', () => {
     expect(task.state().seen).toBe(seen)
     // The connection came anew: nothing is tried beside it.
     task.connects(joinedAt('60'))
-    task.tells(...log.slice(-1))
+    task.tells(log, ...log.slice(-1))
     await vi.advanceTimersByTimeAsync(60_000)
     expect(task.joins).toHaveLength(5)
     expect(task.messages()).toHaveLength(2)
@@ -303,7 +310,7 @@ describe('an open task', () => {
     vi.stubGlobal('fetch', async () => new Response('{}', { status: 503 }))
     task.opened.reload()
     await settle()
-    task.tells(...log.slice(-1))
+    task.tells(log, ...log.slice(-1))
     await settle()
     expect(task.state().load.kind).toBe('loaded')
     expect(task.messages()).toHaveLength(2)

@@ -4,7 +4,7 @@
  * too much, or a gap shows, it reads the history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
@@ -21,6 +21,7 @@ import {
   eventsCame,
   logsFailed,
   logsLoaded,
+  messageCame,
   statusCame,
   taskClosed,
   taskFailed,
@@ -65,17 +66,18 @@ export interface TaskSync {
   close(): void
 }
 
-interface TaskItem {
-  readonly version: number
-  readonly event: TaskEventMessage
-}
+/** What happened at a revision of the task: an event, or the message that says it. */
+type TaskItem = { readonly version: number } & (
+  | { readonly event: TaskEventMessage }
+  | { readonly message: ChatMessage }
+)
 type TerminalItem =
   | ({ readonly kind: 'output' } & TerminalOutput)
   | ({ readonly kind: 'delta' } & MessageDelta)
 
 /** What has arrived and is not on the screen yet. */
 interface Arrived {
-  events: TaskEventMessage[]
+  happened: TaskItem[]
   items: TerminalItem[]
   words: MessageWords[]
 }
@@ -117,7 +119,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators): Task
     seen: null,
     taskStream: unsequenced(),
     terminalStream: unsequenced(),
-    arrived: { events: [], items: [], words: [] },
+    arrived: { happened: [], items: [], words: [] },
     reading: 0,
     gapWait: gapMs,
     gapTimer: undefined,
@@ -163,6 +165,10 @@ function viewerOf(sync: Sync): Viewer {
     taskEvent: (event) => {
       markSeen(sync, event.position)
       takeTask(sync, receive(sync.taskStream, [{ version: event.revision, event }]))
+    },
+    chatMessage: (message) => {
+      markSeen(sync, message.position)
+      takeTask(sync, receive(sync.taskStream, [{ version: message.version, message }]))
     },
     terminalOutput: (output) => {
       markSeen(sync, output.position)
@@ -295,7 +301,7 @@ function markSeen(sync: Sync, position: Position): void {
 
 function takeTask(sync: Sync, { sequencer, ready, gap }: Received<TaskItem>): void {
   sync.taskStream = sequencer
-  for (const { event } of ready) sync.arrived.events.push(event)
+  sync.arrived.happened.push(...ready)
   watchGap(sync, gap)
   if (ready.length > 0) sync.frames.request()
 }
@@ -337,19 +343,39 @@ function flush(sync: Sync): void {
   }
   const words = arrived.words.splice(0)
   if (words.length > 0) writing.say(words)
-  const events = arrived.events.splice(0)
-  if (events.length > 0) showEvents(sync, events)
+  const happened = arrived.happened.splice(0)
+  if (happened.length > 0) showTask(sync, happened)
 }
 
-function showEvents(sync: Sync, events: readonly TaskEventMessage[]): void {
+function showTask(sync: Sync, happened: readonly TaskItem[]): void {
   const { dispatch, writing, isCommand } = sync
-  dispatch(eventsCame(events))
+  const events: TaskEventMessage[] = []
+  const messages: ChatMessage[] = []
+  let between: TaskEventMessage[] = []
+  const showEvents = () => {
+    if (between.length > 0) dispatch(eventsCame(between))
+    events.push(...between)
+    between = []
+  }
+  for (const item of happened) {
+    if ('event' in item) {
+      between.push(item.event)
+      continue
+    }
+    showEvents()
+    dispatch(messageCame(item.message))
+    messages.push(item.message)
+  }
+  showEvents()
   for (const why of failuresOf(events, isCommand))
     dispatch(notified('error', texts.toasts.commandFailed, why))
   for (const event of events) if (isTurning(event)) writing.settle(event.data.executionId)
-  writing.drop(events.flatMap((event) => (event.type === 'MessagePosted' ? [event.data.messageId] : [])))
+  writing.drop(messages.map(({ id }) => id))
   // What was sent may come to nothing, and be retried.
-  if (events.some(({ type }) => /^(Feedback|Execution|MessageWithdrawn)/.test(type)))
+  if (
+    events.some(({ type }) => /^(Feedback|Execution)/.test(type)) ||
+    messages.some(({ isVisible }) => !isVisible)
+  )
     dispatch(api.util.invalidateTags([{ type: 'Chat', id: `feedback ${sync.taskId}` }]))
   if (events.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared'))
     refreshDiff(sync)

@@ -4,6 +4,7 @@ import { messageDocumentId } from '#domain/views/chat.ts'
 import { useAppStore } from '../../state/hooks.ts'
 import { selectLive } from '../../live/connection.ts'
 import { useLive } from '../../live/LiveContext.tsx'
+import { loadMarkdown } from './chat/markdown/loadMarkdown.ts'
 import { createWriting, type Writing } from './chat/streamingText.ts'
 import { selectOpenTask } from './taskSlice.ts'
 import { openTaskSync, type TaskSync } from './taskSync.ts'
@@ -44,6 +45,10 @@ export function useTaskSync(taskId: string): OpenTaskSync {
       opened.close()
     }
   }, [taskId, store, live, terminal, writing])
+  useEffect(() => {
+    // Where it fails, the first message that needs it asks again.
+    loadMarkdown().catch(() => undefined)
+  }, [])
   const reload = useCallback(() => sync.current?.reload(), [])
   return { terminal, writing, reload }
 }

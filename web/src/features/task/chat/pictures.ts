@@ -4,7 +4,15 @@ import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import { imagesOf } from '#domain/views/images.ts'
 import { rootReducer } from '../../../state/rootReducer.ts'
 import { pictureOf, type Picture } from '../../images/usePictureAddresses.ts'
-import { chatLoaded, earlierLoaded, eventsCame, messageSent, messageTaken, taskOpened } from '../taskSlice.ts'
+import {
+  chatLoaded,
+  earlierLoaded,
+  eventsCame,
+  messageCame,
+  messageSent,
+  messageTaken,
+  taskOpened,
+} from '../taskSlice.ts'
 
 /** By the id of the message; one without images is not there. */
 export type Pictures = Readonly<Record<string, readonly Picture[]>>
@@ -13,7 +21,7 @@ export function picturesReducer(state: Pictures = {}, action: UnknownAction): Pi
   if (taskOpened.match(action)) return {}
   if (chatLoaded.match(action)) return withMessages(state, action.payload.messages)
   if (earlierLoaded.match(action)) return withMessages(state, action.payload.messages)
-  if (messageTaken.match(action)) return withMessages(state, [action.payload])
+  if (messageTaken.match(action) || messageCame.match(action)) return withMessages(state, [action.payload])
   if (messageSent.match(action)) {
     const { id, images = [] } = action.payload
     return images.length === 0 ? state : { ...state, [id]: images }

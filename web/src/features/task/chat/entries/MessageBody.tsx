@@ -3,13 +3,14 @@
  * person writes is shown as it is written, unless there is a block of code in it.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
+import { loadMarkdown } from '../markdown/loadMarkdown.ts'
 import type { MarkdownProps } from '../markdown/Markdown.tsx'
 import { SearchContext } from '../searchMarks.ts'
 import { texts } from '../texts.ts'
 
 /** Without the chunk - the server went away before it came - what was said is shown as it is written. */
 const Markdown = lazy(() =>
-  import('../markdown/Markdown.tsx').then(
+  loadMarkdown().then(
     (chunk) => ({ default: chunk.Markdown }),
     () => ({ default: PlainText }),
   ),

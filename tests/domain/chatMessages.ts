@@ -1,0 +1,35 @@
+/** What the socket says of messages, for tests of the client: `services/gateway/live/socketMessages.ts` in short. */
+import type { ChatMessage } from '#domain/api/chat.schema.ts'
+import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
+import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
+import { foldView } from '#domain/views/view.ts'
+
+const typesOfMessages = new Set([
+  'MessageQueued',
+  'MessagePosted',
+  'AgentActedUnasked',
+  'ModelRetryScheduled',
+  'MessageEdited',
+  'MessageWithdrawn',
+])
+
+/** The `chat_message` that the server sends in place of an event of a task with this log, if it does. */
+export function messageInPlaceOf(
+  log: readonly TaskEventMessage[],
+  event: TaskEventMessage,
+): ChatMessage | undefined {
+  if (!typesOfMessages.has(event.type) || !('messageId' in event.data)) return undefined
+  const { messageId } = event.data
+  const { revision: version, position, at: updatedAt } = event
+  const isVisible = event.type !== 'MessageWithdrawn'
+  const upTo = log.filter(({ revision }) => revision < version || (isVisible && revision === version))
+  const documents = foldView<MessageDocument>(chatView, new Map(), upTo)
+  const message = [...documents.values()].find((document) => document.messageId === messageId)
+  if (message === undefined) return undefined
+  const shown = chatMessageOf(
+    message,
+    { owner: '', projectId: '' },
+    ({ imageId }) => `/api/images/${imageId}`,
+  )
+  return { ...shown, isVisible, version, position, updatedAt }
+}
