@@ -47,6 +47,7 @@ function opened() {
     },
     onConnect: hear,
     onTaskEvent: hear,
+    onChatMessage: hear,
     onTerminalOutput: hear,
     onMessageWords: hear,
     onMessageDelta: hear,
