@@ -1,12 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/longestFirst.ts'
+import { patienceMs, testTimeoutMs } from './tests/patience.ts'
 
 // Most tests wait as long as they compute: four files at a time on two cores, where vitest would take one.
 const workers = availableParallelism() + 2
-/** What hangs is given up; what is slow on a busy machine is not. Milliseconds. */
-const patience = 60_000
-
 /** Tests of what runs outside of Node: git, sandboxes, the agents' programs, and engines' servers. They say little of the version of Node. */
 const outside = [
   'services/runner/{workspace,sandbox}/**/*.test.ts',
@@ -24,6 +22,10 @@ const unprivileged = 'services/**/*.unprivileged.test.ts'
 export default defineConfig({
   test: {
     maxWorkers: workers,
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+    expect: { poll: { timeout: patienceMs } },
+    setupFiles: [new URL('tests/patient.setup.ts', import.meta.url).pathname],
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -32,7 +34,6 @@ export default defineConfig({
           name: 'unit-domain',
           include: ['domain/**/*.test.ts'],
           isolate: false,
-          testTimeout: patience,
         },
       },
       {
@@ -42,7 +43,6 @@ export default defineConfig({
           isolate: false,
           include: ['services/**/*.test.ts', 'tests/{scripts,report}/**/*.spec.{js,ts}'],
           exclude: [...configDefaults.exclude, ...outside],
-          testTimeout: patience,
         },
       },
       {
@@ -52,7 +52,6 @@ export default defineConfig({
           name: 'unit-web',
           isolate: false,
           include: ['web/src/**/*.test.{ts,tsx}'],
-          testTimeout: patience,
         },
       },
       {
@@ -62,8 +61,6 @@ export default defineConfig({
           isolate: false,
           include: ['tests/contracts/**/*.spec.ts'],
           exclude: [...configDefaults.exclude, ...outside],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -73,8 +70,6 @@ export default defineConfig({
           isolate: false,
           include: outside,
           exclude: [...configDefaults.exclude, unprivileged],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -82,8 +77,6 @@ export default defineConfig({
         test: {
           name: 'unprivileged',
           include: [unprivileged],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -94,8 +87,6 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['tests/{server,hostile}/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
         },
       },
       {
@@ -106,8 +97,6 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['tests/e2e/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
         },
       },
       {
@@ -115,8 +104,6 @@ export default defineConfig({
         test: {
           name: 'containers',
           include: ['tests/containers/**/*.spec.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
         },
       },
       {
@@ -127,7 +114,6 @@ export default defineConfig({
           include: ['tests/long/**/*.spec.ts'],
           globalSetup: ['tests/product/build.js'],
           testTimeout: 1_800_000,
-          hookTimeout: 120_000,
           // They start several processes each: with more at a time, some would not be ready in time.
           maxWorkers: 2,
         },

@@ -63,7 +63,7 @@ export interface AnyProduct {
 export interface Product extends AnyProduct {
   readonly dataDir: string
   /** SIGTERM or Ctrl-C, and the same data and ports kept for `restart`. Gives how long it took, in milliseconds. */
-  terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<number>
+  terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<void>
   /** SIGKILL of the process alone: what it started is not told. */
   kill9(): Promise<void>
   /** Starts again on the same data and ports; it must not run. */

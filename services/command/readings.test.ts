@@ -131,7 +131,7 @@ test('where one knows of more, it alone is read again soon', async () => {
   const { roundsOf } = await started((id) => (id === '7' && roundsOf.length === 1 ? 'soon' : 'done'), {
     allMs: never,
   })
-  await expect.poll(() => roundsOf.slice(1).flat(), { timeout: 10_000 }).toEqual(['7'])
+  await expect.poll(() => roundsOf.slice(1).flat()).toEqual(['7'])
 })
 
 test('after a hint, one that could not be read for now is read again alone, and is left to the reading of all then', async () => {

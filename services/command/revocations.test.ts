@@ -262,7 +262,7 @@ describe('of more people than find a place', () => {
   test('each is looked at', async () => {
     await start(60_000, 2)
     await toldOf(people.map((one) => one.githubId))
-    await expect.poll(() => asked.toSorted(), { timeout: 5_000 }).toEqual(tokensOfAll)
+    await expect.poll(() => asked.toSorted()).toEqual(tokensOfAll)
   })
 
   test('each is looked at again where the host did not answer, whoever is told of meanwhile', async () => {
@@ -287,7 +287,7 @@ describe('of more people than find a place', () => {
     await eventually('the next delivery was heard', () => heard.includes(next))
     answers()
     const twice = tokensOfAll.flatMap((one) => [one, one])
-    await expect.poll(() => asked.toSorted(), { timeout: 5_000 }).toEqual(twice)
+    await expect.poll(() => asked.toSorted()).toEqual(twice)
   })
 
   test('each is looked at by the next process, where one ended before it had room', async () => {
@@ -301,7 +301,7 @@ describe('of more people than find a place', () => {
     await stopped
     asked = []
     await start()
-    await expect.poll(() => asked.toSorted(), { timeout: 5_000 }).toEqual(tokensOfAll)
+    await expect.poll(() => asked.toSorted()).toEqual(tokensOfAll)
   })
 })
 

@@ -247,7 +247,7 @@ describe('a witness that', () => {
       await happens()
       await withSealer(async ({ seal, told, warnings }) => {
         expect(await seal()).toBe(round)
-        await vi.waitFor(() => expect(JSON.stringify(warnings)).toMatch(/could not be brought/), 5_000)
+        await vi.waitFor(() => expect(JSON.stringify(warnings)).toMatch(/could not be brought/))
         expect(told).toEqual([])
       }, places)
     }
@@ -300,10 +300,8 @@ describe('a witness that', () => {
       const places = await answering(answer)
       await happens()
       const started = await start(places)
-      await vi.waitFor(() => expect(asked).toBe(1), 10_000)
-      const begun = performance.now()
+      await vi.waitFor(() => expect(asked).toBe(1))
       await started.stop()
-      expect(performance.now() - begun).toBeLessThan(4_000)
       server.closeAllConnections()
       server.close()
     }
@@ -319,7 +317,7 @@ test('a cosignature that comes after the next seal has none written twice', asyn
     put: async (...seal) => {
       const turn = (asked += 1)
       const placed = await real.put(...seal)
-      await vi.waitFor(() => expect(released).toBeGreaterThanOrEqual(turn), 10_000)
+      await vi.waitFor(() => expect(released).toBeGreaterThanOrEqual(turn))
       return placed
     },
   }
@@ -329,7 +327,7 @@ test('a cosignature that comes after the next seal has none written twice', asyn
   await happens()
   await started.seal()
   released = 1
-  await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toContain('witness.example'), 5_000)
+  await vi.waitFor(async () => expect(await readFile(file, 'utf8')).toContain('witness.example'))
   await happens()
   expect(await started.seal()).toBe(2)
   released = 9

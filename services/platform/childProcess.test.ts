@@ -125,7 +125,5 @@ async function writtenBy(pid: number): Promise<string | undefined> {
 }
 
 async function expectGone(pid: number): Promise<void> {
-  await expect
-    .poll(() => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => 'gone'), { timeout: 3_000 })
-    .toMatch(/gone|\) Z /)
+  await expect.poll(() => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => 'gone')).toMatch(/gone|\) Z /)
 }

@@ -36,7 +36,7 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       for (let position = 1; position <= 500; position += 1) bus.publish('projected', projected(position))
       expect(heard.here).toEqual([])
       const all = Array.from({ length: 500 }, (_, index) => String(index + 1))
-      await vi.waitFor(() => expect(heard).toEqual({ here: all, there: all }), { timeout: 5_000 })
+      await vi.waitFor(() => expect(heard).toEqual({ here: all, there: all }))
     })
 
     test('a message comes whole, and only to those who listen to its topic', async () => {
@@ -49,9 +49,9 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       const event = { stream: 'task-1', revision: 0, type: 'SampleRecorded' }
       const words = { taskId: '1', executionId: '2', messageId: '3', offset: 4, sealed: 'c2VhbGVk' }
       bus.publish('appended', event)
-      await vi.waitFor(() => expect(events).toEqual([event]), { timeout: 5_000 })
+      await vi.waitFor(() => expect(events).toEqual([event]))
       bus.publish('words', words)
-      await vi.waitFor(() => expect(events).toEqual([event, words]), { timeout: 5_000 })
+      await vi.waitFor(() => expect(events).toEqual([event, words]))
       expect(heard).toEqual({ here: [], there: [] })
     })
 
@@ -62,7 +62,7 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       const heard = await listening()
       bus.publish('projected', projected(1))
       bus.publish('projected', projected(2))
-      await vi.waitFor(() => expect(heard.here).toEqual(['1', '2']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(heard.here).toEqual(['1', '2']))
     })
 
     test('who ended listening hears nothing more, not even what was on its way', async () => {
@@ -74,7 +74,7 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       const heard = await listening()
       bus.publish('projected', projected(1))
       bus.publish('projected', projected(2))
-      await vi.waitFor(() => expect(heard.here).toEqual(['1', '2']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(heard.here).toEqual(['1', '2']))
       expect(first).toEqual(['1'])
       end()
     })
@@ -86,7 +86,7 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
       })
       await bus.ready()
       bus.publish('projected', projected(1))
-      await vi.waitFor(() => expect(heard.there).toEqual(['1', '2', '3', '4', '5']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(heard.there).toEqual(['1', '2', '3', '4', '5']))
     })
 
     test('what is said on a closed bus is lost without a fault', async () => {

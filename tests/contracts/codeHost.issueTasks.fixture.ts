@@ -45,7 +45,7 @@ export interface Start {
 }
 export const byPolling: Start = { times: { allMs: 50 } }
 
-export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { timeout: 15_000, interval: 30 })
+export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 30 })
 
 /** Has all of it made before each test of a file, and closed after it. */
 export function issueTasks() {

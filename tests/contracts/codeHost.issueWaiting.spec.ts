@@ -219,7 +219,7 @@ test('where as many wait for a limit as may, the next is not lost', async () => 
   // An hour later there is room: those that waited are gone from the code host by now.
   lateBy = 3_700_000
   await eventually(async () => expect(await decisions()).toContain(`${number} made`))
-}, 60_000)
+})
 
 /** Has the project have as many issues as an hour may have. */
 async function fillHour(): Promise<void> {

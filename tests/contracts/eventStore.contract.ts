@@ -195,7 +195,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
         },
         { streams: [stream, other] },
       )
-      await vi.waitFor(() => expect(heard).toEqual(all), { timeout: 5_000 })
+      await vi.waitFor(() => expect(heard).toEqual(all))
       await subscription.stop()
       expect(await store.append(stream, 2, [sampleEvent(stream, 3)])).toEqual({ kind: 'conflict', actual: 3 })
     })
@@ -233,7 +233,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
           }
         }),
       )
-      await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(350), { timeout: 10_000 })
+      await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(350))
       await subscription.stop()
       const positions = seen.map((event) => event.position)
       expect(positions).toEqual((await readAllAfter(store, start, 100)).map((event) => event.position))
@@ -248,7 +248,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
         given.push(events.map((event) => event.revision))
         if (given.length === 2 || given.length === 3) throw new Error('as the test wants it')
       })
-      await vi.waitFor(() => expect(given).toHaveLength(5), { timeout: 5_000 })
+      await vi.waitFor(() => expect(given).toHaveLength(5))
       await subscription.stop()
       expect(given).toEqual([[0, 1], [2, 3], [2, 3], [2, 3], [4]])
     })
@@ -275,7 +275,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
       }))
       const passed = positionsOf(await store.append(other, -1, others))
       await store.append(stream, 9, sampleEvents(stream, 10, 10))
-      await vi.waitFor(() => expect(seen).toHaveLength(20), { timeout: 10_000 })
+      await vi.waitFor(() => expect(seen).toHaveLength(20))
       expect(seen.map(({ revision }) => revision)).toEqual(Array.from({ length: 20 }, (_, n) => n))
       expect(looked).toEqual(looked.toSorted(comparePositions))
       await store.append(
@@ -301,7 +301,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
         setTimeout(resolve, 50)
       })
       await store.append(stream, -1, [sampleEvent(stream, 0)])
-      await vi.waitFor(() => expect(seen).toEqual([stream]), { timeout: 5_000 })
+      await vi.waitFor(() => expect(seen).toEqual([stream]))
       await subscription.stop()
     })
 
@@ -315,7 +315,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenEventSt
         await once(gate, 'open')
         steps.push('ends')
       })
-      await vi.waitFor(() => expect(steps).toEqual(['begins']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(steps).toEqual(['begins']))
       const stopped = subscription.stop().then(() => steps.push('stopped'))
       gate.emit('open')
       await stopped

@@ -17,7 +17,6 @@ import { eventStoreContract } from './eventStore.contract.ts'
 import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
 
 // Each event crosses a socket twice, and a container may have to be fetched first.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 180_000 })
 
 let any: AnyEventStoreDb
 beforeAll(async () => {
@@ -112,7 +111,7 @@ describe('the event store on EventStoreDB', () => {
         return events
       }),
     )
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(6 * 180), { timeout: 20_000 })
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(6 * 180))
     await subscription.stop()
     expect(server.events).toBe(6 * 180)
     for (const events of written) {
@@ -170,16 +169,14 @@ describe('the event store on EventStoreDB', () => {
       () => store.ready(),
     ]
     for (const call of calls) {
-      const began = performance.now()
       await expect(call()).rejects.toThrow(EngineUnavailable)
-      expect(performance.now() - began).toBeLessThan(1_500)
     }
   })
 
   test('a server that is not there yet is waited for, and one line says so', async () => {
     server.kill()
     const opening = open()
-    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 })
+    await vi.waitFor(() => expect(lines).toHaveLength(1))
     expect(lines).toEqual([
       expect.stringMatching(
         /^EventStoreDB at 127\.0\.0\.1:\d+ does not answer yet \(.*ECONNREFUSED.*\): waiting for it\.$/,
@@ -197,7 +194,7 @@ describe('the event store on EventStoreDB', () => {
     server.kill()
     await expect(store.ready()).rejects.toThrow(EngineUnavailable)
     await server.restart()
-    await vi.waitFor(() => store.ready(), { timeout: 20_000 })
+    await vi.waitFor(() => store.ready())
     expect(await store.readAll(null, 10)).toHaveLength(1)
   })
 
@@ -209,7 +206,7 @@ describe('the event store on EventStoreDB', () => {
     const events = sampleEvents('task-1', 0, 6)
     for (const [revision, event] of events.entries()) {
       await store.append('task-1', revision - 1, [event])
-      await vi.waitFor(() => expect(seen).toHaveLength(revision + 1), { timeout: 5_000 })
+      await vi.waitFor(() => expect(seen).toHaveLength(revision + 1))
       if (revision % 2 === 0) server.dropSubscriptions()
     }
     await subscription.stop()
@@ -225,9 +222,9 @@ describe('the event store on EventStoreDB', () => {
 
   test('a subscription that is stopped is over on the server too', async () => {
     const subscription = store.subscribe(null, 10, async () => {})
-    await vi.waitFor(() => expect(server.subscriptions).toBe(1), { timeout: 5_000 })
+    await vi.waitFor(() => expect(server.subscriptions).toBe(1))
     await subscription.stop()
-    await vi.waitFor(() => expect(server.subscriptions).toBe(0), { timeout: 5_000 })
+    await vi.waitFor(() => expect(server.subscriptions).toBe(0))
   })
 
   test('a server that does not say that a subscription has caught up is heard while events keep coming', async () => {
@@ -246,7 +243,7 @@ describe('the event store on EventStoreDB', () => {
       if (seen.length > 0) break
     }
     expect(seen.length).toBeGreaterThan(0)
-    await vi.waitFor(() => expect(seen).toEqual(ids(events.slice(0, written))), { timeout: 5_000 })
+    await vi.waitFor(() => expect(seen).toEqual(ids(events.slice(0, written))))
     await subscription.stop()
     older.kill()
   })
@@ -286,7 +283,7 @@ describe('the event store on EventStoreDB', () => {
     const [ours, theirs] = [sampleEvents('task-1', 0, 3), sampleEvents('terminal-1', 0, 40)]
     await store.append('terminal-1', -1, theirs)
     await store.append('task-1', -1, ours)
-    await vi.waitFor(() => expect([all?.length, some?.length]).toEqual([43, 3]), { timeout: 5_000 })
+    await vi.waitFor(() => expect([all?.length, some?.length]).toEqual([43, 3]))
     expect(server.pushed).toBe(46)
     expect(byType).toEqual([])
     for (const subscription of running) await subscription.stop()
@@ -327,7 +324,7 @@ describe('the event store on EventStoreDB', () => {
         seen.push(...intact(events))
       })
       await store.append('task-1', -1, sampleEvents('task-1', 0, 3))
-      await vi.waitFor(() => expect(seen).toHaveLength(3), { timeout: 5_000 })
+      await vi.waitFor(() => expect(seen).toHaveLength(3))
       const history = { from: 'end', direction: 'backwards', limit: 10 } as const
       const asOf = seen.at(-1)?.position ?? ''
       expect(await store.readStream('task-1', { ...history, asOf })).toHaveLength(3)
@@ -369,13 +366,13 @@ describe('the event store on EventStoreDB', () => {
           before = now
           expect(isStill).toBe(true)
         },
-        { timeout: 10_000, interval: 200 },
+        { interval: 200 },
       )
       expect(server.pushed).toBeLessThan(3_000)
     } finally {
       release()
     }
-    await vi.waitFor(() => expect(seen).toHaveLength(6_000), { timeout: 20_000 })
+    await vi.waitFor(() => expect(seen).toHaveLength(6_000))
     await subscription.stop()
     expect(seen).toEqual(ids(events))
   })
@@ -399,7 +396,7 @@ describe('the event store on EventStoreDB', () => {
     const event = sampleEvent('task-1', 0)
     await store.append('task-1', -1, [event])
     server.storeForeign('invoice-1', 'InvoicePaid')
-    await vi.waitFor(() => expect(seen).toEqual([event.id]), { timeout: 5_000 })
+    await vi.waitFor(() => expect(seen).toEqual([event.id]))
     expect(ids(await store.readAll(null, 10))).toEqual([event.id])
     expect((await store.readAll(null, 10)).at(-1)?.position).toBe(await store.head())
     await subscription.stop()
@@ -470,7 +467,7 @@ describe('the event store on EventStoreDB', () => {
       })
       const event = sampleEvent('task-1', 0, randomUUID())
       await behind.append('task-1', -1, [event])
-      await vi.waitFor(() => expect(seen).toEqual([event.id]), { timeout: 5_000 })
+      await vi.waitFor(() => expect(seen).toEqual([event.id]))
       await subscription.stop()
       expect(secured.batchAppends).toBe(0)
       secured.kill()

@@ -113,7 +113,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
         timeout: 20_000,
       })
       // The last one is done a moment after its work.
-      await expect.poll(() => jobs.pending(kind), { timeout: 20_000 }).toBe(0)
+      await expect.poll(() => jobs.pending(kind)).toBe(0)
     })
 
     test('finding 15: with one place, whoever was served longest ago is next', async () => {
@@ -129,7 +129,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       await vi.waitFor(() => expect(order).toEqual(['ada']), soon)
       for (const person of ['grace', 'grace', 'alan']) await put(person)
       isHeld = false
-      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), { timeout: 20_000 })
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0))
       expect(order).toEqual(['ada', 'grace', 'alan', 'ada', 'grace', 'ada'])
     })
 
@@ -139,7 +139,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       const running: Delivery[] = []
       jobs.work(kind, { concurrency: 2, leaseMs: 60_000 }, async (delivery) => {
         running.push(delivery)
-        await vi.waitFor(() => expect(ended).toContain(delivery), { timeout: 30_000 })
+        await vi.waitFor(() => expect(ended).toContain(delivery))
         await delivery.ack()
       })
       const ended: Delivery[] = []
@@ -360,6 +360,6 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
 }
 
 async function firstOf(deliveries: readonly Delivery[]): Promise<readonly Delivery[]> {
-  await vi.waitFor(() => expect(deliveries).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(deliveries).toHaveLength(1))
   return deliveries
 }

@@ -94,15 +94,13 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       const other = otherWorker(1_500)
       await jobs.put(job('a'))
       expect(await other.says()).toBe('has a')
-      const killed = performance.now()
       await other.end()
       const attempts: number[] = []
       jobs.work('run', patient, async (delivery) => {
         attempts.push(delivery.attempt)
         await delivery.ack()
       })
-      await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 10_000 })
-      expect(performance.now() - killed).toBeLessThan(2_500)
+      await vi.waitFor(() => expect(attempts).toEqual([2]))
     })
 
     test('a process that stood still is told when it wakes, and can neither keep nor end what another has', async () => {
@@ -114,7 +112,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       jobs.work('run', patient, async (delivery) => {
         held.push(delivery)
       })
-      await vi.waitFor(() => expect(held).toHaveLength(1), { timeout: 10_000 })
+      await vi.waitFor(() => expect(held).toHaveLength(1))
       other.child.kill('SIGCONT')
       other.tell('working')
       expect(await other.says()).toBe('LeaseLost')
@@ -170,7 +168,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
       await nats.connection.jetstream().publish(subjectOf('queue', 'run.a'), JSON.stringify(job('a')))
       await jobs.put(job('b'))
-      await vi.waitFor(() => expect(seen).toContain('b'), { timeout: 5_000 })
+      await vi.waitFor(() => expect(seen).toContain('b'))
       await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
       expect(seen).toEqual(['a', 'b'])
     })
@@ -196,17 +194,17 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
         }
       })
       await jobs.put(job('a'))
-      await vi.waitFor(() => expect(given).toEqual(['a 1']), { timeout: 10_000 })
+      await vi.waitFor(() => expect(given).toEqual(['a 1']))
       await jobs.put(job('b'))
       const streams = (await nats.connection.jetstreamManager()).streams
       expect(await streams.delete(`${namespace}-jobs-queue`)).toBe(true)
       for (const id of ['a', 'b']) await jobs.put(job(id))
-      await vi.waitFor(() => expect(given.toSorted()).toEqual(['a 1', 'a 2', 'b 1']), { timeout: 20_000 })
+      await vi.waitFor(() => expect(given.toSorted()).toEqual(['a 1', 'a 2', 'b 1']))
       expect(lost).toEqual(['a'])
       // One that is there is not queued twice.
       await jobs.put(job('c'))
       await jobs.put(job('c'))
-      await vi.waitFor(async () => expect(await jobs.standing('c')).toBe('done'), { timeout: 10_000 })
+      await vi.waitFor(async () => expect(await jobs.standing('c')).toBe('done'))
     }, 60_000)
 
     test('a mark is lost with the queue whose jobs it counts, and holds for the next one once it is set again', async () => {
@@ -237,7 +235,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
       expect(seen).toEqual([])
       expect(await jobs.requeue('a')).toBe(true)
-      await vi.waitFor(() => expect(seen).toEqual(['a']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(seen).toEqual(['a']))
     })
 
     test('a job that was set aside is not queued by putting it again, also when its standing is forgotten', async () => {
@@ -261,7 +259,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       })
       await nats.connection.jetstream().publish(subjectOf('queue', 'run.junk'), 'no job')
       await jobs.put(job('a'))
-      await vi.waitFor(() => expect(done).toEqual(['a']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(done).toEqual(['a']))
       await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
       expect(faults).toEqual(['What came as a job of kind run is none and is thrown away'])
     })
@@ -273,11 +271,11 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
         done.push(delivery.job.id)
       })
       await jobs.put(job('a'))
-      await vi.waitFor(() => expect(done).toEqual(['a']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(done).toEqual(['a']))
       const manager = await nats.connection.jetstreamManager()
       await manager.consumers.delete(`${namespace}-jobs-queue`, 'run')
       await jobs.put(job('b'))
-      await vi.waitFor(() => expect(done).toEqual(['a', 'b']), { timeout: 15_000 })
+      await vi.waitFor(() => expect(done).toEqual(['a', 'b']))
     })
 
     test('finding 10: what is set aside goes after 90 days, also where an older version kept it for ever', async () => {
@@ -351,7 +349,7 @@ describe.skipIf(noOwnNats !== undefined)(
           await putSurely(job(id))
         }),
       )
-      await vi.waitFor(() => expect(done.length).toBeGreaterThan(10), { timeout: 10_000 })
+      await vi.waitFor(() => expect(done.length).toBeGreaterThan(10))
       await server.stop()
       await pause(10_000)
       await server.start()
@@ -397,9 +395,7 @@ describe.skipIf(noOwnNats !== undefined)(
       await jobs.put(job('a'))
       await vi.waitFor(() => expect(held).toHaveLength(1))
       await server.stop()
-      const asked = performance.now()
       await expect(held[0]?.working()).rejects.toThrow(LeaseLost)
-      expect(performance.now() - asked).toBeLessThan(2_500)
     }, 40_000)
 
     test('killed and started again, it has what was queued, leased, done and set aside', async () => {
@@ -407,11 +403,11 @@ describe.skipIf(noOwnNats !== undefined)(
         await (delivery.job.id === 'aside' ? delivery.reject(new RangeError('broken')) : delivery.ack())
       })
       for (const id of ['done', 'aside']) await jobs.put(job(id))
-      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0), { timeout: 5_000 })
+      await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
       await jobs.put({ ...job('queued'), kind: 'other' })
       await server.stop('SIGKILL')
       await server.start()
-      await vi.waitFor(() => jobs.ready(), { timeout: 10_000 })
+      await vi.waitFor(() => jobs.ready())
       for (const id of ['done', 'aside']) await jobs.put(job(id))
       expect(await jobs.pending('run')).toBe(0)
       expect(await jobs.pending('other')).toBe(1)
@@ -433,11 +429,9 @@ describe.skipIf(noOwnNats !== undefined)(
         () => jobs.rejected('run', 1),
         () => jobs.requeue('a'),
       ]
-      const began = performance.now()
       await Promise.all(calls.map((call) => expect(call()).rejects.toThrow(EngineUnavailable)))
-      expect(performance.now() - began).toBeLessThan(6_000)
       server.thaw()
-      await vi.waitFor(() => jobs.ready(), { timeout: 15_000 })
+      await vi.waitFor(() => jobs.ready())
       await jobs.put(job('a'))
       expect(await jobs.pending('run')).toBe(1)
     }, 40_000)
@@ -449,13 +443,13 @@ describe.skipIf(noOwnNats !== undefined)(
         done.push(delivery.job.id)
       })
       await jobs.put(job('a'))
-      await vi.waitFor(() => expect(done).toEqual(['a']), { timeout: 5_000 })
+      await vi.waitFor(() => expect(done).toEqual(['a']))
       await server.stop()
       await server.forget()
       await server.start()
-      await vi.waitFor(() => jobs.ready(), { timeout: 10_000 })
+      await vi.waitFor(() => jobs.ready())
       await jobs.put(job('b'))
-      await vi.waitFor(() => expect(done).toEqual(['a', 'b']), { timeout: 15_000 })
+      await vi.waitFor(() => expect(done).toEqual(['a', 'b']))
     }, 40_000)
   },
 )

@@ -137,7 +137,7 @@ describe('the SQLite jobs', () => {
     await vi.waitFor(() => expect(faults).toContain('No job of kind run could be taken'))
     other.exec('ALTER TABLE away RENAME TO turns')
     other.close()
-    await vi.waitFor(() => expect(done).toEqual(['a', 'b']), { timeout: 10_000 })
+    await vi.waitFor(() => expect(done).toEqual(['a', 'b']))
     await jobs.close()
   })
 

@@ -75,14 +75,14 @@ describe.skipIf(noOwnNats !== undefined)(
       await server.stop()
       const lines: string[] = []
       const opening = open(server.url, (line) => lines.push(line))
-      await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 })
+      await vi.waitFor(() => expect(lines).toHaveLength(1))
       await server.start()
       const nats = await opening
       await nats.ready()
       await server.stop()
-      await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 5_000 })
+      await vi.waitFor(() => expect(lines).toHaveLength(2))
       await server.start()
-      await vi.waitFor(() => expect(lines).toHaveLength(3), { timeout: 5_000 })
+      await vi.waitFor(() => expect(lines).toHaveLength(3))
       const at = `NATS at 127.0.0.1:${server.port}`
       expect(lines).toEqual([
         `${at} does not answer yet (CONNECTION_REFUSED); waiting for it.`,
@@ -118,7 +118,7 @@ describe.skipIf(noOwnNats !== undefined)(
       expect(faults).toEqual([`NATS at ${nats.address} refuses something: AUTHORIZATION_VIOLATION`])
       await server.stop()
       await server.start()
-      await vi.waitFor(() => nats.ready(), { timeout: 10_000 })
+      await vi.waitFor(() => nats.ready())
     })
 
     test('a user who may not speak on the bus is told to the operator', async () => {
@@ -148,15 +148,13 @@ describe.skipIf(noOwnNats !== undefined)(
       const nats = await open(server.url)
       await server.stop()
       await vi.waitFor(() => expect(nats.isConnected()).toBe(false))
-      const began = performance.now()
       let asked = 0
       const question = async () => {
         asked += 1
       }
       await expect(nats.ask(question, { withinMs: 500 })).rejects.toThrow(EngineUnavailable)
-      expect(performance.now() - began).toBeLessThan(1_500)
       await server.start()
-      await vi.waitFor(() => nats.ready(), { timeout: 5_000 })
+      await vi.waitFor(() => nats.ready())
       expect(asked).toBe(0)
     })
   },

@@ -67,7 +67,7 @@ describe.skipIf(noOwnNats !== undefined)('while NATS is away', () => {
     await expect.poll(() => nats.isConnected()).toBe(false)
     await expect(rpc.ask('changes', asked, 5_000)).rejects.toThrow(EngineUnavailable)
     await server.start()
-    await expect.poll(() => nats.isConnected(), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => nats.isConnected()).toBe(true)
     expect(await rpc.ask('changes', asked, 5_000)).toEqual({ kind: 'base_not_found' })
     await nats.close()
     await server.close()

@@ -47,7 +47,7 @@ describe('a comparison', () => {
 
     const original = page.getByRole('region', { name: 'Original: claude' })
     const other = page.getByRole('region', { name: 'Run 2: claude' })
-    await expect(other.getByText('Completed')).toBeVisible({ timeout: 30_000 })
+    await expect(other.getByText('Completed')).toBeVisible()
     await expect(original.getByText('1 run, last failed')).toBeVisible()
     await expect(other.getByText('None run')).toBeVisible()
     await expect(other.getByText('Write it short')).toBeVisible()
@@ -59,7 +59,7 @@ describe('a comparison', () => {
 
     await other.getByRole('button', { name: 'Keep this one' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create pull request' }).click()
-    await expect(other.getByRole('link', { name: /Open pull request #/ })).toBeVisible({ timeout: 30_000 })
+    await expect(other.getByRole('link', { name: /Open pull request #/ })).toBeVisible()
     await expect(original.getByRole('button', { name: 'Keep this one' })).toBeVisible()
   })
 

@@ -82,7 +82,6 @@ async function atHost(method: string, path: string, body?: unknown): Promise<str
   if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
   return text
 }
-const within = { timeout: 40_000 }
 
 describe('feedback', () => {
   test('a review and a failed check come to the page, go to the agent, and the pull request follows', async () => {
@@ -95,9 +94,9 @@ describe('feedback', () => {
     })
     const feedback = page.getByRole('region', { name: 'Feedback on the pull request' })
     const card = feedback.getByRole('article', { name: 'Changes requested: grace' })
-    await expect(card.getByText('"Goodbye" is too long a word.')).toBeVisible(within)
+    await expect(card.getByText('"Goodbye" is too long a word.')).toBeVisible()
     await expect(card.getByText('README.md:4')).toBeVisible()
-    await expect(header.getByText('Changes requested')).toBeAttached(within)
+    await expect(header.getByText('Changes requested')).toBeAttached()
     expect(await violations(page)).toEqual([])
     expect(await overflowAt(page, 360)).toEqual([])
     await page.setViewportSize({ width: 1_280, height: 800 })
@@ -109,7 +108,7 @@ describe('feedback', () => {
       /who .* asked for changes/,
     )
     await card.getByRole('button', { name: 'Send to agent' }).click()
-    await expect(card.getByText('Answered on GitHub.')).toBeVisible(within)
+    await expect(card.getByText('Answered on GitHub.')).toBeVisible()
     expect(await atHost('GET', `${pulls}/comments`)).toContain('Written by the agent claude for ada')
     await card.getByRole('button', { name: 'Resolve thread' }).click()
     await expect(card.getByText('Thread resolved')).toBeVisible()
@@ -122,17 +121,17 @@ describe('feedback', () => {
       log: '##[group]Run npm test\nexpected 1\n##[error]Process completed with exit code 1.\n',
     })
     const check = feedback.getByRole('article', { name: 'Check unit tests failed' })
-    await expect(check.getByText('expected 1')).toBeVisible(within)
-    await expect(feedback.getByText('Checks failing: 1 of 1')).toBeVisible(within)
+    await expect(check.getByText('expected 1')).toBeVisible()
+    await expect(feedback.getByText('Checks failing: 1 of 1')).toBeVisible()
     expect(await violations(page)).toEqual([])
     await check.getByRole('button', { name: 'Fix it' }).click()
-    await expect(page.getByText('Fixed.')).toBeVisible(within)
-    await expect(check.getByText('Of an earlier commit')).toBeVisible(within)
+    await expect(page.getByText('Fixed.')).toBeVisible()
+    await expect(check.getByText('Of an earlier commit')).toBeVisible()
 
     await feedback.getByRole('button', { name: 'Convert to draft' }).click()
-    await expect(header.getByText('Draft')).toBeVisible(within)
+    await expect(header.getByText('Draft')).toBeVisible()
     await feedback.getByRole('button', { name: 'Ready for review' }).click()
-    await expect(header.getByText('Open')).toBeVisible(within)
+    await expect(header.getByText('Open')).toBeVisible()
   })
 
   test('what is done with it is a rule of the project', async () => {
@@ -165,7 +164,7 @@ test('an issue that is labelled becomes a task, which leads to it', async () => 
   token = (await signIn(local.codeHost, 'ada')).accessToken
   await atHost('POST', `/repos/ada/engine/issues/${number}/labels`, { labels: ['robot'] })
   await page.goto('/dashboard')
-  await expect(page.getByRole('link', { name: title })).toBeVisible(within)
+  await expect(page.getByRole('link', { name: title })).toBeVisible()
   await page.goto(settings)
   const latest = part.getByRole('region', { name: 'Latest issues' })
   await expect(latest.getByText('A task was made. ada set the label.')).toBeVisible()

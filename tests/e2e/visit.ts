@@ -1,6 +1,7 @@
 /** A person at a browser of their own. What goes wrong in the page while they are there is kept, and told when they leave. */
 import type { Browser, BrowserContext, ConsoleMessage, Page, Request } from 'playwright'
 import type { Person } from '../product/person.ts'
+import { patienceMs } from '../patience.ts'
 
 export interface VisitOptions {
   /** Who is signed in already; otherwise nobody is. */
@@ -27,8 +28,6 @@ export interface Visit {
 /** What a page meets whose server dies: what it asks for, has asked for or listens to. */
 export const serverGone = /socket\.io|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/
 
-const actionMs = 15_000
-
 /** Opens a browser with no history, at no page yet; paths are of the product at `base`. */
 export async function openVisit(
   browser: Browser,
@@ -47,7 +46,7 @@ export async function openVisit(
         as === undefined ? [] : [{ origin: base, localStorage: [{ name: 'authToken', value: as.token }] }],
     },
   })
-  context.setDefaultTimeout(actionMs)
+  context.setDefaultTimeout(patienceMs)
   const requests: Request[] = []
   const faults: string[] = []
   const expected: RegExp[] = []

@@ -264,7 +264,7 @@ test('security L3: polling sessions without a sign-in are so many and no more', 
   expect(statuses.filter((status) => status === 200)).toHaveLength(strangers)
   expect(statuses.filter((status) => status === 403)).toHaveLength(20)
   // Sessions that nobody signs in on end, and make room.
-  await expect.poll(async () => (await ask(poll)).status, { timeout: 20_000 }).toBe(200)
+  await expect.poll(async () => (await ask(poll)).status).toBe(200)
 })
 
 test('security L4: nothing of the data folder is open to others of the machine but what git keeps in its repositories and runs in workspaces', async () => {
@@ -283,7 +283,7 @@ test('security L4: nothing of the data folder is open to others of the machine b
 
 test('finding low: connections without a sign-in are so many and no more, and leave room for who has signed in', async () => {
   // Once the sessions of the tests before have ended.
-  const live = await vi.waitFor(() => ada.socket(), { timeout: 30_000, interval: 500 })
+  const live = await vi.waitFor(() => ada.socket(), { interval: 500 })
   const { hostname, port } = new URL(product.base)
   const held: Socket[] = []
   let closed = 0
@@ -294,7 +294,7 @@ test('finding low: connections without a sign-in are so many and no more, and le
     await once(connection, 'connect')
   }
   try {
-    await expect.poll(() => closed, { timeout: 10_000 }).toBeGreaterThanOrEqual(strangers * 2)
+    await expect.poll(() => closed).toBeGreaterThanOrEqual(strangers * 2)
     expect(live.isConnected()).toBe(true)
   } finally {
     for (const connection of held) connection.destroy()

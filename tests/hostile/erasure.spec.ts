@@ -129,7 +129,7 @@ test('finding 10: a blob that no event names goes once it is a day old, and what
   for (const path of [...named, old]) await utimes(join(folder, path), twoDaysAgo, twoDaysAgo)
   await product.kill9()
   await product.restart()
-  await expect.poll(blobs, { timeout: 30_000, interval: 100 }).toEqual([...named, fresh].toSorted())
+  await expect.poll(blobs, { interval: 100 }).toEqual([...named, fresh].toSorted())
 })
 
 test('finding 10: a deleted task leaves no word in any file of the data folder', async () => {
@@ -173,7 +173,7 @@ test('finding 10: the branch of a deleted task goes at the code host, also when 
   await ada.ask(deleteTask, { params: { taskId } })
   await product.kill9()
   await product.restart()
-  await expect.poll(branches, { timeout: 30_000, interval: 100 }).toEqual(['main'])
+  await expect.poll(branches, { interval: 100 }).toEqual(['main'])
   expect(await untilNothingIsFound([title])).toEqual([])
 })
 

@@ -150,7 +150,7 @@ describe('a pull request', () => {
     await scene.ada.ask(sendMessage, { params, body: { message: 'Go on' } })
     await scene.ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === 2)
     const published = () => inHost('log', '-1', '--format=%s', branch)
-    await expect.poll(published, { timeout: 30_000 }).toBe('Go on')
+    await expect.poll(published).toBe('Go on')
     await scene.ada.taskOnce(taskId, (task) => !task.pullRequestPending)
     expect(await inHost('rev-parse', `${branch}^{tree}`)).toBe((await diffOf(params)).tree)
     // The commit adds to theirs what it added to ours.

@@ -1,6 +1,7 @@
 /** A socket as a browser has one: everything it hears is kept, in order. */
 import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
+import { patienceMs } from '../patience.ts'
 import type { ClientEvents, JoinAnswer, ResumeCursor, ServerEvents } from '#domain/api/socket.schema.ts'
 
 /** One event as it was heard. */
@@ -22,7 +23,7 @@ export interface Live {
   of<Name extends keyof ServerEvents>(name: Name): readonly PayloadOf<Name>[]
   join(taskId: string, last?: ResumeCursor | null): Promise<JoinAnswer>
   leave(taskId: string): void
-  /** The first event that is like this, now or within `withinMs` (20 s). */
+  /** The first event that is like this, now or within `withinMs`. */
   until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>
   readonly isConnected: () => boolean
   /** Reads nothing more and says nothing, as a machine that was put to sleep. */
@@ -37,8 +38,8 @@ export function asRead<T extends { readonly commandId: string }>(said: readonly 
   return said.map(({ commandId: _commandId, ...read }) => read)
 }
 
-const connectMs = 10_000
-const answerMs = 10_000
+const connectMs = patienceMs
+const answerMs = patienceMs
 
 /** Resolves once connected; rejects with the server's sentence when it refuses. */
 export async function connectLive(
@@ -149,7 +150,7 @@ export async function connectLive(
         new Promise((resolve) => socket.emit('join_task', taskId, last ?? null, resolve)),
       ),
     leave: (taskId) => void socket.emit('leave_task', taskId),
-    until: (what, like, withinMs = 20_000) => {
+    until: (what, like, withinMs = patienceMs) => {
       let listener = () => {}
       const seen = new Promise<Heard>((resolve) => {
         listener = () => {

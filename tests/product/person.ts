@@ -7,6 +7,7 @@ import { createProject, listRepositories } from '#domain/api/projects.schema.ts'
 import { createTask, getTask, type Task } from '#domain/api/tasks.schema.ts'
 import { holdsToContract } from './contract.ts'
 import { connectLive, type Live } from './live.ts'
+import { patienceMs } from '../patience.ts'
 
 /** An answer of the API as it came. */
 export interface Answer {
@@ -42,11 +43,11 @@ export interface Person {
   project(repository: string): Promise<string>
   /** Starts a task on the project's `main`, or on another branch. */
   task(projectId: string, description: string, branch?: string): Promise<Task>
-  /** The task, once it is like this; throws with what it was after `withinMs` (30 s). */
+  /** The task, once it is like this; throws with what it was after `withinMs`. */
   taskOnce(taskId: string, like: (task: Task) => boolean, withinMs?: number): Promise<Task>
 }
 
-const requestMs = 35_000
+const requestMs = patienceMs
 
 /** Somebody with a token, whether or not it is a good one. */
 export function personWith(base: string, token: string | undefined): Person {
@@ -107,7 +108,7 @@ export function personWith(base: string, token: string | undefined): Person {
       const body = { projectId, description, branch, agent: 'claude' } as const
       return (await person.ask(createTask, { body })).task
     },
-    async taskOnce(taskId, like, withinMs = 30_000) {
+    async taskOnce(taskId, like, withinMs = patienceMs) {
       for (const end = Date.now() + withinMs; ;) {
         const { task } = await person.ask(getTask, { params: { taskId } })
         if (like(task)) return task

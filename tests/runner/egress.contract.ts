@@ -90,7 +90,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
   const webRule = (host: string): Rule => ({ ...ruleOf(host, { mayBeInside: true }), port: webPort })
   const curl = 'curl -sS --max-time 10'
 
-  describe.skipIf(!sandboxed)(`a sandbox with a way out${note}`, { timeout: 40_000 }, () => {
+  describe.skipIf(!sandboxed)(`a sandbox with a way out${note}`, () => {
     test('reaches an allowed host, plainly and through a tunnel', async () => {
       const address = `http://allowed.example:${webPort}`
       const ran = await shell(

@@ -14,7 +14,7 @@ import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 
 /** `gitFor` is the git that reads what an agent wrote; without one the suite is skipped. */
 export function describeHostileTree(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
-  describe.skipIf(!gitFor)(`a hostile tree, read and published by git ${way}`, { timeout: 20_000 }, () => {
+  describe.skipIf(!gitFor)(`a hostile tree, read and published by git ${way}`, () => {
     let scene: Scene
     let workspace: Workspace
     beforeEach(async () => {
@@ -210,33 +210,29 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
 
 /** Git that is in a sandbox itself. */
 export function describeSandboxedGit(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
-  describe.skipIf(!gitFor)(`git ${way}`, { timeout: 20_000 }, () => {
-    test(
-      'sees no file of the host, however fast a folder becomes a link while it reads',
-      { timeout: 30_000 },
-      async () => {
-        const scene = await makeScene({ 'dir/secret.txt': 'nothing\n' })
-        const workspace = await scene.prepare()
-        // What a link in the tree would lead to: outside of it, and readable by the server alone.
-        await writeIn(scene.root, 'private/secret.txt', 'the secret of another\n')
-        await writeIn(workspace.dir, 'real/secret.txt', 'changed\n')
-        execFileSync('ln', ['-s', join(scene.root, 'private'), join(workspace.dir, 'link')])
-        const swapping = execSwap(workspace.dir)
-        try {
-          for (let n = 0; n < 12; n++) {
-            const treeGit = gitFor?.(workspace) ?? testGit
-            const read = await readChanges({ git: testGit, treeGit, workspace, baseBranch: 'main' }).catch(
-              String,
-            )
-            expect(JSON.stringify(read)).not.toContain('the secret of another')
-          }
-        } finally {
-          swapping.abort()
-          await delay(50)
-          await scene.remove()
+  describe.skipIf(!gitFor)(`git ${way}`, () => {
+    test('sees no file of the host, however fast a folder becomes a link while it reads', async () => {
+      const scene = await makeScene({ 'dir/secret.txt': 'nothing\n' })
+      const workspace = await scene.prepare()
+      // What a link in the tree would lead to: outside of it, and readable by the server alone.
+      await writeIn(scene.root, 'private/secret.txt', 'the secret of another\n')
+      await writeIn(workspace.dir, 'real/secret.txt', 'changed\n')
+      execFileSync('ln', ['-s', join(scene.root, 'private'), join(workspace.dir, 'link')])
+      const swapping = execSwap(workspace.dir)
+      try {
+        for (let n = 0; n < 12; n++) {
+          const treeGit = gitFor?.(workspace) ?? testGit
+          const read = await readChanges({ git: testGit, treeGit, workspace, baseBranch: 'main' }).catch(
+            String,
+          )
+          expect(JSON.stringify(read)).not.toContain('the secret of another')
         }
-      },
-    )
+      } finally {
+        swapping.abort()
+        await delay(50)
+        await scene.remove()
+      }
+    })
 
     test('has neither network nor another place to write to', async () => {
       const scene = await makeScene({ 'a.txt': 'a\n' })

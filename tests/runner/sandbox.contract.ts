@@ -9,7 +9,7 @@ import type { TestEngine } from './testSandbox.ts'
 
 /** `engine`: where the sandbox is a container, whose system is an image's and not the host's. */
 export function describeSandbox(title: string, sandbox: Sandbox | undefined, engine?: TestEngine): void {
-  describe.skipIf(!sandbox)(`a sandbox ${title}`, { timeout: 20_000 }, () => {
+  describe.skipIf(!sandbox)(`a sandbox ${title}`, () => {
     const at = sandboxStage(sandbox, engine)
     describeInside(at)
     describeReach(at)

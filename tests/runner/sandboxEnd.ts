@@ -28,7 +28,7 @@ export function describeEnd(at: SandboxStage): void {
          (setsid setsid bash -c 'trap "" TERM; ${beat}' x 2 </dev/null >/dev/null 2>&1 &)
          nohup bash -c '${beat}' x 3 >/dev/null 2>&1 & wait`,
       ])
-      await expect.poll(() => beats(), { timeout: 5_000 }).toHaveLength(3)
+      await expect.poll(() => beats()).toHaveLength(3)
       expect(await processesOf(at.workspace)).not.toEqual([])
       return child
     }
@@ -68,14 +68,14 @@ export function describeEnd(at: SandboxStage): void {
         child.kill()
         expect(await child.exited).toMatchObject({ reason: 'killed' })
       }
-      await expect.poll(() => processesOf(at.workspace), { timeout: 2_000 }).toEqual([])
+      await expect.poll(() => processesOf(at.workspace)).toEqual([])
     })
 
     test('comes with the end of the server, even one that cannot say goodbye', async () => {
       const server = await startServerWith(at.workspace, engine)
       expect((await processesOf(at.workspace)).length).toBeGreaterThan(2)
       server.kill('SIGKILL')
-      await expect.poll(() => processesOf(at.workspace), { timeout: 3_000 }).toEqual([])
+      await expect.poll(() => processesOf(at.workspace)).toEqual([])
     })
 
     test('an interrupt reaches the command as Ctrl-C would', async () => {
@@ -133,7 +133,7 @@ export function describeFreeze(at: SandboxStage): void {
       child.stderr.resume()
       await child.settled
       child.stdin?.write('\n')
-      await expect.poll(async () => Object.keys(await beats()).length, { timeout: 10_000 }).toBe(2)
+      await expect.poll(async () => Object.keys(await beats()).length).toBe(2)
       return child
     }
     const beats = async (): Promise<Readonly<Record<string, string>>> => {

@@ -1,7 +1,8 @@
 /** The agents that a product has running, as the host sees them. */
+import { patienceMs } from '../patience.ts'
 import type { AnyProduct } from '../product.ts'
 
-const withinMs = 20_000
+const withinMs = patienceMs
 
 export async function agentsOf(product: AnyProduct): Promise<readonly number[]> {
   const found = await product.processes()

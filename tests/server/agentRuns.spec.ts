@@ -111,7 +111,7 @@ async function begin(agent: AgentName, description: string, codexModel: string |
 }
 async function run(agent: AgentName, description: string, codexModel: string | null = null): Promise<Task> {
   const { id } = await begin(agent, description, codexModel)
-  return scene.ada.taskOnce(id, hasEnded, 50_000)
+  return scene.ada.taskOnce(id, hasEnded)
 }
 const of = (task: { readonly id: string }) => ({ params: { taskId: task.id } })
 const answersOf = async (task: { readonly id: string }) =>

@@ -23,7 +23,7 @@ let scene: Scene
 let taskId = ''
 const run = promisify(execFile)
 const git = (...args: string[]) => run('git', ['-C', scene.repository, ...args])
-const ended = (id: string) => scene.ada.taskOnce(id, hasEnded, 50_000)
+const ended = (id: string) => scene.ada.taskOnce(id, hasEnded)
 
 beforeAll(async () => {
   scene = await openScene(scripts)
@@ -43,7 +43,7 @@ beforeAll(async () => {
     '-m',
     'On',
   )
-}, 120_000)
+})
 afterAll(() => scene?.close())
 
 const addTo = (id: string, message?: string) =>

@@ -82,7 +82,7 @@ describe('a project', () => {
       return seen
     }
     // A sync may end before anybody can look.
-    await expect.poll(statusesMeanwhile, { timeout: 30_000 }).toContain('syncing')
+    await expect.poll(statusesMeanwhile).toContain('syncing')
     expect(await ada.api('GET', path)).toMatchObject({ body: { project: { status: 'active' } } })
   })
 
@@ -238,7 +238,7 @@ test('a project that can no longer be reached is inactive, and its tasks go with
   })
   await grace.api('DELETE', `/projects/${id}`)
   const tasks = async () => (await grace.api('GET', '/tasks')).body
-  await expect.poll(tasks, { timeout: 30_000 }).toMatchObject({ tasks: [] })
+  await expect.poll(tasks).toMatchObject({ tasks: [] })
 })
 
 test('the account at the code host can be let go, and the sign-in stays', async () => {

@@ -50,10 +50,10 @@ test('of a first turn in which nothing changed yet, no pull request is opened, a
   const { product, ada, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Sleep long')
   const runs = async () => (await product.processes()).some(({ command }) => command.includes('sleep 700'))
-  await eventually('the agent’s own child runs', runs, 20_000)
+  await eventually('the agent’s own child runs', runs)
   await killAndSeeNothingLeft()
   await product.restart()
-  await ada.taskOnce(taskId, hasEnded, 10_000)
+  await ada.taskOnce(taskId, hasEnded)
   for (const body of [{ tree: null }, {}])
     expect(await ada.refused(createPullRequest, { params: { taskId }, body })).toMatchObject({
       status: 409,
@@ -86,7 +86,7 @@ describe('while tasks run', () => {
     await product.restart()
 
     for (const taskId of [talking.id, sleeping.id]) {
-      const task = await ada.taskOnce(taskId, hasEnded, 10_000)
+      const task = await ada.taskOnce(taskId, hasEnded)
       expect(task).toMatchObject({
         status: 'failed',
         failure: {

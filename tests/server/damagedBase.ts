@@ -58,9 +58,10 @@ import { creating } from '../domain/creating.ts'
 import { todaysForms } from '../domain/frozenEvents.ts'
 import { executionId, imageId, projectId, taskId, userId } from '../domain/ids.ts'
 import { cause, eventually } from './engines.ts'
+import { patienceMs } from '../patience.ts'
 
 export const tasks = 50
-export const withinMs = 30_000
+export const withinMs = patienceMs
 /** What a copy of the folder has. */
 export const files = [
   'events.sqlite',

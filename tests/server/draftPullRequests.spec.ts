@@ -60,7 +60,7 @@ test('github gap 10: the first turn that changes something opens a draft with th
   const { workingBranch } = await ada.taskOnce(taskId, ({ pullRequest: seen }) => seen?.state === 'draft')
   await says('And in German', 3)
   await expect
-    .poll(async () => (await saidBySystem()).at(-1), { timeout: 30_000 })
+    .poll(async () => (await saidBySystem()).at(-1))
     .toMatch(/^Pull request #1 updated successfully/)
   const bare = await bareRepository(product.dataDir)
   expect(await gitDone(bare, ['show', `${workingBranch}:new.txt`])).toBe('2')

@@ -30,6 +30,7 @@ import { views } from '#domain/views/all.ts'
 import * as generations from '../../services/query/projection/generations.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { noTelemetry, type Emit } from '#platform/telemetry/telemetry.ts'
+import { patienceMs } from '../patience.ts'
 
 export interface TestEngines {
   readonly eventStore: EventStore
@@ -117,7 +118,7 @@ export async function madeAtOnce(readStore: ReadStore): Promise<void> {
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  withinMs = 5_000,
+  withinMs = patienceMs,
 ): Promise<void> {
   for (const end = Date.now() + withinMs; ;) {
     if (await holds()) return

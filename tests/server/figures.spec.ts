@@ -112,9 +112,7 @@ test('count a pull request that was opened, and go on counting what was deleted'
   await ada.ask(createPullRequest, { params: { taskId }, body })
   expect((await figures(ada)).total).toMatchObject({ tasks: 1, pullRequests: 1 })
   await ada.ask(deleteProject, { params: { projectId: scene.projectId } })
-  await expect
-    .poll(async () => (await ada.api('GET', `/tasks/${taskId}`)).status, { timeout: 20_000 })
-    .toBe(404)
+  await expect.poll(async () => (await ada.api('GET', `/tasks/${taskId}`)).status).toBe(404)
   const { total, groups } = await figures(ada, { by: 'project' })
   expect(total).toMatchObject({ tasks: 1, turns: 1, pullRequests: 1 })
   expect(groups).toMatchObject([{ key: scene.projectId, name: null }])

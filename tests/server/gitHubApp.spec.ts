@@ -187,7 +187,7 @@ describe('the rights of the App', () => {
     // acme grants what it had not: the code host tells of it.
     await onHost(`/organizations/acme/settings/installations/${installationIds['acme']}/permissions`)
     await expect
-      .poll(async () => (await rights()).deliveries, { timeout: 20_000 })
+      .poll(async () => (await rights()).deliveries)
       .toMatchObject({
         kind: 'read',
         deliveries: expect.arrayContaining([

@@ -261,10 +261,8 @@ describe('a read after a write', () => {
   })
 
   test('that asks for a position that does not come is told so, not shown something old', async () => {
-    const begun = performance.now()
     const refused = await ada.refused(listTasks, { query: { minPosition: '99999999999' } })
     expect(refused).toMatchObject({ status: 504, code: 'timeout' })
-    expect(performance.now() - begun).toBeLessThan(4_000)
     expect(await ada.refused(listTasks, { query: { minPosition: 'soon' } })).toMatchObject({
       status: 400,
       field: 'minPosition',

@@ -31,7 +31,7 @@ test('agents, overload: the turn says when it tries once more, goes on by itself
   const { ada, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Recover')
   await expect
-    .poll(() => chatOf(taskId), { timeout: 20_000 })
+    .poll(() => chatOf(taskId))
     .toContainEqual(
       expect.objectContaining({
         messageType: 'system',

@@ -296,7 +296,7 @@ describe('a task', () => {
     const { ada } = scene
     await change({ setupCommand: 'echo begun; sleep 600' })
     const { id } = await ada.task(scene.projectId, 'Once more')
-    await expect.poll(() => terminalOf(id), { timeout: 20_000 }).toContain('\nbegun\n')
+    await expect.poll(() => terminalOf(id)).toContain('\nbegun\n')
     await ada.ask(cancelTask, { params: { taskId: id } })
     await ada.taskOnce(id, ({ status }) => status === 'cancelled')
     await change({ setupCommand: 'echo done' })

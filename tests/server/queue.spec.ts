@@ -37,7 +37,7 @@ const saidByPeople = async ({ params }: Talk): Promise<readonly (string | null)[
 async function givenToTheAgent({ params }: Talk, turns: number): Promise<readonly string[]> {
   const before = scene.api.requests.length
   gate.release()
-  await scene.ada.taskOnce(params.taskId, (task) => hasEnded(task) && task.execution?.turn === turns, 60_000)
+  await scene.ada.taskOnce(params.taskId, (task) => hasEnded(task) && task.execution?.turn === turns)
   const last = JSON.stringify(scene.api.requests.slice(before).map(({ body }) => body))
   return [...new Set([...last.matchAll(/Words? \w+/g)].map(([words]) => words))]
 }

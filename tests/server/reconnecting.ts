@@ -97,7 +97,7 @@ export async function holdThroughReconnects(asked: Reconnecting): Promise<Reconn
   await Promise.race([Promise.all(watching.map(({ hadShare }) => hadShare)), watched])
   await half
   turn.enough()
-  await ada.taskOnce(task.id, ({ status }) => status === 'completed', 60_000)
+  await ada.taskOnce(task.id, ({ status }) => status === 'completed')
   over = true
   const seen = await watched
 

@@ -136,7 +136,7 @@ describe('during a main job', () => {
       expect(started.filter(({ command }) => command === server?.command)).toEqual([])
       return started
     }
-    const boxed = await vi.waitFor(startedBy, { timeout: 10_000 })
+    const boxed = await vi.waitFor(startedBy)
     expect(boxed.length).toBeGreaterThan(0)
     for (const { pid, command } of boxed) {
       const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')

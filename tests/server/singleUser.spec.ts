@@ -131,7 +131,5 @@ test('github 4.7: a token that the code host no longer takes is told on the page
   expect(product.logs.stdout).not.toContain('no longer accepts the token')
   await product.terminate()
   await product.restart()
-  await expect
-    .poll(() => product.logs.stdout, { timeout: 10_000 })
-    .toContain('GitHub no longer accepts the token in GITHUB_TOKEN')
+  await expect.poll(() => product.logs.stdout).toContain('GitHub no longer accepts the token in GITHUB_TOKEN')
 })

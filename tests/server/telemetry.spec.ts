@@ -131,7 +131,7 @@ describe('metrics', () => {
       const lag = ['events', 'seconds'].map((unit) => read.value(`flightdeck_projection_lag_${unit}`))
       return [...lag, read.value('flightdeck_jobs_pending', { job: 'execution' })]
     }
-    await vi.waitFor(async () => expect(await behind()).toEqual([0, 0, 0]), 5_000)
+    await vi.waitFor(async () => expect(await behind()).toEqual([0, 0, 0]))
   })
 
   test('have names and labels as Prometheus wants them, and no id, address or word of anybody in a label', async () => {

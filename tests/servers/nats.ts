@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { GenericContainer, Wait } from 'testcontainers'
 import { freePortsFor } from '../freePorts.ts'
 import { noContainers } from './containers.ts'
+import { patienceMs } from '../patience.ts'
 
 /** A server of our own, which may be stopped and started again on the same port and data. */
 export interface OwnNats {
@@ -40,7 +41,7 @@ export interface AnyNats {
 }
 
 const program = process.env['NATS_SERVER'] ?? 'nats-server'
-const answersWithinMs = 10_000
+const answersWithinMs = patienceMs
 
 /** Why there is no server to test with; `undefined` when there is one. */
 export const noNats: string | undefined = reason()

@@ -22,4 +22,4 @@ setInterval(() => {
   if (Math.random() < 0.15) agent.wake()
   agent.step()
   if (isClosed) process.exit(0)
-}, 2)
+})

@@ -61,7 +61,7 @@ async function hostOfTokens(atOnce: number): Promise<string> {
 const tokenOf = (installationId: string) =>
   ({ installationId, repositoryId: '7', permissions: { contents: 'write' } }) as const
 
-test('a token of one installation is made while another is being made', { timeout: 30_000 }, async () => {
+test('a token of one installation is made while another is being made', async () => {
   const apiUrl = await hostOfTokens(3)
   const requests = requestsTo({ apiUrl, serverUrl: apiUrl, paced: true })
   const apps = githubApps({ serverUrl: apiUrl, requests, app: async () => app })

@@ -99,7 +99,7 @@ test('health is told to everybody: alive always, ready while every part answers'
     { ready: false, parts: { jobs: true, bus: false, vault: false }, details: {} },
   ])
   expect((await fetch(address('/healthz'))).status).toBe(200)
-}, 15_000)
+})
 
 test('stopping lets a call that runs finish', async () => {
   const running = fetch(address('/api/slow'), { method: 'POST', headers: await shown() })

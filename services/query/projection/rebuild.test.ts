@@ -148,7 +148,7 @@ describe('a view of another version', () => {
     const rebuilding = held()
     const projector = await startProjector(engines, rebuilding)
     await rebuilding.begun
-    await eventually('it is told', async () => ((await catalog()).building?.events ?? 0) > 0, 5_000)
+    await eventually('it is told', async () => ((await catalog()).building?.events ?? 0) > 0)
     const head = await engines.eventStore.head()
     expect((await catalog()).building).toMatchObject({
       generations: { tasks: { version: tasksView.version } },
@@ -273,7 +273,7 @@ test('a log that was exchanged for an older copy under a running projector is no
   })
   await projectedToTheEnd()
   isOlder = true
-  await eventually('it is made anew', async () => (await catalog()).last > 1, 15_000)
+  await eventually('it is made anew', async () => (await catalog()).last > 1)
   await projector.stop()
   expect((await catalog()).log).toEqual(engines.logIdentity)
 })

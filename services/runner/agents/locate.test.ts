@@ -47,7 +47,7 @@ describe('claude', () => {
     })
   })
 
-  test('is the installed one when the path has none that starts', { timeout: 20_000 }, async () => {
+  test('is the installed one when the path has none that starts', async () => {
     await program('claude', 'exit 3')
     const located = await locateClaude({ configured: undefined, path: folder })
     expect(located).toMatchObject({ found: true, path: expect.stringMatching(/claude-code-[\w-]+\/claude$/) })

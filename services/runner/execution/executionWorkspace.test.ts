@@ -286,7 +286,7 @@ const all = [
   ),
 ]
 
-describe('a run that is cut off', { timeout: 30_000 }, () => {
+describe('a run that is cut off', () => {
   test.each(all)('of a task that was %s, at %s, leaves the next %j', async (history, cut, files) => {
     await histories[history]()
     await expect(run(cut)).rejects.toThrow(cut === 'the completion' ? 'EISDIR' : 'cut off')
@@ -311,7 +311,7 @@ const ending = (stderr: string) => {
 }
 const noSpace = 'fatal: cannot write: No space left on device\n'
 
-describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
+describe('what a restore that failed leaves', () => {
   const git = ending(noSpace)
 
   test('is nothing', async () => {
@@ -331,29 +331,25 @@ describe('what a restore that failed leaves', { timeout: 30_000 }, () => {
   })
 })
 
-test(
-  'a sandbox that was opened early has ended before what it ran in is removed',
-  { timeout: 30_000 },
-  async () => {
-    await histories.lost()
-    await mirrorsOf(scene).refresh({ ...repository, url: scene.remote, timeoutMs: 30_000 })
-    const seen: string[] = []
-    const early: EarlySandbox = {
-      open: () => void seen.push('opened'),
-      take: async () => undefined,
-      async close() {
-        seen.push((await exists(join(taskFolder(scene.root, id), 'tree'))) ? 'closed' : 'closed too late')
-      },
-    }
-    let failures = 1
-    const failing: Git = (call) => (call.args[0] === 'read-tree' && failures-- > 0 ? cutOff() : testGit(call))
-    const git = Object.assign(failing, { as: () => failing })
-    expect(await run(undefined, { git, early })).toMatchObject({ kind: 'ready', isNew: true })
-    expect(seen).toEqual(['opened', 'closed', 'opened'])
-  },
-)
+test('a sandbox that was opened early has ended before what it ran in is removed', async () => {
+  await histories.lost()
+  await mirrorsOf(scene).refresh({ ...repository, url: scene.remote, timeoutMs: 30_000 })
+  const seen: string[] = []
+  const early: EarlySandbox = {
+    open: () => void seen.push('opened'),
+    take: async () => undefined,
+    async close() {
+      seen.push((await exists(join(taskFolder(scene.root, id), 'tree'))) ? 'closed' : 'closed too late')
+    },
+  }
+  let failures = 1
+  const failing: Git = (call) => (call.args[0] === 'read-tree' && failures-- > 0 ? cutOff() : testGit(call))
+  const git = Object.assign(failing, { as: () => failing })
+  expect(await run(undefined, { git, early })).toMatchObject({ kind: 'ready', isNew: true })
+  expect(seen).toEqual(['opened', 'closed', 'opened'])
+})
 
-describe('the home that an eviction kept', { timeout: 30_000 }, () => {
+describe('the home that an eviction kept', () => {
   const file = () => join(taskFolder(scene.root, id), 'home/.claude/kept.json')
   const evicted = async (history: keyof typeof histories) => {
     await histories[history]()
@@ -364,7 +360,7 @@ describe('the home that an eviction kept', { timeout: 30_000 }, () => {
     await mirrorsOf(scene).refresh({ ...repository, url: scene.remote, timeoutMs: 30_000 })
   }
   const isMade = () =>
-    vi.waitFor(async () => expect(await exists(join(taskFolder(scene.root, id), 'git'))).toBe(true), 20_000)
+    vi.waitFor(async () => expect(await exists(join(taskFolder(scene.root, id), 'git'))).toBe(true))
   const isAllThatIsLeft = async () => {
     expect((await readdir(taskFolder(scene.root, id))).toSorted()).toEqual(['asleep', 'home'])
     expect(await exists(file())).toBe(true)
@@ -410,7 +406,7 @@ describe('the home that an eviction kept', { timeout: 30_000 }, () => {
   })
 })
 
-describe('a task that was evicted once all of its work was pushed', { timeout: 30_000 }, () => {
+describe('a task that was evicted once all of its work was pushed', () => {
   const branch = 'flightdeck/add-a-greeting-1'
   const author = { name: 'Ada', email: 'ada@example.com' }
   /** What was saved last is older, as where the latest was too large. */

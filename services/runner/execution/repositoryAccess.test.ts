@@ -77,7 +77,7 @@ async function behind() {
   return { dir: before.mirror.dir, commit: await scene.commit({ 'secret.txt': 'new\n' }) }
 }
 
-describe('what the installation may fetch', { timeout: 20_000 }, () => {
+describe('what the installation may fetch', () => {
   test.each([
     ['forbidden', { kind: 'failed', code: 'no_repository_access', reason: 'It says forbidden.' }],
     ['not_found', { kind: 'failed', code: 'no_repository_access' }],
@@ -125,7 +125,7 @@ describe('what the installation may fetch', { timeout: 20_000 }, () => {
   })
 })
 
-describe('a host on a bad day', { timeout: 20_000 }, () => {
+describe('a host on a bad day', () => {
   const fetched = (of: RepositoryAccess) =>
     refreshReached(
       answering(async () => shown),
@@ -173,7 +173,7 @@ describe('a host on a bad day', { timeout: 20_000 }, () => {
   })
 })
 
-describe('with a token of their own', { timeout: 20_000 }, () => {
+describe('with a token of their own', () => {
   test('a refusal ends the fetch', async () => {
     const fetching: Pick<Mirrors, 'refresh'> = {
       refresh: ({ signal }) =>
@@ -191,7 +191,7 @@ describe('with a token of their own', { timeout: 20_000 }, () => {
   })
 })
 
-describe('a repository that the host does not show to a person', { timeout: 20_000 }, () => {
+describe('a repository that the host does not show to a person', () => {
   const hidden = () => Promise.reject(new CodeHostFault('not_found', 'Not Found'))
   const installation = (repositories: 'all' | 'selected'): Installation => ({
     id: '5',

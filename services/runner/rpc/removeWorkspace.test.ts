@@ -136,7 +136,7 @@ async function savedBundle() {
   return bytes
 }
 
-describe('the workspace of a task whose pull request is over', { timeout: 20_000 }, () => {
+describe('the workspace of a task whose pull request is over', () => {
   test('goes, with all its work merged', async () => {
     await write('a.txt')
     await endedAs('merged', await published())

@@ -13,7 +13,7 @@ import type { SandboxedProcess, SandboxSpec } from './port.ts'
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 20_000 }
 const sandbox = noSandbox({ path: testPath, git: testGit })
 
-describe('without a sandbox', { timeout: 20_000 }, () => {
+describe('without a sandbox', () => {
   let scene: Scene
   let workspace: Workspace
   beforeAll(async () => {

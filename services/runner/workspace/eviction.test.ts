@@ -15,7 +15,7 @@ import type { Workspace } from './workspace.ts'
 /** No other limit. */
 const plenty = { project: Number.MAX_SAFE_INTEGER, leastFree: 0 }
 
-describe('room on the disk', { timeout: 20_000 }, () => {
+describe('room on the disk', () => {
   let scene: Scene
   const using = new Set<string>()
   const locks = openLocks()

@@ -13,7 +13,7 @@ test('a working branch is named after the task', () => {
   expect(workingBranchName('same', 'task-1')).not.toBe(workingBranchName('same', 'task-2'))
 })
 
-test('whatever the title is, git takes the name for a branch', { timeout: 20_000 }, async () => {
+test('whatever the title is, git takes the name for a branch', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 80 }), async (title) => {
       const name = workingBranchName(title, 'task-1')

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.remove())
 
-describe('a workspace', { timeout: 20_000 }, () => {
+describe('a workspace', () => {
   test('has the base checked out on the working branch, for the agent and for us', async () => {
     const workspace = await scene.prepare()
     const start = await commitOf(testGit, scene.remote, 'refs/heads/main')

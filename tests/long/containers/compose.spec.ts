@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)(
     test('the log is sealed, in a file on a volume of its own', async () => {
       const [command = ''] = await stack.containersOf('command')
       const sealed = () => docker('exec', command, 'cat', '/seals/seals.ndjson').catch(() => '')
-      await expect.poll(sealed, { timeout: 60_000, interval: 1_000 }).toContain('"checkpoint"')
+      await expect.poll(sealed, { interval: 1_000 }).toContain('"checkpoint"')
     })
 
     // Asked at one gateway, watched at the other.
@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)(
       // It may come back at another port of the range.
       const base = await portOf()
       const isReady = async () => (await fetch(`${base}/readyz`).catch(() => undefined))?.ok === true
-      await eventually('ready again', isReady, 60_000)
+      await eventually('ready again', isReady)
       const { task } = await personWith(base, ada.token).ask(getTask, { params: { taskId: again.id } })
       expect(task.status).toBe('completed')
     })

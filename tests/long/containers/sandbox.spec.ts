@@ -34,7 +34,7 @@ describeEgress(testSandbox)
 describeHostileTree(`in a container${testSandbox.note}`, testSandbox.sandbox?.gitFor)
 describeSandboxedGit(`in a container${testSandbox.note}`, testSandbox.sandbox?.gitFor)
 
-describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, { timeout: 60_000 }, () => {
+describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, () => {
   const { socketPath, image } = engine ?? { socketPath: '', image: '' }
   const limits = { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 30_000 }
   const runnerId = randomUUID()
@@ -153,7 +153,7 @@ describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, {
 
   test('is gone from the engine when it has ended', async () => {
     await shell('true')
-    await expect.poll(ours, { timeout: 5_000 }).toEqual([])
+    await expect.poll(ours).toEqual([])
   })
 
   test('that cannot be made says why as its failure', async () => {
@@ -172,7 +172,7 @@ describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, {
       kind: 'works',
       memory: expect.stringMatching(/^The memory of a sandbox is counted by the kernel/),
     })
-    await expect.poll(ours, { timeout: 5_000 }).toEqual([])
+    await expect.poll(ours).toEqual([])
   })
 
   test('cannot be had without an engine or an image, which is said', async () => {
@@ -229,7 +229,7 @@ describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, {
       expect(await ours()).toEqual(first)
       expect(first).toHaveLength(1)
       await sandbox.close()
-      await expect.poll(ours, { timeout: 5_000 }).toEqual([])
+      await expect.poll(ours).toEqual([])
     })
 
     test('takes what it is given and gives what it says, whole', async () => {

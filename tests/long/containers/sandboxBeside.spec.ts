@@ -72,7 +72,7 @@ describe.skipIf(missing !== undefined)(
         )
       ).trim()
       const base = `http://127.0.0.1:${port}`
-      await eventually('it serves', async () => (await docker('logs', id)).includes('is ready: '), 60_000)
+      await eventually('it serves', async () => (await docker('logs', id)).includes('is ready: '))
       ada = await signingIn(base)('ada')
     }, 1_800_000)
     afterAll(async () => {
@@ -107,7 +107,7 @@ describe.skipIf(missing !== undefined)(
     test('and leaves none when it is killed', async () => {
       expect(await sandboxes()).not.toBe('')
       await docker('kill', id)
-      await eventually('none is left', async () => (await sandboxes()) === '', 10_000)
+      await eventually('none is left', async () => (await sandboxes()) === '')
     })
   },
 )

@@ -101,7 +101,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
       closing.push(async () => child.kill('SIGKILL'))
       const told: string[] = []
       createInterface(child.stdout).on('line', (line) => told.push(line))
-      await vi.waitFor(() => expect(told).toContain('waits'), 20_000)
+      await vi.waitFor(() => expect(told).toContain('waits'))
       return { told, child }
     }
 
@@ -127,11 +127,11 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
         expect(told).toEqual(['one starts', 'one stops', 'one is gone', 'other starts'])
 
         await one.gate.open()
-        await vi.waitFor(() => one.mongo.ready(), 10_000)
+        await vi.waitFor(() => one.mongo.ready())
         await pause(lapseMs)
         expect(told).toHaveLength(4)
         await next.stop()
-        await vi.waitFor(() => expect(told.at(-1)).toBe('one starts'), 2_000)
+        await vi.waitFor(() => expect(told.at(-1)).toBe('one starts'))
       },
       40_000,
     )
@@ -141,11 +141,11 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
       const { told, of } = works()
       for (const [index, { leases }] of all.entries()) leases.hold('work', of(String(index)))
       for (const cut of ['shut', 'hold', 'shut'] as const) {
-        await vi.waitFor(() => expect(told.at(-1)).toMatch(/starts$/), 10_000)
+        await vi.waitFor(() => expect(told.at(-1)).toMatch(/starts$/))
         const holder = all[Number(told.at(-1)?.split(' ')[0])]
         const starts = told.length
         await holder?.gate[cut]()
-        await vi.waitFor(() => expect(told.slice(starts).join()).toMatch(/starts$/), 10_000)
+        await vi.waitFor(() => expect(told.slice(starts).join()).toMatch(/starts$/))
         await holder?.gate.open()
       }
       const lives = told.filter((line) => !line.endsWith('gone')).map((line) => line.split(' ')[1])
@@ -180,7 +180,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
         return of('one')()
       })
       await earlier.stop()
-      await vi.waitFor(() => expect(takes).toBe(1), 5_000)
+      await vi.waitFor(() => expect(takes).toBe(1))
       other.leases.hold('work', of('other'))
       await once('other starts', 15_000)
       expect(told).toEqual(['one starts', 'one stops', 'one is gone', 'other starts'])
@@ -199,7 +199,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
 
     test('a holder that was killed is followed within five seconds', async () => {
       const first = await process()
-      await vi.waitFor(() => expect(first.told).toContain('starts'), 10_000)
+      await vi.waitFor(() => expect(first.told).toContain('starts'))
       const { of, once } = works()
       const { leases } = await someone()
       leases.hold('work', of('next'))
@@ -210,7 +210,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
 
     test('a holder that was frozen is followed as well; when it comes to itself it stops, and the other goes on', async () => {
       const first = await process()
-      await vi.waitFor(() => expect(first.told).toContain('starts'), 10_000)
+      await vi.waitFor(() => expect(first.told).toContain('starts'))
       const { told, of, once } = works()
       const { leases } = await someone()
       const next = leases.hold('work', of('next'))

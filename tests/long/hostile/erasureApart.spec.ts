@@ -150,14 +150,14 @@ describe.skipIf('missing' in mongo)('finding 10: on shared engines', () => {
     await writeFile(join(bin, 'hold'), '')
     const asked = person.api('POST', addressOf(createPullRequest, params), {}).catch(() => undefined)
     const isThere = (name: string) => existsSync(join(bin, name))
-    await eventually('the host has the push', () => isThere('held'), 30_000)
+    await eventually('the host has the push', () => isThere('held'))
 
     await remove(person, projectId)
     const isShown = async () => (await inMongo(word)).some(({ file }) => file.includes('docs_tasks'))
-    await eventually('the task is deleted', async () => !(await isShown()), 30_000)
+    await eventually('the task is deleted', async () => !(await isShown()))
     await rm(join(bin, 'hold'))
-    await eventually('the branch arrives', () => isThere('arrived'), 30_000)
-    await expect.poll(() => branchesAtHost(hostData), { timeout: 30_000 }).not.toContain(workingBranch)
+    await eventually('the branch arrives', () => isThere('arrived'))
+    await expect.poll(() => branchesAtHost(hostData)).not.toContain(workingBranch)
     await asked
     for (const name of ['held', 'arrived']) await rm(join(bin, name))
   })

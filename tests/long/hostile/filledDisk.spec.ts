@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(`a small disk${missing === undefined ? ''
     // No faster than a busy machine looks at the disk.
     const command = 'while :; do n=$((n + 1)); head -c 3000000 /dev/zero > "fill.$n"; sleep 0.05; done'
     await ada.ask(executeTask, { params, body: { command } })
-    await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2, 60_000)
+    await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2)
     expect((await ada.ask(getChat, { params })).messages.at(-1)).toMatchObject({
       commandStatus: 'failed',
       response: expect.stringContaining("filled the server's disk"),
@@ -61,10 +61,10 @@ describe.skipIf(missing !== undefined)(`a small disk${missing === undefined ? ''
         () => true,
         () => false,
       )
-    await expect.poll(hasBallast, { timeout: 20_000 }).toBe(true)
+    await expect.poll(hasBallast).toBe(true)
     const filler = join(folder, 'filler')
     await fillUp(filler)
-    await expect.poll(hasBallast, { timeout: 20_000 }).toBe(false)
+    await expect.poll(hasBallast).toBe(false)
 
     const full = { status: 507, code: 'disk_full' }
     const isRefused = async () => {
@@ -89,8 +89,8 @@ describe.skipIf(missing !== undefined)(`a small disk${missing === undefined ? ''
     expect((await ada.ask(listTasks)).tasks).toEqual([])
 
     rmSync(filler)
-    await expect.poll(async () => (await ready()).status, { timeout: 20_000 }).toBe(200)
-    await expect.poll(hasBallast, { timeout: 20_000 }).toBe(true)
+    await expect.poll(async () => (await ready()).status).toBe(200)
+    await expect.poll(hasBallast).toBe(true)
     await worksOn(scene, other)
   })
 
@@ -103,6 +103,6 @@ describe.skipIf(missing !== undefined)(`a small disk${missing === undefined ? ''
     expect((await ada.ask(listTasks)).tasks).toEqual([])
     expect(await ready()).toMatchObject({ status: 503 })
     rmSync(filler)
-    await expect.poll(async () => (await ready()).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await ready()).status).toBe(200)
   })
 })

@@ -62,7 +62,7 @@ async function inUse(): Promise<number> {
   const told = () => [...product.logs.stdout.matchAll(/^bytes in use: (\d+)$/gm)]
   const before = told().length
   process.kill(pid, 'SIGUSR2')
-  await expect.poll(() => told().length, { timeout: 30_000 }).toBeGreaterThan(before)
+  await expect.poll(() => told().length).toBeGreaterThan(before)
   return Number(told().at(-1)?.[1]) / 1_048_576
 }
 
@@ -155,7 +155,7 @@ test('security H1 and M1: a flood of packed and unfinished bodies is refused, pe
       expect(kinds.filter((kind) => kind.startsWith('packed') && kind !== 'packed 415')).toEqual([])
       // Beside it a server that is not flooded is asked at the same time, so that a busy machine slows both.
       expect(flooded.median / quiet.median).toBeLessThan(2)
-      await expect.poll(inUse, { timeout: 30_000 }).toBeLessThan(before.inUse + 5)
+      await expect.poll(inUse).toBeLessThan(before.inUse + 5)
       expect(peak - before.resident).toBeLessThan(100)
     }
   } finally {

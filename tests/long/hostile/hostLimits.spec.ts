@@ -69,7 +69,7 @@ describe('where an operator allows little:', () => {
       // Twice as much as it may have and no more: what it wrote is looked at when it ends.
       const fill = 'for n in $(seq 1 100); do head -c 1000000 /dev/zero > "fill.$n"; sleep 0.02; done'
       await ada.ask(executeTask, { params, body: { command: `${fill}; sleep 600` } })
-      await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2, 60_000)
+      await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2)
       const lastMessage = async () => (await ada.ask(getChat, { params })).messages.at(-1)
       expect(await lastMessage()).toMatchObject({
         commandStatus: 'failed',
@@ -79,7 +79,7 @@ describe('where an operator allows little:', () => {
         params,
         body: { command: 'rm -f fill.*; echo smaller > smaller.txt; sleep 3' },
       })
-      await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 3, 60_000)
+      await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 3)
       expect(await lastMessage()).toMatchObject({ commandStatus: 'completed' })
       const { data } = await ada.ask(getTaskDiff, { params })
       expect(data.changedFiles.map(({ fileName }) => fileName)).toEqual(['smaller.txt'])
@@ -100,9 +100,9 @@ describe('finding 4: where an operator allows any size', () => {
     const { id } = await ada.task(projectId, 'Begin', 'bomb')
     const reading = async () =>
       (await product.processes()).filter(({ command }) => /\bgit\b.*(read-tree|ls-tree)/.test(command))
-    await expect.poll(async () => (await reading()).length, { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(async () => (await reading()).length).toBeGreaterThan(0)
     await ada.ask(cancelTask, { params: { taskId: id } })
     expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'cancelled' })
-    await expect.poll(reading, { timeout: 10_000 }).toEqual([])
+    await expect.poll(reading).toEqual([])
   })
 })

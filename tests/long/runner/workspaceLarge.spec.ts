@@ -8,7 +8,7 @@ import type { Scene } from '../../runner/workspaceScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
 /** 10,000 changed files, half of them new, with 50 MB of lines that are new. */
-describe('10,000 changed files and a diff of 50 MB', { timeout: 60_000 }, () => {
+describe('10,000 changed files and a diff of 50 MB', () => {
   let scene: Scene
   let workspace: Workspace
   let changes: Changes

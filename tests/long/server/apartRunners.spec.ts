@@ -91,7 +91,7 @@ describe.skipIf('missing' in mongo)('runners', () => {
         'nothing of it is left',
         async () => (await product.processesOf('runner', victim)).length === 0,
       )
-      expect(await ada.taskOnce(task.id, hasEnded, 15_000)).toMatchObject({
+      expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({
         status: 'failed',
         failure: {
           code: 'runner_lost',
@@ -114,7 +114,7 @@ describe.skipIf('missing' in mongo)('runners', () => {
     },
   )
 
-  test('the work of a turn goes to another runner with its task', { timeout: 120_000 }, async () => {
+  test('the work of a turn goes to another runner with its task', async () => {
     const { ada, product } = scene
     const { id } = await readyTask(scene)
     const live = await watching(ada, id)
@@ -138,7 +138,7 @@ describe.skipIf('missing' in mongo)('runners', () => {
     await live.until('what is being said', () => textOf(live.of('chat_message_delta')).includes('And I go'))
     const sleeper = product.of.runner[await busyRunner()]
     sleeper?.freeze()
-    expect(await ada.taskOnce(task.id, hasEnded, 15_000)).toMatchObject({
+    expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({
       status: 'failed',
       failure: { code: 'runner_lost' },
     })

@@ -182,7 +182,7 @@ test('a restore that opened the lock file just before it was removed does not wo
   let said = ''
   second.stderr.on('data', (text: Buffer) => (said += text.toString()))
   const ended = once(second, 'close')
-  await expect.poll(() => existsSync(`${go}.opened`), { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => existsSync(`${go}.opened`)).toBe(true)
   // As a restore ends: the file goes while its lock is held.
   await rm(lock)
   endFirst?.()

@@ -400,9 +400,7 @@ describe('signing in', () => {
     eventStore.kill()
     expect(await visitor.go(next)).toEqual(failed('server'))
     await eventStore.restart()
-    await expect
-      .poll(() => signInAt(product, 'ada'), { timeout: 20_000, interval: 200 })
-      .toContain('/auth/callback?token=')
+    await expect.poll(() => signInAt(product, 'ada'), { interval: 200 }).toContain('/auth/callback?token=')
   })
 
   test('says so where a part is away while an account is connected', async () => {
@@ -413,7 +411,7 @@ describe('signing in', () => {
     expect(await pat.go(back)).toEqual(arrivesAt(`${settings}&error=server`))
     expect(await pat.go(url)).toEqual(arrivesAt(`${settings}&error=server`))
     await eventStore.restart()
-    await expect.poll(() => pat.link('grace'), { timeout: 20_000, interval: 200 }).toBe(settings)
+    await expect.poll(() => pat.link('grace'), { interval: 200 }).toBe(settings)
   })
 
   test('is lost with its cookie, after ten minutes, with the state of another, and with an answer that is none: session_lost', async () => {

@@ -111,7 +111,7 @@ async function served(dataDir: string, done: Damage): Promise<readonly string[]>
 async function used(person: Person, id: string, done: Damage, found: string[]): Promise<void> {
   const params = { taskId: id }
   const title = `after ${id}`
-  await person.taskOnce(id, () => true, 60_000)
+  await person.taskOnce(id, () => true)
   await person.ask(updateTask, { params, body: { title } })
   if ((await person.ask(getTask, { params })).task.title !== title) found.push(`${id} was not written`)
   if ((await person.ask(getTaskDiff, { params })).data.changedFiles.length === 0)
@@ -132,6 +132,6 @@ async function used(person: Person, id: string, done: Damage, found: string[]): 
   await within(
     60_000,
     `The command of ${id} does not end`,
-    person.taskOnce(id, (now) => hasEnded(now) && now.execution?.turn === 2, 60_000),
+    person.taskOnce(id, (now) => hasEnded(now) && now.execution?.turn === 2),
   )
 }

@@ -327,7 +327,7 @@ describe('a failed check', () => {
     })
     const { message } = await ada.ask(readFeedbackMessage, { params: params(found.id) })
     await ada.ask(sendFeedback, { params: params(found.id), body: { message: `${message}\n\nBe quick.` } })
-    await eventually('it is fixed', async () => (await headAtHost()) !== head, 30_000)
+    await eventually('it is fixed', async () => (await headAtHost()) !== head)
     const stale = await once('unit tests', ({ isStale }) => isStale)
     expect(stale.status).toBe('sent')
     expect(api.requests.some(({ body }) => JSON.stringify(body).includes('Be quick.'))).toBe(true)

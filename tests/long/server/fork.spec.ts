@@ -64,7 +64,7 @@ beforeAll(async () => {
     await ada.ask(sendMessage, { params: { taskId }, body: { message } })
     await noteTurn(n + 2)
   }
-}, 120_000)
+})
 afterAll(() => scene?.close())
 
 async function noteTurn(n: number): Promise<void> {
@@ -75,7 +75,7 @@ async function noteTurn(n: number): Promise<void> {
 }
 
 const endOf = (id: string, n: number): Promise<Task> =>
-  scene.ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === n, 50_000)
+  scene.ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === n)
 
 const filesOf = (id: string, isWanted = (path: string) => !path.startsWith('ignored/')): Promise<Files> =>
   workspaceFiles(scene.product.dataDir, id, isWanted)
@@ -311,7 +311,7 @@ describe('a turn undone', () => {
       await eventually('the files are restored', async () => isDeepStrictEqual(await files(), after[0]))
       await ada.ask(undoTurn, { params, body: { executionId: task.lastUndo.id } })
       const many = async () => Object.keys(await files()).filter((path) => path.startsWith('many/')).length
-      await eventually('the undo is undone', async () => (await many()) === 1_000, 20_000)
+      await eventually('the undo is undone', async () => (await many()) === 1_000)
     }
     await ada.ask(sendMessage, { params, body: { message: 'What do you remember?' } })
     expect((await endOf(id, 3)).status).toBe('completed')

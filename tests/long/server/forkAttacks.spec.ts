@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => scene?.close())
 
 const endOf = (id: string, n: number): Promise<Task> =>
-  scene.ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === n, 60_000)
+  scene.ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === n)
 const filesOf = (id: string) => workspaceFiles(scene.product.dataDir, id, (path) => !path.startsWith('big/'))
 
 /** A task with a turn for each message; gives its id and the executions of its turns. */

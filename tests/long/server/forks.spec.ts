@@ -36,7 +36,7 @@ beforeAll(async () => {
     const message = `This is turn ${n}.`
     if (n === 1) taskId = (await ada.task(projectId, message)).id
     else await ada.ask(sendMessage, { params: { taskId }, body: { message } })
-    const ended = await ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === n, 60_000)
+    const ended = await ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === n)
     if (ended.status !== 'completed') throw new Error(`Turn ${n} ended as ${ended.status}.`)
     turns.push({
       executionId: ended.execution?.id ?? '',
@@ -46,14 +46,14 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => scene?.close())
 
-test.each(numbers)('turn %i', { timeout: 120_000 }, async (n) => {
+test.each(numbers)('turn %i', async (n) => {
   const { ada, api, product } = scene
   const turn = turns[n - 1]
   const { task } = await ada.ask(forkTask, {
     params: { taskId },
     body: { executionId: turn?.executionId ?? '', message: 'What do you remember?' },
   })
-  expect((await ada.taskOnce(task.id, hasEnded, 60_000)).status).toBe('completed')
+  expect((await ada.taskOnce(task.id, hasEnded)).status).toBe('completed')
   expect(await workspaceFiles(product.dataDir, task.id)).toEqual(turn?.files)
   const said = JSON.stringify(Object(api.requests.at(-1)?.body).messages)
   const remembered = numbers.filter((one) => said.includes(`This is turn ${one}.`))

@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(`a full disk${missing === undefined ? '' 
   test('refuses what would be written, leaves nothing half-written, and goes on when there is space', async () => {
     const { ada, projectId, product } = scene
     const { id } = await ada.task(projectId, 'Change something')
-    await ada.taskOnce(id, hasEnded, 60_000)
+    await ada.taskOnce(id, hasEnded)
     const params = { taskId: id }
     const { messages } = await ada.ask(getChat, { params })
     const blobs = await blobFiles()
@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)(`a full disk${missing === undefined ? '' 
     await rm(filler)
     expect(await ready()).toMatchObject({ status: 200 })
     await ada.ask(sendMessage, { params, body: message, headers })
-    await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2, 60_000)
+    await ada.taskOnce(id, (task) => hasEnded(task) && task.execution?.turn === 2)
     expect((await upload()).status).toBe(201)
     const { messages: after } = await ada.ask(getChat, { params })
     expect(after.filter(({ messageType }) => messageType === 'user')).toHaveLength(2)

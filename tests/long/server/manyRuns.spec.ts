@@ -177,7 +177,7 @@ for (const [way, open] of ways)
 
       await agentsOnce(product, (pids) => pids.length === 0)
       // The sockets of an agent go after it.
-      await expect.poll(() => leftIn(folders), { timeout: 10_000 }).toEqual([])
+      await expect.poll(() => leftIn(folders)).toEqual([])
     })
   })
 

@@ -66,7 +66,7 @@ test('who changes their mind has one made at a time, and none for a task that is
   await prepared(first)
   await agentsOnce(product, (pids) => pids.length === before.length + 1)
   await prepared(second)
-  await expect.poll(() => workspaces(scene), { timeout: 20_000 }).not.toContain(first)
+  await expect.poll(() => workspaces(scene)).not.toContain(first)
   await agentsOnce(product, (pids) => pids.length === before.length + 1)
   const { id: taskId } = await ada.task(projectId, 'Say there')
   await ada.taskOnce(taskId, hasEnded)
@@ -79,7 +79,7 @@ test('after a kill nothing of it is left, and the task is made without', async (
   const { ada, projectId, product } = scene
   const id = randomUUID()
   await prepared(id)
-  await expect.poll(() => workspaces(scene), { timeout: 20_000 }).toContain(id)
+  await expect.poll(() => workspaces(scene)).toContain(id)
   await product.kill9()
   await product.restart()
   expect(await workspaces(scene)).not.toContain(id)

@@ -98,7 +98,7 @@ test('workflow files are not pushed without the right to, and both the files and
   await sends(`${grants}/permissions`)
   // The code host tells of it by webhook.
   await expect
-    .poll(() => ada.ask(createPullRequest, asked).catch(() => undefined), { timeout: 20_000 })
+    .poll(() => ada.ask(createPullRequest, asked).catch(() => undefined))
     .toMatchObject({ pr: { number: 1 } })
   const bare = await bareRepository(product.dataDir)
   expect(await gitDone(bare, ['show', `${workingBranch}:${workflow}`])).toBe('on: push')

@@ -233,7 +233,7 @@ test('a million events are folded anew while commands go on: no read fails, and 
   })()
   const names = views.map(({ collection }) => collection)
   await changeCatalog(readStore, (catalog) => ({ ...catalog, wanted: names }))
-  await eventually('it is begun', async () => (await readStore.catalog()).building !== null, 10_000)
+  await eventually('it is begun', async () => (await readStore.catalog()).building !== null)
   const took = await secondsOf(() =>
     eventually('it is put in place', async () => (await readStore.catalog()).wanted.length === 0, 900_000),
   )
@@ -241,7 +241,7 @@ test('a million events are folded anew while commands go on: no read fails, and 
   await Promise.all([commanding, reading])
   // Other work on the machine comes and goes: what is compared is of about the same time.
   const bareAfter = await secondsOf(readWhole)
-  await eventually('all is projected', isProjected, 60_000)
+  await eventually('all is projected', isProjected)
   await projector.stop()
 
   const rates = {

@@ -66,7 +66,7 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     const seals = join(dataDir, 'seals.ndjson')
     const ours = engines.eventStore.copy().filter((record) => !record.stream.startsWith('$'))
     const appended = ours.findLastIndex((record) => !record.stream.startsWith('seal-')) + 1
-    await expect.poll(() => sealedIn(seals), { timeout: 60_000 }).toBeGreaterThanOrEqual(appended)
+    await expect.poll(() => sealedIn(seals)).toBeGreaterThanOrEqual(appended)
 
     await Promise.all(processes().map((server) => server.terminate()))
     engines.eventStore.kill()
@@ -106,7 +106,7 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
         { message: 'Change something' },
         { 'idempotency-key': 'again' },
       )
-    await expect.poll(async () => (await again()).status, { timeout: 60_000 }).toBe(201)
+    await expect.poll(async () => (await again()).status).toBe(201)
     expect(await ada.taskOnce(kept.id, (now) => hasEnded(now) && now.execution?.turn === 2)).toMatchObject({
       status: 'completed',
     })
@@ -118,7 +118,7 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     expect((await ada.ask(listTasks)).tasks.map((one) => one.id)).toEqual([kept.id])
     expect(await ada.refused(getTask, { params: { taskId: lost.id } })).toMatchObject({ status: 404 })
 
-    await expect.poll(() => readFile(seals, 'utf8'), { timeout: 60_000 }).toMatch(/\/log\/[0-9a-f-]+\/2\\n/)
+    await expect.poll(() => readFile(seals, 'utf8')).toMatch(/\/log\/[0-9a-f-]+\/2\\n/)
 
     // `verify` names what was changed in the event store.
     await Promise.all(processes().map((server) => server.terminate()))

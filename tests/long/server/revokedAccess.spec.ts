@@ -74,7 +74,7 @@ const cases = [
     takeBack: async () => {
       await sends(`/settings/apps/authorizations/${await clientId()}/revoke`)
       // The code host tells of it, and the settings say so without anybody asking.
-      await eventually('the connection has ended', async () => !(await isConnected()), 10_000)
+      await eventually('the connection has ended', async () => !(await isConnected()))
     },
     giveBack: reconnects,
     goesOn: byItself,
@@ -96,7 +96,7 @@ const cases = [
     takeBack: async () => sends(`${installation}/suspend`),
     giveBack: async () => sends(`${installation}/unsuspend`),
     // It comes back by a delivery.
-    goesOn: (taskId: string) => eventually('the work is published', () => asksForUpdate(taskId), 20_000),
+    goesOn: (taskId: string) => eventually('the work is published', () => asksForUpdate(taskId)),
     code: 'no_push_access',
     says: "Flightdeck's App is suspended for ada, so nothing reaches ada/engine. The work is kept. Its owner can end that at ",
   },
@@ -134,7 +134,7 @@ test.each(cases)(
     const asksOfModel = api.requests.length
     await giveBack()
     await goesOn(id)
-    await expect.poll(pushed, { timeout: 20_000 }).toBe('2')
+    await expect.poll(pushed).toBe('2')
     expect(await scene.ada.taskOnce(id, (task) => !task.pullRequestPending)).toMatchObject({
       prNumber: ended.prNumber,
     })

@@ -127,7 +127,7 @@ const write = {
   tools: [{ name: 'Write', input: { file_path: 'note.txt', content: 'Written.\n' } }],
 }
 
-describe('with a scripted Responses API', { timeout: 60_000 }, () => {
+describe('with a scripted Responses API', () => {
   test('it edits a file, and a resumed turn remembers', async () => {
     const scene = await sceneWith([
       { when: /^Write/, turns: [write, { text: 'Written.' }] },

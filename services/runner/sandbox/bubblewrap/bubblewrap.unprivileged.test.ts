@@ -16,7 +16,7 @@ test('this server is not root', () => expect(process.getuid?.()).not.toBe(0))
 
 describeSandbox(`by bubblewrap, made by a user who is not root${note}`, sandbox)
 
-describe.skipIf(!sandbox)('made by a user who is not root, a sandbox', { timeout: 20_000 }, () => {
+describe.skipIf(!sandbox)('made by a user who is not root, a sandbox', () => {
   let scene: Scene
   beforeAll(async () => {
     scene = await makeScene({ 'README.md': '# Sample\n' })

@@ -8,7 +8,7 @@ import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 
 const { sandbox, note } = await findTestSandbox()
 
-describe('looking for a sandbox', { timeout: 20_000 }, () => {
+describe('looking for a sandbox', () => {
   let root: string
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'flightdeck-detect-'))

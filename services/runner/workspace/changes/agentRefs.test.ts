@@ -56,7 +56,7 @@ const packed = (refs: number, ref: (at: number) => string) =>
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('')
 
-describe("the agent's git", { timeout: 20_000 }, () => {
+describe("the agent's git", () => {
   test.each<readonly [string, () => Promise<unknown>]>([
     ['a branch whose name is no UTF-8', latin1Branch],
     [

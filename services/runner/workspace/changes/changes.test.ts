@@ -16,7 +16,7 @@ const ways = treeGits(await findTestSandbox())
 const long = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('')
 
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`changes read by git ${way}`, { timeout: 20_000 }, () => {
+  describe.skipIf(!gitFor)(`changes read by git ${way}`, () => {
     let scene: Scene
     let workspace: Workspace
     beforeEach(async () => {
@@ -382,7 +382,7 @@ for (const [way, gitFor] of ways)
       await empty.remove()
     })
 
-    test('while the tree is being written', { timeout: 30_000 }, async () => {
+    test('while the tree is being written', async () => {
       const stop = new AbortController()
       const write = async (): Promise<void> => {
         for (let n = 0; !stop.signal.aborted; n++) {

@@ -88,7 +88,7 @@ async function expectWhole(former: Mirror, mirror: Mirror, workspace: Workspace 
   expect(await readFile(alternates, 'utf8')).toBe(`${mirror.objects}\n`)
 }
 
-describe('a workspace of a mirror from before', { timeout: 30_000 }, () => {
+describe('a workspace of a mirror from before', () => {
   test('keeps what no branch reaches any more', async () => {
     const former = await mirrorBy('')
     const workspace = await madeOn(former)

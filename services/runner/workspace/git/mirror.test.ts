@@ -34,7 +34,7 @@ afterEach(async () => {
   await scene.remove()
 })
 
-describe('a host on a bad day', { timeout: 20_000 }, () => {
+describe('a host on a bad day', () => {
   test.each([
     ['info/refs is refused with 502', /info\/refs/, { status: 502 }],
     ['the pack is refused with 503', /POST .*upload-pack/, { status: 503 }],
@@ -58,7 +58,7 @@ describe('a host on a bad day', { timeout: 20_000 }, () => {
   })
 })
 
-describe('a mirror over HTTP', { timeout: 20_000 }, () => {
+describe('a mirror over HTTP', () => {
   test('is cloned once, then fetched; branches that are gone go, their objects stay', async () => {
     const lines: string[] = []
     const first = ready(await mirrors.refresh({ ...ada(), onProgress: (line) => lines.push(line) }))

@@ -24,7 +24,7 @@ const telling =
     return testGit(call)
   }
 
-describe('a large repository', { timeout: 30_000 }, () => {
+describe('a large repository', () => {
   let scene: Scene
   let server: TestGitServer
   beforeEach(async () => {
@@ -221,7 +221,7 @@ describe('a large repository', { timeout: 30_000 }, () => {
   })
 })
 
-describe('repository F3: a shallow clone as the host', { timeout: 30_000 }, () => {
+describe('repository F3: a shallow clone as the host', () => {
   let scene: Scene
   let server: TestGitServer
   beforeEach(async () => {

@@ -15,7 +15,7 @@ const pointerOf = (digit: string) =>
   `version https://git-lfs.github.com/spec/v1\noid sha256:${digit.repeat(64)}\nsize 12345\n`
 
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`repository F1: clean filters, read by git ${way}`, { timeout: 30_000 }, () => {
+  describe.skipIf(!gitFor)(`repository F1: clean filters, read by git ${way}`, () => {
     let scene: Scene
     let server: TestGitServer
     let workspace: Workspace

@@ -107,7 +107,7 @@ test('repository F1: an object is uploaded and verified with the access of git, 
   expect(JSON.parse(asked[4]?.body ?? '')).toEqual({ oid, size: 7 })
 })
 
-test('repository F1: all uploads of a publication together have an end', { timeout: 5_000 }, async () => {
+test('repository F1: all uploads of a publication together have an end', async () => {
   replies = { [batchLine]: [telling(`${base}/put`)], 'PUT /put': ['none'] }
   expect(await upload({ allWithinMs: 200 })).toMatchObject({
     kind: 'unreachable',

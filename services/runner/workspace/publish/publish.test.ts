@@ -33,7 +33,7 @@ async function signerIn(root: string) {
 }
 
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`work published by git ${way}`, { timeout: 20_000 }, () => {
+  describe.skipIf(!gitFor)(`work published by git ${way}`, () => {
     let scene: Scene
     let server: TestGitServer
     let workspace: Workspace

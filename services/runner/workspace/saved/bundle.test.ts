@@ -20,7 +20,7 @@ const ways = treeGits(await findTestSandbox())
 const author = { name: 'Ada', email: 'ada@example.com' }
 
 for (const [way, gitFor] of ways)
-  describe.skipIf(!gitFor)(`work saved by git ${way}`, { timeout: 20_000 }, () => {
+  describe.skipIf(!gitFor)(`work saved by git ${way}`, () => {
     let scene: Scene
     let workspace: Workspace
     beforeEach(async () => {
@@ -150,7 +150,7 @@ for (const [way, gitFor] of ways)
     })
   })
 
-describe('a bundle that is restored', { timeout: 20_000 }, () => {
+describe('a bundle that is restored', () => {
   let scene: Scene
   let workspace: Workspace
   beforeEach(async () => {

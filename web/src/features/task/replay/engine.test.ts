@@ -134,7 +134,7 @@ function loaded(items: readonly HistoryItem[], pages: readonly number[], every?:
 }
 
 describe('a replay', () => {
-  test('shows at every moment what a live page showed then', { timeout: 120_000 }, () =>
+  test('shows at every moment what a live page showed then', () =>
     fc.assert(
       fc.asyncProperty(histories, async (items) => {
         const live = await livePage(items)
@@ -143,8 +143,7 @@ describe('a replay', () => {
         for (const [index, shown] of live.entries()) expect(replayed[index]).toBe(shown)
       }),
       { numRuns: 50 },
-    ),
-  )
+    ))
 
   test('shows the same however one comes to a moment, and however the history came', () =>
     fc.assert(
