@@ -1,5 +1,5 @@
 // Boundaries of the design: who may import whom. `npm run boundaries` holds them.
-const services = ['command', 'query', 'runner', 'gateway', 'codehost']
+const services = ['command', 'github', 'maintenance', 'query', 'runner', 'gateway', 'codehost']
 const drivers = {
   '@eventstore/db-client': 'services/platform/eventstore',
   mongodb: 'services/platform/(engines|readstore|blobs|vault|leases|recentKeys)',

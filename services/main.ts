@@ -6,7 +6,7 @@ import type { Middleware } from 'koa'
 import { webhookPath } from '#domain/api/server.ts'
 import { BadConfig, codeHostName, pictureOrigins, readConfig, type Config } from '#platform/config/config.ts'
 import { ownAddress, publicAddress } from '#platform/config/addresses.ts'
-import { describeVariables } from '#platform/config/variables.ts'
+import { describeVariables, namedServices } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
@@ -77,9 +77,17 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       running.push(engines.leases.hold('projector', () => startProjector(engines, rebuilding, tell)))
     }
     if (services.has('command')) {
-      const { startCommandWork } = await import('./command/work.ts')
-      running.push(...startCommandWork(config, engines))
+      const { startDispatcher } = await import('./command/dispatcher.ts')
+      running.push(engines.leases.hold('dispatcher', () => startDispatcher(engines)))
+    }
+    if (services.has('maintenance')) {
+      const { startMaintenance } = await import('./maintenance/maintenance.ts')
+      running.push(...startMaintenance(engines))
       running.push(...(await startSealing(config, engines, details)))
+    }
+    if (services.has('github')) {
+      const { startGitHub } = await import('./github/github.ts')
+      running.push(...startGitHub(config, engines))
     }
     const agents = startAgents(engines.bus)
     running.push({ stop: async () => agents.stop() })
@@ -114,7 +122,7 @@ async function startSealing(
   const { everyMs, file, git, witness: witnessUrl } = config.seals
   if (everyMs === null) return []
   const [{ startSealer }, { gitPlace }, { witness }] = await Promise.all([
-    import('./command/sealer.ts'),
+    import('./maintenance/sealer.ts'),
     import('#platform/seals/gitPlace.ts'),
     import('#platform/seals/witness.ts'),
   ])
@@ -360,7 +368,7 @@ function printOver(line: string): void {
 /** What is said once it serves; while there is no App at the code host, also how one is made. */
 async function readyLines(config: Config, engines: Engines): Promise<readonly string[]> {
   if (!config.services.has('gateway'))
-    return [`Flightdeck is ready: ${[...config.services].join(', ')} on port ${config.port}`]
+    return [`Flightdeck is ready: ${namedServices(config.services).join(', ')} on port ${config.port}`]
   const address = publicAddress(config)
   const [{ setupLine }, { ownTokenLine }] = await Promise.all([
     import('./gateway/setup/announce.ts'),

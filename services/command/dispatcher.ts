@@ -20,8 +20,7 @@ import {
 } from '#platform/ports/eventStore.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
-import { deletions, erasureJob, isDeletion } from './cleanup/erasure.ts'
-import { openWorkOf } from './openWork.ts'
+import { deletions, erasureJob, isDeletion, openWorkOf } from '#platform/commands/requestedJobs.ts'
 
 export interface DispatcherEngines {
   readonly eventStore: EventStore

@@ -25,7 +25,7 @@ import type { Agents } from '#platform/runners/availableAgents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
-import type { Admission } from './admission.ts'
+import type { Admission } from '#platform/commands/admission.ts'
 
 export interface CommandServices {
   readonly commands: Commands

@@ -13,7 +13,7 @@ import { verifyLog, type Digest, type Verified } from '#platform/verify/verify.t
 import { LogBegun } from '#domain/log.ts'
 import { CannotOpen } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { startSealer } from '../../services/command/sealer.ts'
+import { startSealer } from '../../services/maintenance/sealer.ts'
 import { openTestEngines, type TestEngines } from './engines.ts'
 import { readFrozenLog } from './frozenLog.ts'
 import {

@@ -28,7 +28,7 @@ import {
   type HostRepository,
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
-import { factsOf, readProject } from '../projectSync/reading.ts'
+import { factsOf, readProject } from '#platform/reads/repositoryReading.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectRoutes: readonly Route<CommandServices>[] = [

@@ -1,5 +1,5 @@
 /** Checks of variables against each other. Each fault is a sentence that begins with its variable. */
-import { serviceNames, type ServiceName, type Variables } from './variables.ts'
+import { serviceNames, withCommand, type ServiceName, type Variables } from './variables.ts'
 
 /** All services, unless some are named; the local code host only when GitHub is not configured. */
 export function servicesOf(
@@ -13,7 +13,9 @@ export function servicesOf(
     faults.push(`SERVICES: ${unknown.join(', ')}: there are ${serviceNames.join(', ')}.`)
     return new Set(serviceNames)
   }
-  const services = new Set(serviceNames.filter((name) => names.includes(name)))
+  const isNamed = (name: ServiceName) =>
+    names.includes(name) || (withCommand.includes(name) && names.includes('command'))
+  const services = new Set(serviceNames.filter(isNamed))
   // A process with its own engines is the whole product, whether all services are named or not.
   if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
   if (codeHost.kind === 'github') services.delete('codehost')

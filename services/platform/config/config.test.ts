@@ -252,7 +252,7 @@ describe('a fault', () => {
     [{ LOG_LEVEL: 'all' }, 'LOG_LEVEL: is debug, info, warn, error or silent.'],
     [
       { SERVICES: 'query, painter' },
-      'SERVICES: painter: there are codehost, command, query, runner, gateway.',
+      'SERVICES: painter: there are codehost, command, github, maintenance, query, runner, gateway.',
     ],
     [
       { MONGODB_URL: 'mongodb://x' },
@@ -329,7 +329,7 @@ describe('services', () => {
     NATS_URL: 'nats://n',
     MASTER_KEY: 'ab'.repeat(32),
   }
-  const all = ['codehost', 'command', 'query', 'runner', 'gateway']
+  const all = ['codehost', 'command', 'github', 'maintenance', 'query', 'runner', 'gateway']
 
   test('are all of them when none is named; without the local code host where GitHub is', () => {
     expect([...readConfig({}).services]).toEqual(all)
@@ -337,6 +337,13 @@ describe('services', () => {
     expect(new Set(readConfig({ SERVICES: 'gateway, runner ,query,command' }).services)).toEqual(new Set(all))
     const github = { GITHUB_CLIENT_ID: 'x', GITHUB_CLIENT_SECRET: 'x' }
     expect([...readConfig(github).services]).toEqual(all.slice(1))
+  })
+
+  test('of GitHub and maintenance run with `command`, and also by themselves', () => {
+    const servicesOf = (SERVICES: string) => [...readConfig({ ...shared, SERVICES }).services]
+    expect(servicesOf('command')).toEqual(['command', 'github', 'maintenance'])
+    expect(servicesOf('github')).toEqual(['github'])
+    expect(servicesOf('query,maintenance')).toEqual(['maintenance', 'query'])
   })
 
   test('run apart on engines that they share', () => {

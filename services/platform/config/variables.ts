@@ -23,8 +23,24 @@ import {
   unixSocket,
 } from './values.ts'
 
-export const serviceNames = ['codehost', 'command', 'query', 'runner', 'gateway'] as const
+export const serviceNames = [
+  'codehost',
+  'command',
+  'github',
+  'maintenance',
+  'query',
+  'runner',
+  'gateway',
+] as const
 export type ServiceName = (typeof serviceNames)[number]
+
+/** What runs with `command`, also where it is not named. */
+export const withCommand: readonly ServiceName[] = ['github', 'maintenance']
+
+/** The services in the words of an operator, who need not name what runs with `command`. */
+export function namedServices(services: ReadonlySet<ServiceName>): readonly ServiceName[] {
+  return [...services].filter((name) => !services.has('command') || !withCommand.includes(name))
+}
 
 /** How Flightdeck is known at the local code host. */
 const localApps = ['installed', 'registered', 'none'] as const

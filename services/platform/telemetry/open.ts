@@ -3,7 +3,7 @@ import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { spansOf, type ServerKind } from '#platform/telemetry/traces.ts'
-import type { ServiceName } from '#platform/config/variables.ts'
+import { namedServices, serviceNames, type ServiceName } from '#platform/config/variables.ts'
 import { emitToAll, type Emit } from './telemetry.ts'
 
 export interface Telemetry {
@@ -56,11 +56,8 @@ async function openTraces(
   return { emit, close: () => sink.close() }
 }
 
-const apart = ['gateway', 'command', 'query', 'runner', 'codehost'] as const
-
 /** The name of a process in logs and traces: `flightdeck`, or `flightdeck-command` and so on where services run apart. */
 export function processName(services: ReadonlySet<ServiceName>): string {
-  const here = apart.filter((name) => services.has(name))
-  const isWhole = apart.every((name) => name === 'codehost' || services.has(name))
-  return ['flightdeck', ...(isWhole ? [] : here)].join('-')
+  const isWhole = serviceNames.every((name) => name === 'codehost' || services.has(name))
+  return ['flightdeck', ...(isWhole ? [] : namedServices(services))].join('-')
 }

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import type { AnyCall } from '#domain/api/call.schema.ts'
 import { addressOf, type Answer, type Ask, type Person } from '../../product/person.ts'
 import type { Product, ProductOptions } from '../../product.ts'
-import { deletions } from '../../../services/command/cleanup/erasure.ts'
+import { deletions } from '#platform/commands/requestedJobs.ts'
 import type { Scene } from '../scene.ts'
 
 /** A command that a client sends under one key, as often as it must. `answers` are those to the commands before it. */

@@ -1,0 +1,146 @@
+/** Reads what came back on a pull request - reviews, comments, failed checks - and records what is new on its task. */
+import { LRUCache } from 'lru-cache'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import { keysOf } from '#domain/task/codeHost/feedbackState.ts'
+import { feedbackLimits, type FeedbackRule } from '#domain/task/codeHost/feedbackRule.ts'
+import { task } from '#domain/task/task.ts'
+import { isOurs, rightOf } from './feedbackAuthors.ts'
+import { readChecks } from './feedbackChecks.ts'
+import { piecesOf, type Piece } from './feedbackParts.ts'
+import {
+  record,
+  type FeedbackDeps,
+  type Reader,
+  type Reading,
+  type ReadPullRequest,
+} from './feedbackReading.ts'
+import { redactionOf, withoutSecrets, type Redaction } from './feedbackRedaction.ts'
+import type { Wanted } from '../pullRequests/readQueue.ts'
+
+export interface FeedbackReader {
+  /**
+   * Reads what came back, where the pull request has changed since it was read last. Answers in how many ms it should be read again, as
+   * more may still come; `null` when nothing is awaited. Throws `CodeHostFault`, and whatever else kept it from being read.
+   */
+  read(wanted: Wanted, reading: ReadPullRequest): Promise<number | null>
+  /** Something was hinted at on the pull request of this task: it is read next time whether it seems to have changed or not. */
+  forget(taskId: string): void
+}
+
+/** How long a right is believed. */
+const rightsMs = 60_000
+const remembered = 5_000
+/** Between two readings of one pull request that hints lead to: many hints are no more of them. */
+const hintedMs = 10_000
+
+/** A review and its comments are gathered for `gatherMs`. */
+export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackReader {
+  const reader: Reader = {
+    ...deps,
+    gatherMs,
+    seen: new LRUCache({ max: remembered }),
+    rights: new LRUCache({ max: remembered, ttl: rightsMs }),
+    waiting: new LRUCache({ max: remembered, ttl: 3_600_000 }),
+    hints: new LRUCache({ max: remembered }),
+  }
+  return {
+    read: (wanted, pull) => read(reader, wanted, pull),
+    forget: (taskId) => {
+      const readAt = reader.hints.get(taskId)?.readAt ?? Number.NEGATIVE_INFINITY
+      reader.hints.set(taskId, { isNew: true, readAt })
+    },
+  }
+}
+
+async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Promise<number | null> {
+  const { taskId, access } = wanted
+  const { seen } = reader
+  const { state } = await reader.commands.load(task, taskStream(taskId))
+  if (state.kind !== 'task' || pull.pullRequest.state !== 'open') return null
+  // Of an earlier pull request, and of more than a task may have, nothing is recorded.
+  if (state.pullRequest?.number !== wanted.number || state.feedback.items.size >= feedbackLimits.items)
+    return null
+  const rule = await ruleOf(reader, state.projectId)
+  if (rule === null || (rule.reviews === 'off' && rule.checks === 'off')) return null
+  const { updatedAt, headCommit, standing } = pull.pullRequest
+  const now = JSON.stringify([updatedAt, headCommit, standing, rule])
+  const leftMs = followHint(reader, taskId)
+  if (leftMs > 0) return leftMs
+  if (seen.get(taskId) === now) return null
+  let redaction: Promise<Redaction> | undefined
+  const reading: Reading = {
+    wanted,
+    token: await access.repositoryToken(),
+    pull,
+    rule,
+    state,
+    begunAt: performance.now(),
+    redaction: () => (redaction ??= redactionOf(reader, state.projectId)),
+  }
+  const again = soonest(
+    rule.reviews === 'off' ? null : await readWords(reader, reading),
+    rule.checks === 'off' ? null : await readChecks(reader, reading),
+  )
+  // The code host's times have seconds: what is written within this one would look as if nothing had changed.
+  const age = reader.clock.now().getTime() - Date.parse(updatedAt)
+  const isFresh = age < freshMs && age > -freshMs
+  if (again === null && !isFresh) seen.set(taskId, now)
+  return again ?? (isFresh ? freshMs : null)
+}
+
+const freshMs = 3_000
+
+/** Forgets what was seen where something was hinted at since. Answers in how many ms that is due, where it is not yet. */
+function followHint({ hints, seen }: Reader, taskId: string): number {
+  const hint = hints.get(taskId)
+  if (!hint?.isNew) return 0
+  const leftMs = hint.readAt + hintedMs - performance.now()
+  if (leftMs > 0) return leftMs
+  hints.set(taskId, { isNew: false, readAt: performance.now() })
+  seen.delete(taskId)
+  return 0
+}
+
+const soonest = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
+
+async function ruleOf({ commands }: Reader, projectId: string): Promise<FeedbackRule | null> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  return state.kind === 'project' ? state.feedback : null
+}
+
+async function readWords(reader: Reader, reading: Reading): Promise<number | null> {
+  const { wanted, token, pull, state } = reading
+  const { number } = wanted
+  const { known } = state.feedback
+  const found = await reader.codeHost.pullRequestFeedback(token, pull.repository, number)
+  const shown = await withoutSecrets(found, (key) => known.has(key), reading.redaction)
+  const pieces = piecesOf(shown, { number, headCommit: pull.pullRequest.headCommit }, known)
+  let again: number | null = null
+  for (const piece of pieces) {
+    if (keysOf(piece.content).every((key) => known.has(key))) continue
+    const left = awaited(reader, wanted.taskId, piece)
+    if (left > 0) again = Math.max(again ?? 0, left)
+    else await recordPiece(reader, reading, piece)
+  }
+  return again
+}
+
+/** How long a review is still awaited to be whole, in ms from when we saw it first: the clocks of others are not ours. */
+function awaited({ waiting, gatherMs }: Reader, taskId: string, { kind, content }: Piece): number {
+  if (kind !== 'review') return 0
+  const key = `${taskId} ${content.reviewId ?? keysOf(content).join(' ')}`
+  const now = performance.now()
+  const since = waiting.get(key) ?? now
+  waiting.set(key, since)
+  return Math.max(0, since + gatherMs - now)
+}
+
+async function recordPiece(reader: Reader, reading: Reading, piece: Piece): Promise<void> {
+  const { author, kind, verdict, content } = piece
+  const right = author === null ? 'none' : await rightOf(reader, reading, author)
+  const isKnown = author !== null && (await isOurs(reader, author.id))
+  const data = { kind, right, isKnown, verdict }
+  await record(reader, reading, { data, content, mode: reading.rule.reviews })
+}

@@ -1,0 +1,155 @@
+/** One reading of what came back on a pull request: what it works with, and how a piece of it is recorded. */
+import { randomUUID } from 'node:crypto'
+import type { LRUCache } from 'lru-cache'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { CommandOf } from '#domain/task/commands.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
+import type { FeedbackRule } from '#domain/task/codeHost/feedbackRule.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task } from '#domain/task/task.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
+import type { Admit, Commands } from '#platform/commands/execute.ts'
+import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { CodeHost, PullRequestReading } from '#platform/ports/codeHost.ts'
+import { TooLarge } from '#platform/ports/faults.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { hasNoRoomYet, type Admission } from '#platform/commands/admission.ts'
+import type { Redaction } from './feedbackRedaction.ts'
+import type { Wanted } from '../pullRequests/readQueue.ts'
+
+export interface FeedbackDeps {
+  readonly codeHost: Pick<
+    CodeHost,
+    'pullRequestFeedback' | 'repositoryRight' | 'failedChecks' | 'checkAnnotations' | 'jobLog'
+  >
+  readonly commands: Pick<Commands, 'execute' | 'load'>
+  readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
+  readonly accessControl: Pick<AccessControl, 'check'>
+  readonly admission: Admission
+  readonly vault: Pick<Vault, 'deriveKey'>
+  /** The code host whose accounts these are. */
+  readonly codeHostName: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** How a pull request was read just now. */
+export type ReadPullRequest = Extract<PullRequestReading, { kind: 'read' }>
+
+/** What a reader of feedback remembers between two readings. */
+export interface Reader extends FeedbackDeps {
+  /** How long a review is awaited to be whole, in ms. */
+  readonly gatherMs: number
+  /** By task: as it was when everything on it was read. */
+  readonly seen: LRUCache<string, string>
+  /** By repository and account; `at` in ms of the monotonic clock. */
+  readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
+  /** When a piece that waits was first seen. */
+  readonly waiting: LRUCache<string, number>
+  /** By task: that something was hinted at since, and when a hint led to the last reading. */
+  readonly hints: LRUCache<string, { isNew: boolean; readAt: number }>
+}
+
+export interface Reading {
+  readonly wanted: Wanted
+  readonly token: string
+  readonly pull: ReadPullRequest
+  readonly rule: FeedbackRule
+  readonly state: LiveTask
+  /** When it began, in ms of the monotonic clock. */
+  readonly begunAt: number
+  /** Built when it is first needed, once for the reading. */
+  readonly redaction: () => Promise<Redaction>
+}
+
+const actor = { kind: 'system', service: 'follower' } as const
+
+type Receive = CommandOf<'ReceiveFeedback'>
+/** A piece of feedback, and what the project does with its kind. */
+type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRule['reviews'] }
+
+/**
+ * Records a piece, and starts the agent in the same append where the rule says so. A person without room for one more task is asked, and so
+ * are people where the piece is too large for the log: it is cut then.
+ */
+export async function record(
+  deps: FeedbackDeps,
+  { wanted: { taskId }, pull, rule, state }: Reading,
+  { data, content, mode }: Received,
+): Promise<void> {
+  const { commands, admission, clock, logger } = deps
+  const admit: Admit<TaskEvent> = async (events) =>
+    events.some(({ type }) => type === 'ExecutionRequested')
+      ? admission.admit(state.ownerId)
+      : () => undefined
+  const receive = async (shown: Receive['content'], automatic: Receive['automatic']) => {
+    const command: Receive = {
+      type: 'ReceiveFeedback',
+      feedbackId: randomUUID(),
+      data,
+      content: shown,
+      automatic,
+    }
+    await commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() }, admit)
+  }
+  const automatic =
+    mode === 'automatic'
+      ? {
+          messageId: randomUUID(),
+          executionId: randomUUID(),
+          now: clock.now().toISOString(),
+          isSameRepository: !pull.isFork,
+          triesPerCommit: rule.triesPerCommit,
+          triesPerDay: rule.triesPerDay,
+        }
+      : null
+  try {
+    await receive(content, automatic)
+      .catch(async (fault: unknown) => {
+        if (!hasNoRoomYet(fault)) throw fault
+        await receive(content, null)
+      })
+      .catch(async (fault: unknown) => {
+        if (!(fault instanceof TooLarge)) throw fault
+        await receive(cutContent(content), null)
+      })
+  } catch (fault) {
+    // A task that was deleted, or whose history cannot be read, holds up no other.
+    if (!(fault instanceof Fault || fault instanceof UnreadableEvent)) throw fault
+    if (!(fault instanceof Fault && fault.code === 'not_found'))
+      logger.warn({ err: fault, taskId }, 'failed to record feedback on a pull request')
+  }
+}
+
+/** Characters of a piece that is too large for the log. */
+const small = { body: 4_000, comment: 600, hunk: 300, log: 8_000, annotation: 200 }
+
+function cutContent(content: Receive['content']): Receive['content'] {
+  const { body, comments, check } = content
+  return {
+    ...content,
+    body: cut(body, small.body),
+    // Each of them stays, as it is known by its id from then on.
+    comments: comments.map((one) => ({
+      ...one,
+      body: cut(one.body, small.comment),
+      hunk: one.hunk.slice(-small.hunk),
+    })),
+    check: check && {
+      ...check,
+      summary: cut(check.summary, small.body),
+      annotations: check.annotations.map((one) => ({ ...one, message: cut(one.message, small.annotation) })),
+      log: check.log && check.log.slice(-small.log),
+      isLogCut: check.isLogCut || (check.log?.length ?? 0) > small.log,
+    },
+  }
+}
+
+/** At most so many characters of a text, marked where it was longer. */
+export const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`

@@ -1,0 +1,131 @@
+/** Makes the tasks of issues that were taken: by the id that the log has for each, so that whatever crash comes between makes none twice. */
+import { createHash, randomUUID } from 'node:crypto'
+import { defaultAgent } from '#domain/agents.ts'
+import { titleOf } from '#domain/api/tasks.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import type { IssueFailure } from '#domain/project/issueRule.ts'
+import { isUnwanted, type TakenIssue } from '#domain/project/issues.ts'
+import { project } from '#domain/project/project.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import { issueMessage } from '#domain/task/codeHost/issue.ts'
+import { task } from '#domain/task/task.ts'
+import { visibleText } from '#domain/task/visibleText.ts'
+import type { ProjectDocument } from '#domain/views/projects.ts'
+import type { Admit, Commands } from '#platform/commands/execute.ts'
+import { TooLarge } from '#platform/ports/faults.ts'
+import { hasNoRoomYet, type Admission } from '#platform/commands/admission.ts'
+
+export interface MakingDeps {
+  readonly commands: Pick<Commands, 'execute' | 'load'>
+  readonly admission: Admission
+}
+
+/** What the agent is to read of an issue, without secrets. */
+export interface IssueText {
+  readonly title: string
+  readonly body: string
+  readonly author: { readonly login: string } | null
+  /** The comment that asked; `null` where it was none. */
+  readonly comment: string | null
+}
+
+/** SHA-256 of the words. */
+export function hashOf({ title, body, comment }: IssueText): string {
+  return createHash('sha256').update(canonicalJson({ title, body, comment })).digest('hex')
+}
+
+const actor = { kind: 'system', service: 'issues' } as const
+
+/** Whether the task of an issue that was taken is there: since before a crash, say. */
+export async function isMade(
+  { commands }: { readonly commands: Pick<Commands, 'load'> },
+  taskId: string,
+): Promise<boolean> {
+  return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
+}
+
+/** The rule of the project was switched off since the issue was taken. */
+class Unwanted extends Error {}
+
+async function isWanted(
+  { commands }: Pick<MakingDeps, 'commands'>,
+  projectId: string,
+  taken: TakenIssue,
+): Promise<boolean> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  return state.kind === 'project' && !isUnwanted(state.issues, taken)
+}
+
+/** Makes the task and settles the issue. `later` while the project's owner has too many tasks at once. */
+export async function makeTask(
+  deps: MakingDeps,
+  of: Pick<ProjectDocument, 'id' | 'owner' | 'githubRepoId' | 'defaultBranch'>,
+  taken: TakenIssue,
+  text: IssueText,
+): Promise<'done' | 'later'> {
+  const { taskId, trigger, right, words } = taken
+  // Erased: its project is going.
+  if (words === null) return 'done'
+  const { issueId, number, url, author, commentId, textHash } = words
+  if (hashOf(text) !== textHash) return settle(deps, of.id, taskId, 'changed')
+  const admit: Admit<TaskEvent> = async (events) => {
+    // At the last moment: the reading may have begun before the rule was switched off.
+    if (!(await isWanted(deps, of.id, taken))) throw new Unwanted()
+    return events.some(({ type }) => type === 'ExecutionRequested')
+      ? deps.admission.admit(of.owner)
+      : () => undefined
+  }
+  const title = titleOf(visibleText(text.title)) || `Issue #${number}`
+  const command = {
+    type: 'CreateTask',
+    taskId,
+    ownerId: of.owner,
+    projectId: of.id,
+    agent: defaultAgent,
+    codexModel: null,
+    title,
+    description: issueMessage({ ...text, number, asker: { login: author.login, right } }),
+    branch: of.defaultBranch,
+    messageId: randomUUID(),
+    executionId: randomUUID(),
+    images: [],
+    fromIssue: {
+      trigger,
+      right,
+      repositoryId: of.githubRepoId,
+      issueId,
+      number,
+      url,
+      title: text.title,
+      author,
+      commentId,
+      textHash,
+    },
+  } as const
+  try {
+    const cause = { actor, commandId: randomUUID() }
+    await deps.commands.execute(task, taskStream(taskId), command, cause, admit)
+  } catch (fault) {
+    if (fault instanceof Unwanted) return settle(deps, of.id, taskId, 'unwanted')
+    if (fault instanceof TooLarge) return settle(deps, of.id, taskId, 'refused', 'The issue is too long.')
+    if (hasNoRoomYet(fault)) return 'later'
+    if (!(fault instanceof Fault) || fault.code === 'conflict') throw fault
+    if (fault.code !== 'already_exists') return settle(deps, of.id, taskId, 'refused', fault.message)
+  }
+  return settle(deps, of.id, taskId, null)
+}
+
+/** Notes what became of an issue that was taken. */
+export async function settle(
+  { commands }: Pick<MakingDeps, 'commands'>,
+  projectId: string,
+  taskId: string,
+  failure: IssueFailure | null,
+  reason: string | null = null,
+): Promise<'done'> {
+  const command = { type: 'SettleIssue', taskId, failure, reason } as const
+  await commands.execute(project, projectStream(projectId), command, { actor, commandId: randomUUID() })
+  return 'done'
+}

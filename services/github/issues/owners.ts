@@ -1,0 +1,133 @@
+/** Owners of projects: whether they may push, and whose project takes an issue. */
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
+import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
+import { project } from '#domain/project/project.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { TokenFor } from '../access/access.ts'
+import { isFault, isHostUnavailable, refusals } from './faults.ts'
+import { isMade } from './making.ts'
+
+export interface OwnerDeps {
+  readonly commands: Pick<Commands, 'load'>
+  readonly codeHost: Pick<CodeHost, 'repositoryById'>
+  readonly documents: Pick<Documents, 'find'>
+  readonly accessControl: Pick<AccessControl, 'check'>
+  readonly tokenFor: TokenFor
+}
+
+const sameRepositoryMost = 50
+
+/** `null` where the project is gone. */
+export async function issuesOf(
+  { commands }: Pick<OwnerDeps, 'commands'>,
+  projectId: string,
+): Promise<ProjectIssues | null> {
+  const { state } = await commands.load(project, projectStream(projectId))
+  return state.kind === 'project' ? state.issues : null
+}
+
+/** The limit of a project's owner is used up, by whose access nothing is read here: it holds up no project but theirs. */
+export class OwnerLimited extends CodeHostFault {}
+
+/**
+ * Whether somebody may use this server and push to a repository: by their own access, as at a push of their task. Throws where that is not
+ * known for now.
+ */
+export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
+  try {
+    await deps.accessControl.check(ownerId)
+    const access = await deps.tokenFor({ ownerId, repositoryId: null })
+    const own = access.kind === 'own' ? access : access.own
+    const found = await deps.codeHost.repositoryById(await own.token(), githubRepoId)
+    return found !== 'unchanged' && found.repository.mayPush === true
+  } catch (fault) {
+    if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return false
+    if (fault instanceof Fault && refusals.includes(fault.code)) return false
+    if (fault instanceof CodeHostFault && fault.kind === 'rate_limited')
+      throw new OwnerLimited('rate_limited', fault.message, fault, fault.retryAfterMs)
+    throw fault
+  }
+}
+
+interface Other {
+  readonly document: ProjectDocument
+  readonly issues: ProjectIssues
+  /** Whether it was there first. */
+  readonly isFirst: boolean
+}
+
+/** Other projects of a repository, the oldest first. */
+async function othersOf(
+  deps: Pick<OwnerDeps, 'commands' | 'documents'>,
+  { id, githubRepoId }: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
+): Promise<readonly Other[]> {
+  const projects = await deps.documents.find(projectsView, {
+    where: { githubRepoId },
+    sort: { field: 'order', direction: 'ascending' },
+    limit: sameRepositoryMost,
+  })
+  const own = projects.findIndex((one) => one.id === id)
+  const others: Other[] = []
+  for (const [at, document] of projects.entries()) {
+    const issues =
+      document.id === id
+        ? null
+        : await issuesOf(deps, document.id).catch((fault: unknown) => {
+            // A damaged project takes no issue, and holds up no other.
+            if (fault instanceof UnreadableEvent) return null
+            throw fault
+          })
+    if (issues !== null) others.push({ document, issues, isFirst: own === -1 || at < own })
+  }
+  return others
+}
+
+/**
+ * Of several projects of a repository whose issues become tasks, the first takes them. What another made a task of stays its own, whatever
+ * becomes of its owner's access. One that took an issue without a task yet, or would take it, counts only while its owner may push: else it
+ * could keep issues from the repository's team.
+ */
+export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
+  const others = await othersOf(deps, of)
+  if (await isMadeByAny(deps, others, issueId)) return true
+  for (const { document, issues, isFirst } of others) {
+    const hasTaken = isTaken(issues, issueId)
+    const wouldTake = isFirst && issues.rule.on
+    if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
+    const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
+      // What was taken is theirs until it is known that they may not. Apart from that, nobody's used up limit holds up others.
+      if (isHostUnavailable(fault)) return hasTaken
+      throw fault
+    })
+    if (counts) return true
+  }
+  return false
+}
+
+/** Whether another project of the repository made a task of an issue, noted or not. */
+export async function isMadeElsewhere(
+  deps: Pick<OwnerDeps, 'commands' | 'documents'>,
+  of: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
+  issueId: string,
+): Promise<boolean> {
+  return isMadeByAny(deps, await othersOf(deps, of), issueId)
+}
+
+async function isMadeByAny(
+  deps: Pick<OwnerDeps, 'commands'>,
+  projects: readonly Pick<Other, 'issues'>[],
+  issueId: string,
+): Promise<boolean> {
+  for (const { issues } of projects) {
+    const taken = issues.taken.get(issueId)
+    if (taken === undefined || taken.failure !== null) continue
+    if (taken.settledAt !== null || (await isMade(deps, taken.taskId))) return true
+  }
+  return false
+}

@@ -1,0 +1,353 @@
+/** Reads one issue: who asks for it, with what right, and what it says; and has the project decide. */
+import { randomUUID } from 'node:crypto'
+import { projectStream } from '#domain/kernel/streams.ts'
+import {
+  asksOf,
+  isSameLabel,
+  isUnsure,
+  type AskingComment,
+  type LabelEvent,
+} from '#domain/project/issueAsks.ts'
+import { isLimit } from '#domain/project/issueRule.ts'
+import {
+  hasRoom,
+  isByLabel,
+  isTaken,
+  isUnwanted,
+  isWaiting,
+  mayWrite,
+  mentionsFrom,
+  unsettledOf,
+  type IssueAsk,
+  type JudgedAsk,
+  type ProjectIssues,
+  type TakenIssue,
+} from '#domain/project/issues.ts'
+import { project } from '#domain/project/project.ts'
+import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
+import type { ProjectDocument } from '#domain/views/projects.ts'
+import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
+import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
+import type {
+  HostIssue,
+  HostIssueComment,
+  HostIssueEvent,
+  HostIssueText,
+} from '#platform/ports/codeHostIssues.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import { userOf } from '../feedback/feedbackAuthors.ts'
+import { redactionOf } from '../feedback/feedbackRedaction.ts'
+import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
+import { mentioning, type Mentions } from './mentioning.ts'
+import { askRight, mayAnyWrite, standingNow, type RightsDeps } from './rights.ts'
+
+export interface IssueReadingDeps extends MakingDeps, RightsDeps {
+  readonly commands: MakingDeps['commands']
+  readonly codeHost: Pick<
+    CodeHost,
+    | 'issue'
+    | 'issueText'
+    | 'issueEvents'
+    | 'issueComments'
+    | 'issueComment'
+    | 'repositoryRight'
+    | 'mentionName'
+  >
+  readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
+  readonly clock: Clock
+}
+
+/** A project whose issues are read. */
+export interface ReadingOf {
+  readonly document: ProjectDocument
+  readonly issues: ProjectIssues
+  readonly token: string
+  /** As it is named now. */
+  readonly repository: RepositoryName
+  /** The App's name; `null` where there is none, or mentions do not count. */
+  readonly slug: string | null
+  /** Whether the project's owner may write to the repository. Throws where that is not known for now. */
+  readonly ownerMayWrite: () => Promise<boolean>
+  /** Whether another project of this repository takes the issue. */
+  readonly isElsewhere: (issueId: string) => Promise<boolean>
+  /** Whether another project of this repository has made a task of it. */
+  readonly isMadeElsewhere: (issueId: string) => Promise<boolean>
+}
+
+const actor = { kind: 'system', service: 'issues' } as const
+
+/**
+ * What becomes of an issue: it `waits` for a limit, `passes` for now for what may pass away, its task can be made `later`, or nobody could
+ * be asked now about who asks for it.
+ */
+export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
+
+/** Throws CodeHostFault. */
+export async function considerIssue(
+  deps: IssueReadingDeps,
+  of: ReadingOf,
+  issue: HostIssue,
+): Promise<Considered> {
+  const { commands, clock } = deps
+  const { document } = of
+  const read = await readIssue(deps, of, issue)
+  if (read === null) return withdraw(deps, of, issue.id)
+  const { asks, canStart, editedAt, title, textFor } = await judge(deps, of, read)
+  const taskId = randomUUID()
+  const { id: issueId, nodeId, number, url } = issue
+  const command = {
+    type: 'ConsiderIssue',
+    issue: { issueId, nodeId, number, title, url },
+    asks,
+    isCut: read.isUnsure,
+    editedAt,
+    // Owners are asked about only where somebody who counts asks for it.
+    ownerMayWrite: canStart && (await of.ownerMayWrite()),
+    isElsewhere: canStart && (await of.isElsewhere(issueId)),
+    taskId,
+    now: clock.now().toISOString(),
+  } as const
+  const cause = { actor, commandId: randomUUID() }
+  const { state } = await commands.execute(project, projectStream(document.id), command, cause)
+  if (state.kind !== 'project') return 'done'
+  const taken = state.issues.taken.get(issueId)
+  if (taken?.taskId === taskId)
+    return makeTask(deps, document, taken, textFor(taken.words?.commentId ?? null))
+  return outcomeOf(state.issues, command)
+}
+
+function outcomeOf(
+  issues: ProjectIssues,
+  { issue: { issueId }, asks, now }: { issue: { issueId: string }; asks: readonly JudgedAsk[]; now: string },
+): Considered {
+  if (isTaken(issues, issueId)) return 'done'
+  const reason = issues.passed.get(issueId)?.reason
+  const isLimited = reason !== undefined && isLimit(reason)
+  if (isLimited && !hasRoom(issues, now)) return 'waits'
+  if (asks.some(({ standing }) => standing === 'unasked')) return 'unasked'
+  if (isLimited) return 'waits'
+  return isWaiting(issues, issueId) ? 'passes' : 'done'
+}
+
+/** An issue that waited and is not asked for any more, or is gone, waits no longer. */
+export async function withdraw(
+  { commands }: Pick<IssueReadingDeps, 'commands'>,
+  { document, issues }: Pick<ReadingOf, 'document' | 'issues'>,
+  issueId: string,
+): Promise<'done'> {
+  if (!isWaiting(issues, issueId)) return 'done'
+  const command = { type: 'WithdrawIssue', issueId } as const
+  await commands.execute(project, projectStream(document.id), command, { actor, commandId: randomUUID() })
+  return 'done'
+}
+
+/** What was read of an issue that may be asked for. */
+interface ReadIssue {
+  readonly issue: HostIssue
+  readonly said: HostIssueText
+  /** Those that name the App, as they are now. */
+  readonly comments: readonly AskingComment[]
+  readonly events: readonly HostIssueEvent[]
+  readonly asks: readonly IssueAsk[]
+  /** Who asks may not be among what was read. */
+  readonly isUnsure: boolean
+}
+
+/** `null` where nobody asks for it. */
+async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
+  const { codeHost } = deps
+  const { issues, token, repository, slug } = of
+  const isLabelled = hasLabel(issue, issues.rule.label)
+  if (issue.isPullRequest || (!isLabelled && slug === null)) return null
+  const { comments: named, leftOut } = await mentionsOn(deps, of, issue)
+  const said = await codeHost.issueText(
+    token,
+    issue.nodeId,
+    named.map(({ nodeId }) => nodeId),
+  )
+  if (!said.isOpen) return null
+  const comments = named.flatMap((one) => {
+    const text = said.comments.get(one.nodeId)
+    return text === undefined ? [] : [{ ...one, ...text }]
+  })
+  const mentions = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
+  // After the text: a title that is changed in between is told to be changed.
+  const events =
+    isLabelled || mentions.length > 0
+      ? await codeHost.issueEvents(token, repository, issue.number)
+      : { events: [], isCut: false }
+  const asking = askingOf(issue, said, comments, events.events)
+  const asks = asksOf(asking, { ...issues, slug })
+  // Anybody may write so many comments that some are left out: that is said only where it waited, or one of those may write.
+  const isUnclear =
+    isUnsure(asking, events.isCut, issues.rule.label) ||
+    (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
+    (await mayAnyWrite(deps, of, leftOut.known.slice(0, mostLeftOut)))
+  if (asks.length === 0 && !isUnclear) return null
+  return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
+}
+
+/** Of those who are known here and were left out, so many are asked about. */
+const mostLeftOut = 10
+
+/** Comments that may ask for it. */
+async function mentionsOn(
+  deps: IssueReadingDeps,
+  { issues, token, repository, slug }: ReadingOf,
+  issue: HostIssue,
+): Promise<Mentions<HostIssueComment>> {
+  const since = mentionsFrom(issues)
+  if (slug === null || since === null || issue.comments === 0)
+    return { comments: [], leftOut: { known: [], isAnybody: false } }
+  const listed = await deps.codeHost.issueComments(token, repository, issue.number, since)
+  const isHere = async (id: string) => (await userOf(deps, id)) !== null
+  const mentions = await mentioning(listed.comments, slug, isHere)
+  return listed.isCut ? { ...mentions, leftOut: { ...mentions.leftOut, isAnybody: true } } : mentions
+}
+
+const hasLabel = ({ labels }: Pick<HostIssue, 'labels'>, label: string): boolean =>
+  labels.some((name) => isSameLabel(name, label))
+
+function askingOf(
+  issue: HostIssue,
+  said: HostIssueText,
+  comments: readonly AskingComment[],
+  events: readonly HostIssueEvent[],
+) {
+  const { author, isByOurApp, createdAt, labels } = issue
+  return {
+    issue: { author, isByOurApp, createdAt, labels, body: said.body, edit: said.edit },
+    labelEvents: events.flatMap(({ kind, label, at, actor: by, isByOurApp: isOur }): readonly LabelEvent[] =>
+      kind === 'renamed' || label === null
+        ? []
+        : [{ label, isSet: kind === 'labeled', at, actor: by, isByOurApp: isOur }],
+    ),
+    comments,
+  }
+}
+
+interface Judged {
+  readonly asks: readonly JudgedAsk[]
+  /** Whether anybody asks who may write and uses this server. */
+  readonly canStart: boolean
+  readonly editedAt: string | null
+  readonly title: string
+  textFor(commentId: string | null): IssueText
+}
+
+/** Asks what those who ask may do, in this very reading, and takes secrets out of what they wrote. */
+async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Promise<Judged> {
+  const { said, comments, asks } = read
+  const rights = new Map<string, RepositoryRight>()
+  const rightOf = async (account: Pick<HostAuthor, 'id' | 'login'>) => {
+    const right = rights.get(account.id) ?? (await askRight(deps, of, account))
+    rights.set(account.id, right)
+    return right
+  }
+  const { textFor, title } = await wordsOf(deps, of, said, comments)
+  const judged: JudgedAsk[] = []
+  for (const ask of asks) {
+    const right = await rightOf(ask.author)
+    const standing = await standingNow(deps, right, ask.author.id)
+    judged.push({ ...ask, right, standing, textHash: hashOf(textFor(ask.commentId)) })
+  }
+  const canStart = judged.some(({ standing }) => standing === 'known')
+  const editedAt = canStart ? await lastStrangeEdit(read, rightOf) : null
+  return { asks: judged, canStart, editedAt, title, textFor }
+}
+
+/** Changes are looked at one by one only so far: each may cost a question. */
+const mostEdits = 20
+
+/**
+ * When the text or the title was changed last by somebody who may not write. Where the author may not write, that may be any change: a later
+ * one by somebody else does not show what the author changed before.
+ */
+async function lastStrangeEdit(
+  { issue, said, events }: ReadIssue,
+  rightOf: (account: HostAuthor) => Promise<RepositoryRight>,
+): Promise<string | null> {
+  const edits = [
+    ...(said.edit === null ? [] : [said.edit]),
+    ...events.filter(({ kind }) => kind === 'renamed').map(({ at, actor: by }) => ({ at, by })),
+  ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
+  const mayAgree = issue.author !== null && edits.length > 0 && mayWrite(await rightOf(issue.author))
+  for (const [count, { at, by }] of edits.entries()) {
+    const isOwn = mayAgree && count < mostEdits && by !== null && !by.isBot && mayWrite(await rightOf(by))
+    if (!isOwn) return at
+  }
+  return null
+}
+
+/** A comment as the agent is to read it. */
+type Said = Pick<AskingComment, 'id' | 'body'>
+
+async function wordsOf(
+  deps: IssueReadingDeps,
+  { document }: Pick<ReadingOf, 'document'>,
+  said: Pick<HostIssueText, 'title' | 'body' | 'author'>,
+  comments: readonly Said[],
+) {
+  const redaction = await redactionOf(deps, document.id)
+  const title = redaction.text(said.title)
+  const body = redaction.text(said.body)
+  const textFor = (commentId: string | null): IssueText => {
+    const comment = comments.find(({ id }) => id === commentId)
+    return { title, body, author: said.author, comment: comment ? redaction.text(comment.body) : null }
+  }
+  return { title, textFor }
+}
+
+/**
+ * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. All rights are asked for again.
+ * Answers why it waits still: its owner is `full` of tasks, or nobody can tell about who asked (`unasked`). Throws CodeHostFault.
+ */
+export async function resumeIssue(
+  deps: IssueReadingDeps,
+  of: ReadingOf,
+  taken: TakenIssue,
+): Promise<'done' | 'unasked' | 'full'> {
+  const { codeHost } = deps
+  const { document, issues, token, repository } = of
+  const { taskId, words } = taken
+  if (await isMade(deps, taskId)) return settle(deps, document.id, taskId, null)
+  if (words === null) return 'done'
+  try {
+    const issue = await codeHost.issue(token, repository, words.number)
+    // Its number leads to where it was moved.
+    if (issue.id !== words.issueId) return await settle(deps, document.id, taskId, 'gone')
+    if (isByLabel(issues, taken) && !hasLabel(issue, issues.rule.label))
+      return await settle(deps, document.id, taskId, 'unlabelled')
+    const said = await codeHost.issueText(token, words.nodeId, [])
+    if (!said.isOpen) return await settle(deps, document.id, taskId, 'closed')
+    const right = await askRight(deps, of, words.author)
+    const standing = await standingNow(deps, right, words.author.id)
+    // Until they have signed in again nobody can tell either.
+    if (standing === 'signed_out' || standing === 'unasked') return 'unasked'
+    if (standing === 'unknown' || !(await of.ownerMayWrite()))
+      return await settle(deps, document.id, taskId, 'not_permitted')
+    if (await of.isMadeElsewhere(words.issueId))
+      return await settle(deps, document.id, taskId, 'refused', 'Another project has made a task of it.')
+    const comments =
+      words.commentId === null ? [] : [await codeHost.issueComment(token, repository, words.commentId)]
+    const { textFor } = await wordsOf(deps, of, said, comments)
+    const outcome = await makeTask(deps, document, taken, textFor(words.commentId))
+    return outcome === 'later' ? 'full' : 'done'
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault) || fault.kind !== 'not_found') throw fault
+    return settle(deps, document.id, taskId, 'gone')
+  }
+}
+
+/** Settles issues that were taken and wait, of a project whose rule was switched off since. Answers whether there were any. */
+export async function settleUnwanted(
+  deps: MakingDeps,
+  projectId: string,
+  issues: ProjectIssues,
+): Promise<boolean> {
+  const unwanted = unsettledOf(issues).filter((taken) => isUnwanted(issues, taken))
+  for (const { taskId } of unwanted)
+    await settle(deps, projectId, taskId, (await isMade(deps, taskId)) ? null : 'unwanted')
+  return unwanted.length > 0
+}

@@ -1,0 +1,68 @@
+/** What those who ask for an issue may do, in the repository and here: asked for in the reading that counts. */
+import { mayWrite, type IssueAsk, type JudgedAsk } from '#domain/project/issues.ts'
+import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
+import type { AccessControl } from '#platform/access/accessControl.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { standingOf } from '../feedback/feedbackAuthors.ts'
+import { isHostUnavailable } from './faults.ts'
+
+export interface RightsDeps {
+  readonly commands: Pick<Commands, 'load'>
+  readonly codeHost: Pick<CodeHost, 'repositoryRight'>
+  readonly accessControl: Pick<AccessControl, 'check'>
+  readonly vault: Pick<Vault, 'deriveKey'>
+  /** The code host whose accounts these are. */
+  readonly codeHostName: string
+  readonly logger: Logger
+}
+
+/** The repository of a project, with a token that reads it. */
+export interface RightsIn {
+  readonly document: { readonly id: string }
+  readonly token: string
+  readonly repository: RepositoryName
+}
+
+/** What passes: the same question has another answer later. */
+const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
+
+/** `none` where the host does not tell. Throws where it cannot be asked for now. */
+export async function askRight(
+  { codeHost, logger }: Pick<RightsDeps, 'codeHost' | 'logger'>,
+  { token, repository, document }: RightsIn,
+  account: IssueAsk['author'],
+): Promise<RepositoryRight> {
+  try {
+    return await codeHost.repositoryRight(token, repository, account)
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault) || passing.includes(fault.kind)) throw fault
+    logger.warn({ err: fault, projectId: document.id }, 'failed to read what somebody may do in a repository')
+    return 'none'
+  }
+}
+
+/** Whether one of these accounts may write. */
+export async function mayAnyWrite(
+  deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
+  of: RightsIn,
+  accounts: readonly IssueAsk['author'][],
+): Promise<boolean> {
+  for (const account of accounts) if (mayWrite(await askRight(deps, of, account))) return true
+  return false
+}
+
+/** Whether somebody with this right uses this server; `unasked` where that is not known for now, which holds up nobody else. */
+export async function standingNow(
+  deps: RightsDeps,
+  right: RepositoryRight,
+  accountId: string,
+): Promise<JudgedAsk['standing']> {
+  if (!mayWrite(right)) return 'unknown'
+  return standingOf(deps, accountId).catch((fault: unknown) => {
+    if (isHostUnavailable(fault)) return 'unasked'
+    throw fault
+  })
+}

@@ -1,0 +1,257 @@
+/** One round of reading the issues of projects: what holds up one project, or one access, holds up no other. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
+import { isLimit, issueLimits } from '#domain/project/issueRule.ts'
+import { isNews, isTaken, type ProjectIssues } from '#domain/project/issues.ts'
+import { project } from '#domain/project/project.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
+import type { HostIssue } from '#platform/ports/codeHostIssues.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { ReadAccess } from '../access/access.ts'
+import type { Round } from '../refresh/readings.ts'
+import { isFault, isHostUnavailable, refusals } from './faults.ts'
+import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'
+import { isElsewhere, isMadeElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
+import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './reading.ts'
+import { issuesMost, readWaiting, resumeTaken, unlessGone } from './waiting.ts'
+
+export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
+  readonly commands: IssueReadingDeps['commands']
+  readonly codeHost: IssueReadingDeps['codeHost'] & Pick<CodeHost, 'issues' | 'repositoryById'>
+  readonly documents: Pick<Documents, 'get' | 'find'>
+}
+
+const actor = { kind: 'system', service: 'issues' } as const
+
+interface RoundOptions {
+  /** Ends the round. */
+  readonly isStopped: () => boolean
+  /** Between two questions whether an issue waits still, in ms. */
+  readonly passingMs: number
+}
+
+/** In a row: one may be the repository's own trouble. */
+const unavailableMost = 3
+/** In a row, before what may pass by itself is told. */
+const failuresMost = 5
+/** The code host's times have seconds: what is written within this one would look as if nothing had changed. */
+const freshMs = 3_000
+
+/** Begins a round. */
+export function round(
+  deps: RoundDeps,
+  known: Memories,
+  { isStopped, passingMs }: RoundOptions,
+): Round<{ readonly id: string }> {
+  /** Holders whose limit is used up, or whose access does nothing. */
+  const resting = new Set<string>()
+  let unavailable = 0
+  const isOver = () => isStopped() || unavailable >= unavailableMost
+  return {
+    isOver,
+    async read({ id: projectId }) {
+      try {
+        const read = await readProject(deps, { known, resting, passingMs }, projectId)
+        unavailable = 0
+        return read
+      } catch (fault) {
+        if (fault instanceof EngineUnavailable) throw fault
+        const isAway = isFault(fault, ['unavailable'])
+        unavailable = isAway ? unavailable + 1 : 0
+        // One that was deleted meanwhile, or whose access is gone: its page says so.
+        const level = isExpected(fault) ? 'info' : 'warn'
+        deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
+        await noteUnread(deps, known, projectId, fault)
+        return isHostUnavailable(fault) ? 'later' : 'done'
+      }
+    },
+  }
+}
+
+const isExpected = (fault: unknown): boolean =>
+  isHostUnavailable(fault) ||
+  fault instanceof CodeHostFault ||
+  (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
+
+/** Has the project say why its issues cannot be read: at once, or where that may pass after some times. A limit begins anew by itself. */
+async function noteUnread(
+  { commands, logger }: RoundDeps,
+  { failures }: Memories,
+  projectId: string,
+  fault: unknown,
+): Promise<void> {
+  if (isFault(fault, ['rate_limited'])) return
+  const isHost = fault instanceof CodeHostFault
+  if (!isHost && !(fault instanceof Fault && [...refusals, 'code_host_unavailable'].includes(fault.code)))
+    return
+  const times = (failures.get(projectId) ?? 0) + 1
+  failures.set(projectId, times)
+  if (isHostUnavailable(fault) && times < failuresMost) return
+  const code = isHost ? fault.kind : fault.code
+  const command = { type: 'NoteIssuesUnread', code, reason: fault.message } as const
+  try {
+    await commands.execute(project, projectStream(projectId), command, { actor, commandId: randomUUID() })
+  } catch (refused) {
+    if (!(refused instanceof Fault)) throw refused
+    logger.debug({ err: refused, projectId }, 'a project whose issues cannot be read is gone')
+  }
+}
+
+interface Rounding {
+  readonly known: Memories
+  readonly resting: Set<string>
+  readonly passingMs: number
+}
+
+async function readProject(
+  deps: RoundDeps,
+  { known, resting, passingMs }: Rounding,
+  projectId: string,
+): Promise<'done' | 'soon' | 'later'> {
+  const document = await deps.documents.get(projectsView, projectId)
+  const issues = await settledIssuesOf(deps, projectId)
+  if (!document || !issues) return 'done'
+  if (document.status === 'inactive' || !issues.rule.on) return 'done'
+  const { owner, githubRepoId, githubOwner } = document
+  await deps.accessControl.check(owner)
+  const access = await deps.tokenFor({
+    ownerId: owner,
+    repositoryId: githubRepoId,
+    repositoryOwner: githubOwner,
+  })
+  const read = async ({ holder, repositoryToken }: Pick<ReadAccess, 'holder' | 'repositoryToken'>) => {
+    if (resting.has(holder)) return 'later'
+    try {
+      const memory = memoryOf(known, document.id, issues)
+      const of = await readingOf(deps, memory, document, issues, await repositoryToken())
+      if (of === null) return 'done'
+      const again = await readWith(deps, memory, of, passingMs)
+      known.failures.delete(projectId)
+      return again
+    } catch (fault) {
+      if (isFault(fault, ['rate_limited']) && !(fault instanceof OwnerLimited)) resting.add(holder)
+      throw fault
+    }
+  }
+  if (access.kind === 'own') return read(access)
+  return read(access).catch((fault: unknown) => {
+    if (isFault(fault, ['unauthorized'])) access.refused()
+    // What an installation may not read, its person perhaps may.
+    if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return read(access.own)
+    throw fault
+  })
+}
+
+/** The same as `issuesOf`, once those are settled that are not wanted any more. */
+async function settledIssuesOf(deps: RoundDeps, projectId: string): Promise<ProjectIssues | null> {
+  const issues = await issuesOf(deps, projectId)
+  const isOther = issues !== null && (await settleUnwanted(deps, projectId, issues))
+  return isOther ? issuesOf(deps, projectId) : issues
+}
+
+async function readWith(
+  deps: RoundDeps,
+  memory: Memory,
+  of: ReadingOf,
+  passingMs: number,
+): Promise<'done' | 'soon' | 'later'> {
+  const { issues, document } = of
+  let isLater = await resumeTaken(deps, memory, of, passingMs)
+  if (await readWaiting(deps, memory, of, passingMs)) isLater = true
+  const again = await readIssues(deps, memory, of)
+  const upTo = readUpTo(memory)
+  if (isNews(issues, upTo)) {
+    const command = { type: 'NoteIssuesRead', upTo } as const
+    const cause = { actor, commandId: randomUUID() }
+    await deps.commands.execute(project, projectStream(document.id), command, cause)
+  }
+  return isLater && again === 'done' ? 'later' : again
+}
+
+/** `null` where the repository takes no work. By its number: another may have its name by now. */
+async function readingOf(
+  deps: RoundDeps,
+  memory: Memory,
+  document: ProjectDocument,
+  issues: ProjectIssues,
+  token: string,
+): Promise<ReadingOf | null> {
+  const { codeHost } = deps
+  const read = await codeHost.repositoryById(token, document.githubRepoId, memory.repository?.etag)
+  if (read !== 'unchanged') memory.repository = { found: read.repository, etag: read.etag ?? undefined }
+  const found = memory.repository?.found
+  if (found === undefined || found.isArchived) return null
+  const { owner, name } = found
+  const repository: RepositoryName = { owner, name }
+  const slug = issues.rule.mentions ? await codeHost.mentionName() : null
+  return {
+    document,
+    issues,
+    token,
+    repository,
+    slug,
+    ownerMayWrite: once(() => mayPush(deps, document.owner, document.githubRepoId)),
+    isElsewhere: (issueId) => isElsewhere(deps, document, issueId),
+    isMadeElsewhere: (issueId) => isMadeElsewhere(deps, document, issueId),
+  }
+}
+
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asked: Promise<Answer> | undefined
+  return () => (asked ??= ask())
+}
+
+async function readIssues(
+  deps: RoundDeps,
+  memory: Memory,
+  of: ReadingOf,
+): Promise<'done' | 'soon' | 'later'> {
+  const { codeHost, clock } = deps
+  const { token, repository, issues } = of
+  const { since, etag } = memory
+  const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
+  const found = await codeHost.issues(token, repository, query)
+  if (found === 'unchanged') return 'done'
+  // Only what was read to its end is not asked for again.
+  memory.etag = undefined
+  let count = 0
+  const isWaiting = (id: string) => {
+    const reason = issues.passed.get(id)?.reason
+    return memory.unasked.has(id) || (reason !== undefined && isLimit(reason))
+  }
+  let waiting = new Set([...issues.passed.keys(), ...memory.unasked.keys()].filter(isWaiting)).size
+  let isLater = false
+  for (const issue of found.issues) {
+    if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
+      if (count === issuesMost) return 'soon'
+      // The next are read once there is room for those that wait.
+      if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
+      count += 1
+      const wasWaiting = isWaiting(issue.id)
+      const outcome = await unlessGone(deps, of, issue.id, () => considerIssue(deps, of, issue))
+      noteOutcome(memory, issue, outcome)
+      isLater ||= outcome === 'later'
+      if ((outcome === 'waits' || outcome === 'unasked') && !wasWaiting) waiting += 1
+      // Marked as seen only once it was read: a fault reads it again.
+      if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
+    }
+    if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt
+  }
+  const isFresh = found.issues.some((issue) => !isPast(issue, clock.now()))
+  // Another question has another tag.
+  if (memory.since === since && !isFresh) memory.etag = found.etag ?? undefined
+  if (isFresh || found.isCut) return 'soon'
+  return isLater ? 'later' : 'done'
+}
+
+const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>
+  JSON.stringify([updatedAt, labels, comments])
+
+/** Whether it changed before this second, by clocks that may differ a little. */
+function isPast({ updatedAt }: HostIssue, now: Date): boolean {
+  const age = now.getTime() - Date.parse(updatedAt)
+  return age >= freshMs || age <= -freshMs
+}

@@ -1,0 +1,131 @@
+/** Issues that wait: those that were taken and are no tasks yet, and those that were passed over for now. */
+import { isLimit } from '#domain/project/issueRule.ts'
+import {
+  hasRoom,
+  isUnwanted,
+  isUnwantedMention,
+  unsettledOf,
+  type ProjectIssues,
+} from '#domain/project/issues.ts'
+import { hasNoRoomYet } from '#platform/commands/admission.ts'
+import { isFault } from './faults.ts'
+import { dueOf, noteOutcome, type Memory } from './memory.ts'
+import {
+  considerIssue,
+  resumeIssue,
+  withdraw,
+  type Considered,
+  type IssueReadingDeps,
+  type ReadingOf,
+} from './reading.ts'
+
+/** Issues of one project in one round, and of those that are asked for now and then. */
+export const issuesMost = 30
+const passingMost = 3
+
+/**
+ * Goes on with issues that were taken: all where their owner has room, and some now and then where they have none, or who asked cannot be
+ * asked about. Answers whether they wait for room.
+ */
+export async function resumeTaken(
+  deps: IssueReadingDeps,
+  memory: Memory,
+  of: ReadingOf,
+  passingMs: number,
+): Promise<boolean> {
+  const taken = unsettledOf(of.issues).filter((one) => !isUnwanted(of.issues, one))
+  if (taken.length === 0) return false
+  // Asked here, so that those that wait for room cost no requests.
+  const isFull = !(await hasRoomFor(deps, of.document.owner))
+  if (memory.isFull && !isFull) for (const { taskId } of taken) memory.askedAt.delete(taskId)
+  memory.isFull = isFull
+  const due = dueOf(memory, taken, ({ taskId }) => taskId, passingMs)
+  for (const one of due.slice(0, isFull ? passingMost : issuesMost)) {
+    const outcome = await resumeIssue(deps, of, one)
+    if (outcome === 'done') continue
+    memory.askedAt.set(one.taskId, performance.now())
+    if (outcome !== 'full') continue
+    memory.isFull = true
+    if (!isFull) break
+  }
+  return memory.isFull
+}
+
+async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Promise<boolean> {
+  try {
+    const release = await admission.admit(ownerId)
+    release(null)
+    return true
+  } catch (fault) {
+    if (hasNoRoomYet(fault)) return false
+    throw fault
+  }
+}
+
+/** Reads issues again that wait: for a limit once there is room, for something else now and then. Answers whether a task could not be made yet. */
+export async function readWaiting(
+  deps: IssueReadingDeps,
+  memory: Memory,
+  of: ReadingOf,
+  passingMs: number,
+): Promise<boolean> {
+  const { issues } = of
+  const passed = [...issues.passed]
+    .map(([id, { words, ...one }]) => ({ ...one, id, number: words.number }))
+    .filter((one) => one.isWaiting && !memory.unasked.has(one.id))
+  const unasked = [...memory.unasked].map(([id, { number }]) => ({ id, number }))
+  const limited = hasRoom(issues, deps.clock.now().toISOString())
+    ? passed.filter(({ reason }) => isLimit(reason))
+    : []
+  const others = passed.filter(({ reason }) => !isLimit(reason))
+  const due = dueOf(memory, [...unwantedOf(memory, issues), ...others, ...unasked], ({ id }) => id, passingMs)
+  let isLater = false
+  for (const one of due.slice(0, passingMost)) {
+    if ((await readAgain(deps, memory, of, one)) === 'later') isLater = true
+    memory.reconsidered.add(one.id)
+  }
+  for (const one of limited.slice(0, issuesMost)) {
+    const outcome = await readAgain(deps, memory, of, one)
+    if (outcome === 'later') isLater = true
+    if (outcome === 'waits') break
+  }
+  return isLater
+}
+
+/** Issues whose mention is not wanted any more, to be read once: reading may be past the label that asks for them, too. */
+function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
+  const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)
+  return [...issues.taken].flatMap(([id, { words, ...one }]) =>
+    words !== null && isUnwantedMention(issues, one) && isDue(id) ? [{ id, number: words.number }] : [],
+  )
+}
+
+async function readAgain(
+  deps: IssueReadingDeps,
+  memory: Memory,
+  of: ReadingOf,
+  { id, number }: { readonly id: string; readonly number: number },
+): Promise<Considered> {
+  // Also where it fails: the next has its turn then.
+  memory.askedAt.set(id, performance.now())
+  const outcome = await unlessGone(deps, of, id, async () => {
+    const found = await deps.codeHost.issue(of.token, of.repository, number)
+    // Its number leads to where it was moved.
+    return found.id === id ? considerIssue(deps, of, found) : withdraw(deps, of, id)
+  })
+  noteOutcome(memory, { id, number, updatedAt: null }, outcome)
+  return outcome
+}
+
+/** One that was deleted or moved after it was listed holds up none of the others. */
+export async function unlessGone<Outcome>(
+  deps: IssueReadingDeps,
+  of: ReadingOf,
+  issueId: string,
+  consider: () => Promise<Outcome>,
+): Promise<Outcome | 'done'> {
+  return consider().catch((fault: unknown) => {
+    if (isFault(fault, ['not_found'])) return withdraw(deps, of, issueId)
+    throw fault
+  })
+}

@@ -1,0 +1,82 @@
+/** One round of reading projects: what holds up one project, or one person, holds up no other. */
+import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { Fault } from '#domain/kernel/errors.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
+import { project } from '#domain/project/project.ts'
+import type { ProjectDocument } from '#domain/views/projects.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import { ownAccess } from '../access/access.ts'
+import type { Round } from '../refresh/readings.ts'
+import { isNews, readProject, type Reading } from '#platform/reads/repositoryReading.ts'
+
+export interface RoundDeps {
+  readonly commands: Pick<Commands, 'execute'>
+  readonly codeHost: Pick<CodeHost, 'repositoryById' | 'repository' | 'allowance'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** By project: what the last reading was tagged with. */
+export type Tags = LRUCache<string, string>
+export const tags = (): Tags => new LRUCache({ max: mostTags })
+
+const actor = { kind: 'system', service: 'project-sync' } as const
+const mostTags = 5_000
+/** In a row: one may be the repository's own trouble. */
+const unavailableMost = 3
+
+/** Begins a round that records what is new. `isStopped` ends it. */
+export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round<ProjectDocument> {
+  const own = ownAccess(deps)
+  /** Owners whose limit is used up. */
+  const limited = new Set<string>()
+  let unavailable = 0
+  const isOver = () => isStopped() || unavailable >= unavailableMost
+
+  async function sync(document: ProjectDocument): Promise<'done' | 'later'> {
+    const { id, owner, status } = document
+    if (isOver() || limited.has(owner)) return 'later'
+    const etag = status === 'active' ? known.get(id) : undefined
+    const read = await readProject(document, own(owner).token, {
+      codeHost: deps.codeHost,
+      ...(etag === undefined ? {} : { etag }),
+    })
+    const failure = read === 'unchanged' ? null : failureOf(read)
+    unavailable = failure === 'unavailable' ? unavailable + 1 : 0
+    if (failure === 'rate_limited') limited.add(owner)
+    if (failure === 'rate_limited' || failure === 'unavailable') return 'later'
+    if (read !== 'unchanged') await keep(document, read)
+    return 'done'
+  }
+  async function keep(document: ProjectDocument, read: Reading): Promise<void> {
+    const { id } = document
+    if (isNews(document, read))
+      for (const command of [...read.before, read.last])
+        await deps.commands.execute(project, projectStream(id), command, { actor, commandId: randomUUID() })
+    if (read.etag === null) known.delete(id)
+    else known.set(id, read.etag)
+  }
+  return {
+    isOver,
+    async read(document) {
+      try {
+        return await sync(document)
+      } catch (fault) {
+        if (fault instanceof EngineUnavailable) throw fault
+        // One that was deleted meanwhile, or whose history or secrets cannot be read.
+        if (!(fault instanceof Fault && fault.code === 'not_found'))
+          deps.logger.warn({ err: fault, projectId: document.id }, 'failed to sync a project')
+        return 'done'
+      }
+    },
+  }
+}
+
+const failureOf = ({ last }: Reading): string | null => (last.type === 'RecordSyncFailure' ? last.code : null)

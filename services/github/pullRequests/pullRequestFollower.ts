@@ -1,0 +1,388 @@
+/**
+ * Follows pull requests at the code host. A webhook is a hint at what to read again, and so is the time that has passed: what is true is
+ * only ever what the code host answers. So the order of hints does not matter, and a thousand of them are one reading.
+ */
+import { Fault } from '#domain/kernel/errors.ts'
+import { parseStream } from '#domain/kernel/streams.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import type { LogIdentity } from '#domain/log.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import { CodeHostFault, pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
+import type { Bus } from '#platform/ports/bus.ts'
+import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import type { FeedbackReader } from '../feedback/feedback.ts'
+import { readAll, type Found, type ReaderDeps, type ReadOutcome } from './reader.ts'
+import { readQueue, type ReadQueue, type Wanted } from './readQueue.ts'
+import { allFollowed, hinted, lookedAt, ofCommit, ofTask, type WantedDeps } from './wanted.ts'
+
+export interface FollowerEngines extends WantedDeps, ReaderDeps {
+  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
+  readonly jobs: Pick<Jobs, 'mark' | 'marked'>
+  readonly log: Pick<EventLog, 'open'>
+  readonly logIdentity: LogIdentity
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly bus: Pick<Bus, 'subscribe'>
+  readonly feedback: FeedbackReader
+}
+
+/** In milliseconds. */
+export interface FollowerTimes {
+  /** From the start to the first reading of all pull requests. */
+  readonly firstMs: number
+  /** How often those are read that somebody may be looking at, and how often all are. */
+  readonly lookedAtMs: number
+  readonly allMs: number
+  /** Between two requests of one access: what is hinted at meanwhile goes into the second. */
+  readonly restMs: number
+}
+
+/** The usual times, where those that somebody looks at are read so often. */
+export const timesFor = (everyMs: number): FollowerTimes => ({
+  firstMs: everyMs,
+  lookedAtMs: everyMs,
+  allMs: everyMs * 10,
+  restMs: 1_000,
+})
+
+const batch = 500
+const mostWaiting = 5_000
+/** Requests under way, each of another access. */
+const requestsAtOnce = 4
+const foldedWithinMs = 2_000
+const hintsWanted: EventFilter = {
+  streams: ['task-', 'delivery-'],
+  types: ['PullRequestOpened', 'PullRequestUpdated', 'DeliveryReceived'],
+}
+/** How long an access rests after a fault: doubling where it may pass, unless the code host says how long. */
+const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, longestMs: 900_000 }
+
+interface Rest {
+  readonly until: number
+  /** In a row. */
+  readonly failures: number
+  /** The access itself was refused, and not only for now. */
+  readonly isRefused: boolean
+}
+
+/** How far hints were read, in the queue's own store. A log that was put back from a backup has none. */
+export const followerMark = ({ logId, epoch }: LogIdentity): string => `followed-${logId}-${epoch}`
+
+interface Follower {
+  readonly engines: FollowerEngines
+  readonly times: FollowerTimes
+  readonly queue: ReadQueue
+  /** By holder. */
+  readonly resting: Map<string, Rest>
+  readonly busy: Set<string>
+  readonly underWay: Set<Promise<void>>
+  /** By person or task: when those that somebody looks at were queued last. */
+  readonly lookedAt: Map<string, number>
+  /** All hints up to here are in the queue. */
+  seen: Position | null
+  marked: Position | null
+  timer: NodeJS.Timeout | undefined
+  /** Pull requests that are read again a little later, by task. */
+  readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
+  isStopped: boolean
+}
+
+/** Follows until it is stopped. */
+export async function startFollower(engines: FollowerEngines, times: FollowerTimes): Promise<Held> {
+  const { eventStore, jobs, logIdentity, bus, logger } = engines
+  const mark = followerMark(logIdentity)
+  // Without a mark, the first reading of all finds whatever was hinted at before.
+  const from = (await jobs.marked(mark)) ?? (await eventStore.head())
+  const follower: Follower = {
+    engines,
+    times,
+    queue: readQueue(mostWaiting),
+    resting: new Map(),
+    busy: new Set(),
+    underWay: new Set(),
+    lookedAt: new Map(),
+    seen: from,
+    marked: from,
+    timer: undefined,
+    later: new Map(),
+    isStopped: false,
+  }
+  const subscription = eventStore.subscribe(
+    from,
+    batch,
+    (events, upTo) => hear(follower, events, upTo),
+    hintsWanted,
+  )
+  const stopListening = bus.subscribe('presence', (presence) => {
+    void readLookedAt(follower, presence).catch((fault: unknown) => logFault(follower, fault))
+  })
+  let polling = setTimeout(poll, times.firstMs)
+  function poll(): void {
+    void readEverything(follower)
+      .catch((fault: unknown) => logFault(follower, fault))
+      .finally(() => {
+        if (!follower.isStopped) polling = setTimeout(poll, times.allMs)
+      })
+  }
+  logger.debug('following pull requests')
+  return {
+    async stop() {
+      follower.isStopped = true
+      clearTimeout(polling)
+      clearTimeout(follower.timer)
+      for (const { timer } of follower.later.values()) clearTimeout(timer)
+      stopListening()
+      await subscription.stop()
+      while (follower.underWay.size > 0) await Promise.all(follower.underWay)
+    },
+  }
+}
+
+function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
+  // Read models that are being built, and engines that are away, are asked again the next time.
+  if (isStopped || fault instanceof NotFolded || fault instanceof EngineUnavailable) return
+  if (fault instanceof CodeHostFault || (fault instanceof Fault && fault.code === 'github_not_connected')) {
+    logger.debug({ err: fault }, 'failed to read what came back on pull requests')
+    return
+  }
+  logger.error({ err: fault }, 'failed to look for pull requests to read')
+}
+
+/** Queues what a batch of the log hints at: each pull request once. */
+async function hear(follower: Follower, events: readonly LogRecord[], upTo: Position): Promise<void> {
+  const { engines } = follower
+  const tasks = new Set<string>()
+  const named = new Map<string, Hint>()
+  for (const stored of events) {
+    const stream = parseStream(stored.stream)
+    if (stream.kind === 'task') tasks.add(stream.id)
+    else if (stream.kind === 'delivery') {
+      const about = await hintOf(follower, stored)
+      if (about) named.set(JSON.stringify(about), about)
+    }
+  }
+  for (const taskId of tasks) queue(follower, await ofTask(engines, taskId))
+  if (named.size > 0) {
+    // What was observed before a hint came may not be in the read models yet.
+    await engines.projected.waitFor(upTo, foldedWithinMs)
+    for (const about of named.values()) {
+      const { repositoryId } = about
+      const found =
+        'number' in about
+          ? await hinted(engines, repositoryId, about.number)
+          : await ofCommit(engines, repositoryId, about.commit)
+      for (const { taskId } of found) engines.feedback.forget(taskId)
+      queue(follower, found)
+    }
+  }
+  follower.seen = upTo
+  await advanceMark(follower)
+}
+
+type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
+/** They name a commit. GitHub names pull requests with some of them, and none of forks. */
+const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
+
+async function hintOf({ engines: { log, logger } }: Follower, stored: LogRecord): Promise<Hint | undefined> {
+  try {
+    const event = await log.open(stored)
+    if (event.type !== 'DeliveryReceived' || event.content === null) return undefined
+    const { repositoryId, pullRequest: number, headCommit: commit } = event.content
+    if (repositoryId === null) return undefined
+    if (number !== null) return { repositoryId, number }
+    return ofChecks.has(event.data.event) && commit !== null ? { repositoryId, commit } : undefined
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
+    return undefined
+  }
+}
+
+/** Queues those of everybody who is looking, unless they were read just now. */
+async function readLookedAt(
+  follower: Follower,
+  { userIds, taskIds }: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] },
+): Promise<void> {
+  const { lookedAt: last, times } = follower
+  const now = performance.now()
+  for (const [id, at] of last) if (at + times.lookedAtMs <= now) last.delete(id)
+  const isDue = (id: string) => {
+    if (last.has(id)) return false
+    last.set(id, now)
+    return true
+  }
+  const due = taskIds.filter(isDue)
+  if (due.length > 0) queue(follower, await lookedAt(follower.engines, { owner: null, taskIds: due }))
+  for (const owner of userIds.filter(isDue)) {
+    if (follower.isStopped) return
+    queue(follower, await lookedAt(follower.engines, { owner, taskIds: [] }))
+  }
+}
+
+async function readEverything(follower: Follower): Promise<void> {
+  for await (const found of allFollowed(follower.engines)) {
+    if (follower.isStopped) return
+    // What finds no place is found by the next round.
+    if (!queue(follower, found)) return
+  }
+}
+
+/** `false` when the queue is full. */
+function queue(follower: Follower, found: readonly Wanted[]): boolean {
+  const now = performance.now()
+  // An access that was just refused is tried again by a later reading.
+  const isWelcome = ({ access: { holder } }: Wanted) => {
+    const rest = follower.resting.get(holder)
+    return rest === undefined || !rest.isRefused || rest.until <= now
+  }
+  const isTaken = found.filter(isWelcome).map((wanted) => follower.queue.add(wanted))
+  pump(follower)
+  if (isTaken.every(Boolean)) return true
+  follower.engines.logger.warn('too many pull requests wait to be read')
+  return false
+}
+
+/** Starts as many requests as may be under way, and comes back when the next may be. */
+function pump(follower: Follower): void {
+  const { busy, resting } = follower
+  clearTimeout(follower.timer)
+  if (follower.isStopped) return
+  const now = performance.now()
+  let wakeAt = Number.POSITIVE_INFINITY
+  for (const holder of follower.queue.holders()) {
+    if (busy.has(holder)) continue
+    const from = resting.get(holder)?.until ?? 0
+    if (from > now) wakeAt = Math.min(wakeAt, from)
+    else if (busy.size < requestsAtOnce) start(follower, holder)
+  }
+  if (wakeAt < Number.POSITIVE_INFINITY)
+    follower.timer = setTimeout(() => pump(follower), Math.ceil(wakeAt - now))
+}
+
+function start(follower: Follower, holder: string): void {
+  const { busy, underWay } = follower
+  busy.add(holder)
+  const work = read(follower, holder).finally(() => {
+    busy.delete(holder)
+    underWay.delete(work)
+    pump(follower)
+  })
+  underWay.add(work)
+}
+
+async function read(follower: Follower, holder: string): Promise<void> {
+  const { engines, queue, resting } = follower
+  const taken = queue.take(holder, pullRequestsAtOnce)
+  let mine = taken
+  try {
+    mine = await stillOf(follower, holder, taken)
+    const outcome = await readAll(engines, mine)
+    if (outcome.kind === 'read') {
+      for (const wanted of outcome.unseen) queue.add(wanted)
+      await readFeedback(follower, outcome.found)
+      resting.set(holder, { until: performance.now() + follower.times.restMs, failures: 0, isRefused: false })
+    } else {
+      resting.set(holder, restAfter(outcome, resting.get(holder)))
+      if (outcome.kind === 'wait') for (const wanted of mine) queue.add(wanted)
+    }
+  } catch (fault) {
+    // A log that is away, say: what is not recorded now is read again with all others.
+    const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
+    const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
+    const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
+    resting.set(holder, restAfter(outcome, resting.get(holder)))
+    if (isLimit) for (const wanted of mine) queue.add(wanted)
+    logFault(follower, fault)
+  }
+  queue.done(taken)
+  await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
+}
+
+/** Those that are still read by this holder; the others are queued for whose access it is now. */
+async function stillOf(
+  { queue }: Follower,
+  holder: string,
+  taken: readonly Wanted[],
+): Promise<readonly Wanted[]> {
+  const now = await Promise.all(
+    taken.map(async (wanted): Promise<Wanted> => {
+      const { access } = wanted
+      return access.kind === 'own' ? wanted : { ...wanted, access: await access.again() }
+    }),
+  )
+  const isMine = ({ access }: Wanted) => access.holder === holder
+  for (const other of now) if (!isMine(other)) queue.add(other)
+  return now.filter(isMine)
+}
+
+/** The access is no longer taken: it says nothing more for now. */
+const isRefusal = (fault: unknown): boolean =>
+  fault instanceof CodeHostFault
+    ? fault.kind === 'unauthorized'
+    : fault instanceof Fault && fault.code === 'github_not_connected'
+
+/** Whether it is a fault of the access or of our own engines, and not of the one pull request that was read. */
+const concernsAll = (fault: unknown): boolean =>
+  isRefusal(fault) ||
+  fault instanceof EngineUnavailable ||
+  fault instanceof NotFolded ||
+  (fault instanceof CodeHostFault && fault.kind === 'rate_limited')
+
+/**
+ * Reads what came back on pull requests that were read, and queues those again on which more is awaited. One that cannot be read holds up no
+ * other. Throws what concerns all of them.
+ */
+async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
+  for (const { wanted, reading } of found) {
+    if (follower.isStopped) return
+    const again = await follower.engines.feedback.read(wanted, reading).catch((fault: unknown) => {
+      const { access } = wanted
+      if (access.kind === 'installation' && isRefusal(fault)) {
+        access.refused()
+        return rests.limitedMs
+      }
+      if (concernsAll(fault)) throw fault
+      const { taskId } = wanted
+      follower.engines.logger.warn({ err: fault, taskId }, 'failed to read the feedback on a pull request')
+      return isOutage(fault) ? rests.limitedMs : null
+    })
+    if (again !== null) later(follower, wanted, again)
+  }
+}
+
+const isOutage = (fault: unknown): boolean =>
+  (fault instanceof CodeHostFault && fault.kind === 'unavailable') ||
+  (fault instanceof Fault && fault.code === 'code_host_unavailable')
+
+/** Queues it once more after so many ms, or when it was to be anyway, if that is sooner. */
+function later(follower: Follower, wanted: Wanted, ms: number): void {
+  const at = performance.now() + ms
+  const before = follower.later.get(wanted.taskId)
+  if (before !== undefined && before.at <= at) return
+  clearTimeout(before?.timer)
+  const timer = setTimeout(() => {
+    follower.later.delete(wanted.taskId)
+    queue(follower, [wanted])
+  }, ms)
+  follower.later.set(wanted.taskId, { timer, at })
+}
+
+function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest | undefined): Rest {
+  const failures = (before?.failures ?? 0) + 1
+  const until = (ms: number) => performance.now() + ms
+  if (outcome.kind === 'refused') return { until: until(rests.refusedMs), failures, isRefused: true }
+  const firstMs = outcome.isLimit ? rests.limitedMs : rests.unavailableMs
+  const ms = outcome.ms ?? Math.min(firstMs * 2 ** (failures - 1), rests.longestMs)
+  return { until: until(ms), failures, isRefused: false }
+}
+
+/** Once nothing waits, everything that was hinted at is recorded: a process that dies before that begins with it again. */
+async function advanceMark(follower: Follower): Promise<void> {
+  const { engines, queue, seen, marked } = follower
+  if (seen === null || seen === marked || !queue.isEmpty()) return
+  follower.marked = seen
+  await engines.jobs.mark(followerMark(engines.logIdentity), seen)
+}

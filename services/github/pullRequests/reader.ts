@@ -1,0 +1,141 @@
+/** Reads pull requests at the code host, and records what is news on their tasks. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { TaskCommand } from '#domain/task/commands.ts'
+import type { UnreadableCode } from '#domain/task/events.ts'
+import { task } from '#domain/task/task.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost, type PullRequestReading } from '#platform/ports/codeHost.ts'
+import type { InstallationAccess } from '../access/access.ts'
+import type { Wanted } from './readQueue.ts'
+
+export interface ReaderDeps {
+  readonly codeHost: Pick<CodeHost, 'pullRequestStates'>
+  readonly commands: Pick<Commands, 'execute'>
+  readonly logger: Logger
+}
+
+/** What became of a request: `wait` where the same should be asked again later. */
+export type ReadOutcome =
+  | {
+      readonly kind: 'read'
+      readonly found: readonly Found[]
+      /** What an installation was not shown, to be read with the people's own access: only what they are not shown is recorded. */
+      readonly unseen: readonly Wanted[]
+    }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'wait'; readonly ms: number | undefined; readonly isLimit: boolean }
+
+/** A pull request that was read. */
+export interface Found {
+  readonly wanted: Wanted
+  readonly reading: Extract<PullRequestReading, { kind: 'read' }>
+}
+
+const actor = { kind: 'system', service: 'follower' } as const
+
+/** Reads pull requests of one access in one request. Throws only what is not the code host's. */
+export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Promise<ReadOutcome> {
+  const [first] = wanted
+  if (!first) return { kind: 'read', found: [], unseen: [] }
+  const readings = await ask(deps, first, wanted)
+  if ('outcome' in readings) {
+    const { outcome, code } = readings
+    if (code) for (const one of wanted) await record(deps, one, { kind: 'hidden', code })
+    return outcome
+  }
+  const found: Found[] = []
+  const unseen: Wanted[] = []
+  for (const [index, one] of wanted.entries()) {
+    const reading = readings.found[index]
+    if (reading?.kind === 'hidden' && one.access.kind === 'installation') {
+      unseen.push(byOwner(one, one.access))
+      continue
+    }
+    if (reading) await record(deps, one, reading)
+    if (reading?.kind === 'read') found.push({ wanted: one, reading })
+  }
+  return { kind: 'read', found, unseen }
+}
+
+function byOwner(wanted: Wanted, access: InstallationAccess): Wanted {
+  access.refused()
+  return { ...wanted, access: access.own }
+}
+
+const allByOwner = (wanted: readonly Wanted[]): ReadOutcome => ({
+  kind: 'read',
+  found: [],
+  unseen: wanted.flatMap((one) => (one.access.kind === 'installation' ? [byOwner(one, one.access)] : [])),
+})
+
+type Hidden = { readonly kind: 'hidden'; readonly code: UnreadableCode }
+
+async function ask(
+  { codeHost, logger }: ReaderDeps,
+  { access, key }: Wanted,
+  wanted: readonly Wanted[],
+): Promise<
+  | { readonly found: readonly PullRequestReading[] }
+  | { readonly outcome: ReadOutcome; readonly code?: UnreadableCode }
+> {
+  try {
+    const token = await ('nodeId' in key ? access.token() : access.repositoryToken())
+    return {
+      found: await codeHost.pullRequestStates(
+        token,
+        wanted.map(({ key }) => key),
+      ),
+    }
+  } catch (fault) {
+    if (fault instanceof Fault && fault.code === 'github_not_connected')
+      return { outcome: { kind: 'refused' }, code: 'github_not_connected' }
+    if (!(fault instanceof CodeHostFault)) throw fault
+    const { kind, retryAfterMs } = fault
+    if (access.kind === 'installation') {
+      // What an installation is refused says nothing of the people whose tasks these are.
+      if (kind === 'unauthorized') {
+        access.refused()
+        return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
+      }
+      if (kind === 'forbidden' || kind === 'not_found') return { outcome: allByOwner(wanted) }
+    }
+    switch (kind) {
+      case 'rate_limited':
+        return { outcome: { kind: 'wait', ms: retryAfterMs, isLimit: true } }
+      case 'unavailable':
+        return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
+      case 'unauthorized':
+        return { outcome: { kind: 'refused' }, code: 'github_not_connected' }
+      case 'forbidden':
+        return { outcome: { kind: 'refused' }, code: 'forbidden' }
+      case 'not_found':
+        return { outcome: { kind: 'refused' }, code: 'not_found' }
+      case 'invalid':
+        logger.error({ err: fault }, 'the code host refused to tell how pull requests stand')
+        return { outcome: { kind: 'refused' } }
+    }
+  }
+}
+
+/** A task that was deleted, or whose history cannot be read, holds up no other. */
+async function record(
+  { commands, logger }: ReaderDeps,
+  { taskId, number }: Wanted,
+  reading: PullRequestReading | Hidden,
+): Promise<void> {
+  const command: TaskCommand =
+    reading.kind === 'read'
+      ? { type: 'ObservePullRequest', observed: reading.pullRequest }
+      : { type: 'MissPullRequest', number, code: reading.code }
+  try {
+    await commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
+  } catch (fault) {
+    if (!(fault instanceof Fault || fault instanceof UnreadableEvent)) throw fault
+    if (!(fault instanceof Fault && fault.code === 'not_found'))
+      logger.warn({ err: fault, taskId }, 'failed to record how a pull request stands')
+  }
+}

@@ -1,0 +1,149 @@
+/** Which pull requests are to be read: those that a hint names, those of people who are looking, and all that may still change. */
+import { taskStream } from '#domain/kernel/streams.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRequests.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import type { PullRequestKey } from '#platform/ports/codeHost.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { TokenFor } from '../access/access.ts'
+import type { Wanted } from './readQueue.ts'
+
+export interface WantedDeps {
+  readonly documents: Pick<Documents, 'find' | 'getMany' | 'now'>
+  readonly tokenFor: TokenFor
+  readonly clock: Clock
+}
+
+const page = 200
+/** The newest tasks of a person who is looking: as many as lists show. */
+const newestTasks = 50
+/** Tasks that may have one pull request: of several people, say. */
+const tasksOfOne = 20
+/** A closed pull request may be reopened; after so long that is left to webhooks. */
+const closedFollowedMs = 14 * 24 * 3_600_000
+
+/** Those of a pull request that a hint names. */
+export async function hinted(
+  deps: WantedDeps,
+  repositoryId: string,
+  number: number,
+): Promise<readonly Wanted[]> {
+  const found = await deps.documents.find(pullRequestsView, {
+    where: { repositoryId, number },
+    sort: { field: 'order', direction: 'ascending' },
+    limit: tasksOfOne,
+  })
+  return wantedOf(deps, found)
+}
+
+/** Those whose head is this commit: a check names no pull request, and says nothing of others. */
+export async function ofCommit(
+  deps: WantedDeps,
+  repositoryId: string,
+  headCommit: string,
+): Promise<readonly Wanted[]> {
+  const found = await deps.documents.find(pullRequestsView, {
+    where: { repositoryId, headCommit },
+    sort: { field: 'order', direction: 'descending' },
+    limit: tasksOfOne,
+  })
+  return wantedOf(
+    deps,
+    found.filter(({ isFollowed }) => isFollowed),
+  )
+}
+
+/** That of one task, also before the read models have it. */
+export async function ofTask(deps: WantedDeps, taskId: string): Promise<readonly Wanted[]> {
+  const found = await deps.documents.now(pullRequestsView, taskStream(taskId), taskId)
+  return found ? wantedOf(deps, [found]) : []
+}
+
+/** Those of a person's newest tasks, and of the tasks that somebody has open. */
+export async function lookedAt(
+  deps: WantedDeps,
+  { owner, taskIds }: { readonly owner: string | null; readonly taskIds: readonly string[] },
+): Promise<readonly Wanted[]> {
+  const newest =
+    owner === null
+      ? []
+      : await deps.documents.find(tasksView, {
+          where: { owner },
+          sort: { field: 'order', direction: 'descending' },
+          limit: newestTasks,
+        })
+  const ids = new Set([...newest.filter(({ prNumber }) => prNumber !== null).map(({ id }) => id), ...taskIds])
+  const found = await deps.documents.getMany(pullRequestsView, [...ids])
+  return wantedOf(
+    deps,
+    [...found.values()].filter(({ isFollowed }) => isFollowed),
+  )
+}
+
+/** All that may still change, a page at a time. */
+export async function* allFollowed(deps: WantedDeps): AsyncGenerator<readonly Wanted[]> {
+  for (let after: { value: string; id: string } | undefined; ;) {
+    const found = await deps.documents.find(pullRequestsView, {
+      where: { isFollowed: true },
+      sort: { field: 'order', direction: 'ascending' },
+      limit: page,
+      ...(after ? { after } : {}),
+    })
+    const closedBefore = deps.clock.now().getTime() - closedFollowedMs
+    yield await wantedOf(
+      deps,
+      found.filter(({ state, at }) => state === 'open' || Date.parse(at) > closedBefore),
+    )
+    const last = found.at(-1)
+    if (!last || found.length < page) return
+    after = { value: last.order, id: last.id }
+  }
+}
+
+async function wantedOf(
+  { documents, tokenFor }: WantedDeps,
+  found: readonly PullRequestDocument[],
+): Promise<readonly Wanted[]> {
+  if (found.length === 0) return []
+  const tasks = await tasksOf(documents, found)
+  // The name leads to a pull request that was never read; after that its id does, whatever becomes of the name.
+  const projects = await documents.getMany(projectsView, [
+    ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
+  ])
+  const wanted = found.map(async (pull): Promise<readonly Wanted[]> => {
+    const task = tasks.get(pull.id)
+    const project = task && projects.get(task.projectId)
+    if (!task) return []
+    const name = project && { owner: project.githubOwner, name: project.githubRepoName }
+    const key: PullRequestKey | undefined =
+      pull.nodeId !== null ? { nodeId: pull.nodeId } : name && { repository: name, number: pull.number }
+    if (key === undefined) return []
+    const access = await tokenFor({
+      ownerId: task.owner,
+      repositoryId: pull.repositoryId ?? (project?.githubRepoId || null),
+      repositoryOwner: project?.githubOwner ?? null,
+    })
+    const repository = pull.repositoryId ?? task.projectId
+    return [{ taskId: pull.id, number: pull.number, key, access, repository }]
+  })
+  return (await Promise.all(wanted)).flat()
+}
+
+/** A task that was only just created may not be in the read models. */
+async function tasksOf(
+  documents: WantedDeps['documents'],
+  found: readonly PullRequestDocument[],
+): Promise<ReadonlyMap<string, TaskDocument>> {
+  const known = new Map(
+    await documents.getMany(
+      tasksView,
+      found.map(({ id }) => id),
+    ),
+  )
+  for (const { id } of found) {
+    const task = known.get(id) ?? (await documents.now(tasksView, taskStream(id), id))
+    if (task) known.set(id, task)
+  }
+  return known
+}

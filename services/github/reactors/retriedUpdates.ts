@@ -1,0 +1,130 @@
+/**
+ * Once a person has connected to the code host again, the updates of pull requests that failed meanwhile are tried once more: their chats say
+ * that the work is kept, and nobody needs to go through them.
+ */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { Position } from '#domain/kernel/event.ts'
+import { parseStream, taskStream } from '#domain/kernel/streams.ts'
+import { task } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import { hintedWork, isTransient } from '../refresh/hintedWork.ts'
+import type { HintTimes } from '../refresh/hints.ts'
+
+export interface RetryEngines {
+  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly documents: Pick<Documents, 'find'>
+  readonly commands: Pick<Commands, 'execute'>
+  readonly access: Pick<HostAccess, 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'account'>
+  readonly logger: Logger
+}
+
+/** The tokens of a new connection are kept beside the event that tells of it: a moment is left to both. */
+const usualTimes: HintTimes = { restMs: 1_000, againMs: 60_000 }
+const mostHinted = 1_000
+const batch = 500
+const foldedWithinMs = 5_000
+/** The newest tasks of a person are looked through: as many as lists show, and more. */
+const newestTasks = 200
+/** A sign-in at the code host brings new tokens also where the connection had not been known to be lost. */
+const wanted: EventFilter = { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] }
+const actor = { kind: 'system', service: 'retries' } as const
+
+/** What came of looking at a person; `refused`: the host does not let them in. */
+type Outcome = 'done' | 'later' | 'refused'
+
+/** Goes on until it is stopped. What somebody connected for while nobody listened, they can still ask for in the task. */
+export async function startRetriedUpdates(
+  engines: RetryEngines,
+  times: HintTimes = usualTimes,
+  most: number = mostHinted,
+): Promise<Held> {
+  /** Who was refused when they were looked at last, and is looked at once more: their new tokens may have come later than the event. */
+  const refused = new Set<string>()
+  let heard: Position | null = null
+  const looking = hintedWork({
+    times,
+    most,
+    async workOn(userId) {
+      const outcome = await retryFor(engines, userId, heard)
+      if (outcome === 'later') return 'later'
+      if (outcome === 'refused' && !refused.has(userId)) {
+        refused.add(userId)
+        return 'later'
+      }
+      refused.delete(userId)
+      return 'done'
+    },
+  })
+  const hear = async (events: readonly LogRecord[], upTo: Position): Promise<void> => {
+    heard = upTo
+    for (const { stream } of events) {
+      const named = parseStream(stream)
+      if (named.kind !== 'user') continue
+      refused.delete(named.id)
+      if (!(await looking.add(named.id, 'soon'))) return
+    }
+  }
+  const subscription = engines.eventStore.subscribe(await engines.eventStore.head(), batch, hear, wanted)
+  return {
+    async stop() {
+      await Promise.all([looking.stop(), subscription.stop()])
+    },
+  }
+}
+
+async function retryFor(engines: RetryEngines, userId: string, upTo: Position | null): Promise<Outcome> {
+  const { projected, documents, access, codeHost } = engines
+  try {
+    if (upTo !== null) await projected.waitFor(upTo, foldedWithinMs)
+    const newest = await documents.find(tasksView, {
+      where: { owner: userId },
+      sort: { field: 'order', direction: 'descending' },
+      limit: newestTasks,
+    })
+    const failed = newest.filter(({ publishingFault }) => publishingFault === 'github_not_connected')
+    if (failed.length === 0) return 'done'
+    await codeHost.account(await access.tokenOf(userId))
+    let outcome: Outcome = 'done'
+    for (const { id } of failed) if (!(await isRetried(engines, id))) outcome = 'later'
+    return outcome
+  } catch (fault) {
+    if (isTransient(fault)) return 'later'
+    const isRefused =
+      fault instanceof CodeHostFault
+        ? fault.kind === 'unauthorized'
+        : codeOf(fault) === 'github_not_connected'
+    tell(engines, fault, { userId })
+    return isRefused ? 'refused' : 'done'
+  }
+}
+
+/** `false` where it may be tried again. What goes wrong with one task is nothing to the others. */
+async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
+  const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
+  try {
+    await engines.commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
+    return true
+  } catch (fault) {
+    if (isTransient(fault)) return false
+    tell(engines, fault, { taskId })
+    return true
+  }
+}
+
+const codeOf = (fault: unknown) => (fault instanceof Fault ? fault.code : undefined)
+
+function tell({ logger }: RetryEngines, fault: unknown, about: object): void {
+  const isExpected = fault instanceof CodeHostFault || fault instanceof Fault
+  logger[isExpected ? 'debug' : 'warn']({ err: fault, ...about }, 'failed to retry updates of pull requests')
+}

@@ -1,0 +1,295 @@
+/** Readings of projects: after hints, and of all now and then, which go on where the code host went away. */
+import { expect, onTestFinished, test } from 'vitest'
+import { recorded } from '../../../tests/domain/recorded.ts'
+import { DeliveryReceived } from '#domain/delivery.ts'
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import { logger } from '#platform/log.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import { startReadings, type Placed, type Readings, type Round } from './readings.ts'
+
+const projects: readonly Placed[] = Array.from({ length: 250 }, (_, n) => ({
+  id: `${n}`,
+  order: `${n}`.padStart(4, '0'),
+}))
+const never = 3_600_000
+/** The repository of several projects. */
+const shared = 'shared'
+const delivered = recorded(
+  DeliveryReceived.of(
+    { guid: '00000000-0000-4000-8000-000000000001', event: 'issues', action: 'labeled', senderType: 'User' },
+    {
+      repositoryId: '42',
+      installationId: null,
+      pullRequest: null,
+      issue: null,
+      headCommit: null,
+      reviewId: null,
+      commentId: null,
+      checkRunId: null,
+      checkSuiteId: null,
+      senderId: null,
+    },
+  ),
+  { revision: 0 },
+)
+const stored: StoredEvent = { ...delivered, content: null }
+
+/** Reads these projects, each as `read` says; a round is over after three that answer `later`. */
+async function started(
+  read: (id: string) => 'done' | 'soon' | 'later',
+  times: Partial<Readings<Placed>['times']> = {},
+  /** So many projects of a repository are hinted at, or all there are. */
+  hinted: number | 'all' = 2,
+  waitFor: () => Promise<boolean> = async () => true,
+) {
+  /** The projects of each round. */
+  const roundsOf: string[][] = []
+  /** All that were read, in order. */
+  const reads: string[] = []
+  /** The repositories that deliveries hint at which are not heard yet. */
+  const told: string[] = []
+  let tell: (events: readonly StoredEvent[], upTo: Position) => Promise<void> = async () => undefined
+  const begin = (isStopped: () => boolean): Round<Placed> => {
+    const ids: string[] = []
+    roundsOf.push(ids)
+    let away = 0
+    return {
+      isOver: () => isStopped() || away >= 3,
+      async read({ id }) {
+        ids.push(id)
+        reads.push(id)
+        const outcome = away >= 3 ? 'later' : read(id)
+        away = outcome === 'later' ? away + 1 : 0
+        return outcome
+      },
+    }
+  }
+  const held = await startReadings<Placed>(
+    {
+      eventStore: {
+        head: async () => null,
+        subscribe: (_from, _batch, hear) => {
+          tell = hear
+          return { stop: async () => undefined }
+        },
+      },
+      log: { open: async () => delivered },
+      projected: { waitFor },
+      logger: logger('silent'),
+    },
+    {
+      times: { firstMs: 0, allMs: 20, restMs: 1, againMs: 1, ...times },
+      failed: 'failed',
+      hintOf: () => (hinted === 'all' ? hinted : { repositoryId: told.shift() ?? shared, hint: 'soon' }),
+      ofRepository: async (githubRepoId) =>
+        githubRepoId === shared
+          ? projects.slice(0, hinted === 'all' ? 0 : hinted)
+          : projects.filter(({ id }) => id === githubRepoId),
+      one: async (id) => projects.find((project) => project.id === id),
+      page: async (size, after) =>
+        projects.filter(({ order }) => after === undefined || order > after.value).slice(0, size),
+      begin,
+    },
+  )
+  onTestFinished(() => held.stop())
+  return {
+    roundsOf,
+    reads,
+    /** At the shared repository, or in one burst at some that have a project each, whose id is theirs. */
+    hint(repositories: readonly string[] = [shared]) {
+      told.push(...repositories)
+      return tell(
+        repositories.map(() => stored),
+        stored.position,
+      )
+    },
+  }
+}
+
+const ids = (from: number, to = projects.length - 1) =>
+  Array.from({ length: to - from + 1 }, (_, n) => `${from + n}`)
+
+test('all are read, page by page, in one round', async () => {
+  const { roundsOf } = await started(() => 'done', { allMs: never })
+  await expect.poll(() => roundsOf[0]).toEqual(ids(0))
+})
+
+test('where the code host went away in a round, the next goes on there, and the one after that begins anew', async () => {
+  let isAway = true
+  const { roundsOf } = await started((id) => (isAway && Number(id) >= 120 ? 'later' : 'done'))
+  await expect.poll(() => roundsOf.length).toBeGreaterThan(1)
+  isAway = false
+  await expect.poll(() => roundsOf.some((round) => round.at(-1) === '249')).toBe(true)
+  const last = roundsOf.findIndex((round) => round.at(-1) === '249')
+  await expect.poll(() => roundsOf[last + 1]?.length).toBe(projects.length)
+  expect(roundsOf[0]).toEqual(ids(0, 122))
+  expect(roundsOf[1]?.[0]).toBe('123')
+  expect(roundsOf.slice(0, last + 1).flat()).toEqual(ids(0))
+})
+
+test('where one knows of more, it alone is read again soon', async () => {
+  const { roundsOf } = await started((id) => (id === '7' && roundsOf.length === 1 ? 'soon' : 'done'), {
+    allMs: never,
+  })
+  await expect.poll(() => roundsOf.slice(1).flat()).toEqual(['7'])
+})
+
+test('after a hint, one that could not be read for now is read again alone, and is left to the reading of all then', async () => {
+  const { roundsOf, hint } = await started((id) => (id === '1' ? 'later' : 'done'), {
+    firstMs: never,
+    allMs: 30,
+    againMs: 10,
+  })
+  await hint()
+  // After 10 and 20 ms; 40 are more than the 30 between two readings of all.
+  await expect.poll(() => roundsOf.flat()).toEqual(['0', '1', '1', '1'])
+})
+
+test('a hint is read between the projects of a reading of all', async () => {
+  const hinted: (() => Promise<void>)[] = []
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '100') void hinted[0]?.()
+      return 'done'
+    },
+    { allMs: never, firstMs: 20, restMs: 0 },
+  )
+  hinted.push(hint)
+  await expect.poll(() => reads.filter((id) => id === '0')).toHaveLength(2)
+  await expect.poll(() => reads.length).toBe(projects.length + 2)
+  expect(reads.lastIndexOf('0')).toBeLessThan(projects.length)
+})
+
+test('projects that were hinted at and cannot be read do not end a reading of all', async () => {
+  const hinted: (() => Promise<void>)[] = []
+  let isHinted = false
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '100') {
+        isHinted = true
+        void hinted[0]?.()
+      }
+      return isHinted && Number(id) < 5 ? 'later' : 'done'
+    },
+    { allMs: never, firstMs: 20, restMs: 0, againMs: never },
+    5,
+  )
+  hinted.push(hint)
+  await expect.poll(() => reads.length).toBe(projects.length + 5)
+})
+
+test('where an engine was away in a reading of all, the next goes on with the project that it was away for', async () => {
+  let isAway = true
+  const { roundsOf } = await started((id) => {
+    if (isAway && id === '120') throw new EngineUnavailable('The database')
+    return 'done'
+  })
+  await expect.poll(() => roundsOf.length).toBeGreaterThan(1)
+  isAway = false
+  await expect.poll(() => roundsOf.some((round) => round.at(-1) === '249')).toBe(true)
+  expect(roundsOf[0]).toEqual(ids(0, 120))
+  expect(roundsOf[1]?.[0]).toBe('120')
+})
+
+test('a read model that is behind as a hint comes does not end a reading of all', async () => {
+  const hinted: (() => Promise<void>)[] = []
+  let isBehind = false
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '100') {
+        isBehind = true
+        void hinted[0]?.()
+      }
+      return 'done'
+    },
+    { allMs: never, firstMs: 20, restMs: 0, againMs: never },
+    2,
+    async () => {
+      if (!isBehind) return true
+      isBehind = false
+      throw new EngineUnavailable('The read model')
+    },
+  )
+  hinted.push(hint)
+  await expect.poll(() => reads.at(-1)).toBe('249')
+  expect(isBehind).toBe(false)
+  expect(reads.slice(0, projects.length)).toEqual(ids(0))
+})
+
+test('a project at which an engine always fails keeps none before or behind it from being read', async () => {
+  const { reads } = await started((id) => {
+    if (id === '120') throw new EngineUnavailable('The database')
+    return 'done'
+  })
+  await expect.poll(() => reads.filter((id) => id === '0').length).toBeGreaterThan(1)
+  await expect.poll(() => reads.filter((id) => id === '249').length).toBeGreaterThan(1)
+})
+
+test('a repository at which an engine always fails holds up none that is hinted at behind it', async () => {
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '5') throw new EngineUnavailable('The database')
+      return 'done'
+    },
+    { firstMs: never, allMs: never },
+  )
+  await hint(['5', '6', '7'])
+  await expect.poll(() => reads).toContain('7')
+  expect(reads.filter((id) => id !== '5')).toEqual(['6', '7'])
+})
+
+test('a project at which an engine always fails holds up none of the same repository', async () => {
+  const { reads, hint } = await started(
+    (id) => {
+      if (id === '0') throw new EngineUnavailable('The database')
+      return 'done'
+    },
+    { firstMs: never, allMs: never },
+  )
+  await hint()
+  await expect.poll(() => reads).toContain('1')
+})
+
+test.each([
+  ['in repositories of their own', ['0', '1', '2', '3']],
+  ['in one repository', undefined],
+])(
+  'where an engine is away, the second fault in a row ends the round, and those that were not tried are tried next: %s',
+  async (_, repositories) => {
+    let isAway = true
+    const read: string[] = []
+    const { roundsOf, hint } = await started(
+      (id) => {
+        if (isAway) throw new EngineUnavailable('The database')
+        read.push(id)
+        return 'done'
+      },
+      { firstMs: never, allMs: never },
+      4,
+    )
+    await hint(repositories)
+    await expect.poll(() => new Set(roundsOf.flat()).size).toBe(4)
+    isAway = false
+    // A round may begin before the last hint has come.
+    expect([...new Set(roundsOf.flat())]).toEqual(['0', '1', '2', '3'])
+    expect(roundsOf.every(({ length }) => length <= 2)).toBe(true)
+    await expect.poll(() => new Set(read).size).toBe(4)
+  },
+)
+
+test('a reading of all that is asked for while one is under way begins with the first', async () => {
+  let isAway = true
+  let wanted: () => Promise<void> = async () => undefined
+  const { roundsOf, hint } = await started(
+    (id) => {
+      if (id !== '120' || !isAway) return 'done'
+      isAway = false
+      void wanted()
+      throw new EngineUnavailable('The database')
+    },
+    { firstMs: 20 },
+    'all',
+  )
+  wanted = hint
+  await expect.poll(() => roundsOf[1]?.[0]).toBe('0')
+})

@@ -1,0 +1,291 @@
+/**
+ * Erases what was deleted: a task, a project with its tasks, an account with all that is its own. What runs for it is ended; then branches
+ * at the code host go, as their names are sealed; then keys, without which nothing that was sealed opens; then blobs, documents, and the
+ * pages that held them. The key of a project, and a person's access, go when no branch needs them any more.
+ * Workspaces are the runners' to clear away.
+ * Each step may be repeated, and a job that was broken off comes again.
+ */
+import type { Position, RecordedOf } from '#domain/kernel/event.ts'
+import type { LogIdentity } from '#domain/log.ts'
+import { imageStream, parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
+import type { TaskEvent } from '#domain/task/events.ts'
+import { project } from '#domain/project/project.ts'
+import { task } from '#domain/task/task.ts'
+import { views } from '#domain/views/all.ts'
+import { imagesView } from '#domain/views/images.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { AnyRecorded, View, ViewDocument } from '#domain/views/view.ts'
+import { eachAlone } from '#platform/async/eachAlone.ts'
+import { commandsFrom } from '#platform/commands/causation.ts'
+import { goneWith, type Documents } from '#platform/reads/documents.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import { intact, type EventFilter, type EventStore } from '#platform/ports/eventStore.ts'
+import type { Ids } from '#platform/ports/ids.ts'
+import { deletions, erasureJob, isDeletion } from '#platform/commands/requestedJobs.ts'
+import type { Jobs, Worker } from '#platform/ports/jobs.ts'
+import type { ReadStore } from '#platform/ports/readStore.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import { discardImage } from './imageSweep.ts'
+import { madeInLog, type Made, type MadeInLog } from './createdResources.ts'
+import { deletePushedBranches } from './pushedBranches.ts'
+
+/** What an erasure works with. */
+type Erasing = ErasureEngines & { readonly made: MadeInLog }
+
+export interface ErasureEngines {
+  readonly eventStore: Pick<EventStore, 'readAll'>
+  readonly readStore: Pick<ReadStore, 'apply' | 'find' | 'scrub'>
+  readonly vault: Pick<Vault, 'destroy'>
+  readonly blobs: SealedBlobs
+  readonly jobs: Pick<Jobs, 'work' | 'standing'>
+  readonly log: EventLog
+  readonly commands: Commands
+  readonly documents: Documents
+  readonly projected: Projected
+  readonly projectSecrets: Pick<ProjectSecrets, 'destroy'>
+  readonly access: Pick<HostAccess, 'end' | 'tokenOf'>
+  readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
+  readonly ids: Ids
+  readonly logger: Logger
+}
+
+const deletionsOf: EventFilter = { streams: ['task-', 'project-', 'user-'], types: deletions }
+
+/**
+ * Queues the erasure of all that was ever deleted, once for each queue: one without the mark is new, or was lost with the jobs that it had.
+ * Jobs that it still has, or that are done, stay as they are, and erasing again does no harm.
+ */
+export async function sweepErasures({
+  eventStore,
+  jobs,
+  logIdentity: { logId, epoch },
+}: {
+  readonly eventStore: Pick<EventStore, 'readAll' | 'head'>
+  readonly jobs: Pick<Jobs, 'put' | 'mark' | 'marked'>
+  readonly logIdentity: LogIdentity
+}): Promise<void> {
+  const mark = `erasures-${logId}-${epoch}`
+  if ((await jobs.marked(mark)) !== null) return
+  // What is deleted after the head is queued by the dispatcher.
+  const head = await eventStore.head()
+  if (head === null) return
+  for (let after: Position | null = null; ;) {
+    const found = await eventStore.readAll(after, readBatch, deletionsOf)
+    for (const event of intact(found)) await jobs.put(erasureJob(event))
+    after = found.at(-1)?.position ?? after
+    if (found.length < readBatch) break
+  }
+  await jobs.mark(mark, head)
+}
+
+const leaseMs = 30_000
+const renewMs = 10_000
+const projectedWithinMs = 10_000
+const readBatch = 1_000
+const page = 100
+
+/** Works off what is to be erased, until it is stopped. */
+export function startErasure(engines: ErasureEngines): Worker {
+  const made = madeInLog(engines)
+  return engines.jobs.work('erasure', { concurrency: 2, leaseMs }, async (delivery) => {
+    const { stream = '', correlationId, causationId = null } = delivery.job.payload
+    const origin = correlationId === undefined ? {} : { correlationId, causationId }
+    const renewal = setInterval(() => {
+      // A lease that was lost has another do the same, which does no harm.
+      delivery.working().catch(() => clearInterval(renewal))
+    }, renewMs)
+    try {
+      await erase({ ...engines, made, commands: commandsFrom(engines.commands, origin) }, stream)
+      engines.logger.info({ stream }, 'erased')
+      await delivery.ack()
+    } finally {
+      clearInterval(renewal)
+    }
+  })
+}
+
+/** Erases what a stream whose last event is a deletion is about. */
+async function erase(engines: Erasing, stream: string): Promise<void> {
+  const [deletion] = await engines.log.readBackwards(stream, 'end', 1)
+  if (!deletion || !isDeletion(deletion)) throw new Error(`${stream} was not deleted.`)
+  const name = parseStream(stream)
+  switch (name.kind) {
+    case 'task':
+      return eraseTask(engines, name.id, deletion)
+    case 'project':
+      return eraseProject(engines, name.id, deletion)
+    case 'user':
+      return eraseAccount(engines, name.id, deletion)
+    default:
+      throw new Error(`${stream} cannot be erased.`)
+  }
+}
+
+async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded): Promise<void> {
+  const { vault, log, blobs, readStore } = engines
+  const stream = taskStream(taskId)
+  await deletePushedBranches(engines, [taskId])
+  await vault.destroy(scopeOfStream(stream))
+  for await (const event of readableEvents(log, stream, deletion.revision)) {
+    for (const ref of blobsOf(event)) await blobs.remove(ref)
+    // The upload that the task's copy was made of would wait for others for a day.
+    if (event.type === 'MessageQueued')
+      await eachAlone(event.data.images, ({ imageId }) => discardImage(engines, imageId), {
+        logger: engines.logger,
+        what: 'failed to discard an image of a deleted task',
+        name: ({ imageId }) => ({ stream: imageStream(imageId) }),
+      })
+  }
+  await folded(engines, deletion)
+  // The projection has taken them away, unless the task was deleted when there was no such rule.
+  for (const view of views) {
+    const { position } = deletion
+    const ids = await goneWith(readStore, view, deletion)
+    const { collection } = view
+    await readStore.apply(
+      ids.map((id) => ({ kind: 'remove', collection, id, position })),
+      { projection: 'erased documents', position },
+    )
+  }
+  await readStore.scrub()
+}
+
+/** The events of a task up to its last revision, without those that cannot be read. */
+async function* readableEvents(
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+  last: number,
+): AsyncGenerator<RecordedOf<TaskEvent>> {
+  for (let from = 0, limit = readBatch; from <= last;) {
+    const events = await log.read(stream, from, limit).catch((fault: unknown) => {
+      if (fault instanceof UnreadableEvent) return undefined
+      throw fault
+    })
+    // Around a damaged record they are read one at a time.
+    if (events === undefined && limit > 1) {
+      limit = 1
+      continue
+    }
+    yield* (events ?? []) as readonly RecordedOf<TaskEvent>[]
+    from += events?.length || 1
+  }
+}
+
+function blobsOf(event: RecordedOf<TaskEvent>): readonly BlobRef[] {
+  switch (event.type) {
+    case 'MessageQueued':
+      return event.data.images.map(({ blob }) => blob)
+    case 'WorkspaceChanged':
+      return event.data.blob ? [event.data.blob] : []
+    case 'WorkSaved':
+    case 'WorkspaceSnapshotTaken':
+    case 'TaskCreatedFromTurn':
+      return [event.data.bundle, event.data.session?.blob ?? null].filter((blob) => blob !== null)
+    default:
+      return []
+  }
+}
+
+async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRecorded): Promise<void> {
+  const { vault, projectSecrets, readStore } = engines
+  await projectSecrets.destroy(projectId)
+  await folded(engines, deletion)
+  await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
+    engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
+  )
+  // By the log: what was deleted before, or by an attempt that was broken off, may not be erased yet.
+  const made = (await engines.made()).filter((one) => one.kind === 'task' && one.projectId === projectId)
+  await deletePushedBranches(engines, idsOf(made))
+  await vault.destroy(scopeOfStream(deletion.stream))
+  await readStore.scrub()
+}
+
+async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecorded): Promise<void> {
+  const { vault, access, readStore, logger } = engines
+  await folded(engines, deletion)
+  await deleteEach(engines, projectsView, { owner: userId }, projectStream, (id, cause) =>
+    engines.commands.execute(project, projectStream(id), { type: 'DeleteProject' }, cause),
+  )
+  await deleteEach(engines, tasksView, { owner: userId }, taskStream, (id, cause) =>
+    engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
+  )
+  const made = (await engines.made()).filter((one) => one.ownerId === userId)
+  await deletePushedBranches(engines, idsOf(made))
+  await access.end(userId).catch((fault: unknown) => {
+    // Here it goes with the keys of the account, below; at the host it ends by itself, or by the person's own hand.
+    if (!(fault instanceof CodeHostFault)) throw fault
+    logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
+  })
+  await deleteEach(engines, imagesView, { owner: userId }, imageStream, (id) => discardImage(engines, id))
+  for (const { kind, stream } of made) if (kind === 'request') await vault.destroy(scopeOfStream(stream))
+  await vault.destroy(scopeOfStream(deletion.stream))
+  await readStore.scrub()
+}
+
+/** Of the tasks among them. */
+function idsOf(made: readonly Made[]): readonly string[] {
+  return made.flatMap((one) => (one.kind === 'task' ? [one.taskId] : []))
+}
+
+type Causing = Parameters<Commands['execute']>[3]
+
+/**
+ * Deletes all that a read model lists; one that was deleted by somebody else meanwhile is as good. Nothing can be added to a damaged record:
+ * its words are erased all the same.
+ */
+async function deleteEach<D extends ViewDocument & { readonly order: string }>(
+  engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,
+  view: View<D>,
+  where: Readonly<Record<string, string>>,
+  streamOf: (id: string) => string,
+  remove: (id: string, cause: Causing) => Promise<unknown>,
+): Promise<void> {
+  for await (const id of listed(engines, view, where)) {
+    const cause = { actor: { kind: 'system', service: 'command' }, commandId: engines.ids.uuid() } as const
+    await remove(id, cause).catch(async (fault: unknown) => {
+      if (fault instanceof UnreadableEvent) {
+        engines.logger.warn({ err: fault, stream: streamOf(id) }, 'erased what a damaged record holds')
+        await engines.vault.destroy(scopeOfStream(streamOf(id)))
+      } else if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
+    })
+  }
+}
+
+/** The ids of all that a read model lists, the oldest first. */
+async function* listed<D extends ViewDocument & { readonly order: string }>(
+  { documents }: Pick<ErasureEngines, 'documents'>,
+  view: View<D>,
+  where: Readonly<Record<string, string>>,
+): AsyncGenerator<string> {
+  for (let after: { value: string; id: string } | undefined; ;) {
+    const found = await documents.find(view, {
+      where,
+      sort: { field: 'order', direction: 'ascending' },
+      limit: page,
+      ...(after && { after }),
+    })
+    for (const { id } of found) yield id
+    const last = found.at(-1)
+    if (!last || found.length < page) return
+    after = { value: last.order, id: last.id }
+  }
+}
+
+/** Resolves when the read models are as of the deletion: what they do not show yet cannot be found in them. */
+async function folded(
+  { projected }: Pick<ErasureEngines, 'projected'>,
+  { position }: AnyRecorded,
+): Promise<void> {
+  if (!(await projected.waitFor(position, projectedWithinMs)))
+    throw new Error('The read models are not as far as the deletion yet.')
+}

@@ -1,0 +1,161 @@
+/**
+ * Finds in the log what was requested and has no outcome yet. A sweep at start and each minute queues again what the queue does not have,
+ * and ends what the queue gave up, so that nothing waits for ever, whatever became of the queue or of a runner.
+ */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
+import { task } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Logger } from '#platform/log.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
+import { jobFor, openWorkOf, type OpenWork } from '#platform/commands/requestedJobs.ts'
+import type { Jobs } from '#platform/ports/jobs.ts'
+import { sweepErasures } from './erasure.ts'
+
+export interface OpenWorkEngines {
+  readonly jobs: Pick<Jobs, 'put' | 'standing'>
+  readonly log: Pick<EventLog, 'headOf'>
+  readonly commands: Pick<Commands, 'load' | 'execute'>
+  readonly documents: Pick<Documents, 'find'>
+  readonly logger: Logger
+}
+
+const actor = { kind: 'system', service: 'command' } as const
+const everyMs = 60_000
+const whileFoldedMs = 1_000
+const page = 200
+const givenUp = 'This failed too many times and was stopped. Try again.'
+
+/** Sweeps until it is stopped; a task that cannot be read does not hold up the others. */
+export function startOpenWorkSweep(engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0]): {
+  stop(): Promise<void>
+} {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const sweep = async () => {
+    let isFolded = true
+    try {
+      await sweepOpenWork(engines, () => stopped)
+    } catch (fault) {
+      // What is not folded yet is looked through as soon as it is.
+      isFolded = !(fault instanceof NotFolded)
+      if (isFolded) engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
+    }
+    await sweepErasures(engines).catch((fault: unknown) => {
+      engines.logger.warn({ err: fault }, 'failed to look for deletions to erase')
+    })
+    if (!stopped) timer = setTimeout(() => (running = sweep()), isFolded ? everyMs : whileFoldedMs)
+  }
+  let running = sweep()
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+/** Looks once at every task that is said to have something open; the log decides. */
+export async function sweepOpenWork(
+  engines: OpenWorkEngines,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
+  for await (const taskId of tasksWithOpenWork(engines.documents)) {
+    if (isStopped()) return
+    try {
+      await settle(engines, taskId)
+    } catch (fault) {
+      engines.logger.warn({ err: fault, taskId }, 'failed to check the unfinished work of a task')
+    }
+  }
+}
+
+/** By the read models, which may be behind: what they do not have yet, the next sweep finds. */
+async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGenerator<string> {
+  for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }]) {
+    for (let after: { value: string; id: string } | undefined; ;) {
+      const found = await documents.find(tasksView, {
+        where,
+        sort: { field: 'order', direction: 'ascending' },
+        limit: page,
+        ...(after ? { after } : {}),
+      })
+      for (const { id } of found) yield id
+      const last = found.at(-1)
+      if (!last || found.length < page) break
+      after = { value: last.order, id: last.id }
+    }
+  }
+}
+
+async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
+  const { commands, jobs, logger } = engines
+  const open = async () => {
+    const { state } = await commands.load(task, taskStream(taskId))
+    return state.kind === 'task' ? { ownerId: state.ownerId, work: openWorkOf(state) } : undefined
+  }
+  const before = await open()
+  if (before === undefined) return
+  for (const work of before.work) {
+    const standing = await jobs.standing(work.id)
+    if (standing === 'queued' || standing === 'leased') {
+      // The queue may know of it and have lost it.
+      await jobs.put(jobFor(work, before.ownerId))
+      continue
+    }
+    // It may have ended since it was read.
+    const now = await open()
+    if (!now?.work.some(({ id }) => id === work.id)) continue
+    const told = { taskId, job: work.kind, id: work.id }
+    if (standing === undefined) {
+      logger.warn(told, 'abandoned work queued again')
+      await jobs.put(jobFor(work, now.ownerId))
+    } else {
+      logger.error({ ...told, standing }, 'ended work that the queue gave up')
+      await end(engines, work).catch((fault: unknown) => {
+        // Somebody ended it at the same moment.
+        if (!(fault instanceof Fault)) throw fault
+      })
+    }
+  }
+}
+
+async function end({ commands, log }: OpenWorkEngines, work: OpenWork): Promise<void> {
+  const stream = taskStream(work.taskId)
+  const cause = () => ({ actor, commandId: randomUUID() })
+  const failed = { kind: 'failed', code: 'runner_lost', reason: givenUp } as const
+  if (work.kind === 'pull_request') {
+    const outcome = { ...failed, messageId: randomUUID() }
+    const settled = { requestId: work.id, outcome, nextRequestId: randomUUID() }
+    await commands.execute(task, stream, { type: 'SettlePullRequest', ...settled }, cause())
+    return
+  }
+  // Claimed first, so that late reports for it are refused. The runner that ran the task last keeps its workspace.
+  const { executionId, attempt: afterAttempt } = work.execution
+  const { state } = await commands.load(task, stream)
+  const runnerId = (state.kind === 'task' ? state.lastRunnerId : null) ?? 'none'
+  await commands.execute(
+    task,
+    stream,
+    { type: 'StartExecution', executionId, afterAttempt, runnerId },
+    cause(),
+  )
+  const head = await log.headOf(terminalStream(work.taskId))
+  await commands.execute(
+    task,
+    stream,
+    {
+      type: 'EndExecution',
+      fence: { executionId, attempt: afterAttempt + 1 },
+      outcome: { ...failed, exitCode: null },
+      terminal: head.revision < 0 ? null : head,
+      nextExecutionId: randomUUID(),
+    },
+    cause(),
+  )
+}

@@ -1,0 +1,52 @@
+/** The jobs that follow from what a task's or a project's events ask for. Pure. */
+import type { StoredEvent } from '#domain/kernel/event.ts'
+import type { Execution } from '#domain/task/phase.ts'
+import type { TaskState } from '#domain/task/state.ts'
+import type { Job } from '#platform/ports/jobs.ts'
+
+/** A request without an outcome. */
+export type OpenWork =
+  | {
+      readonly kind: 'execution'
+      readonly id: string
+      readonly taskId: string
+      readonly execution: Execution
+    }
+  | { readonly kind: 'pull_request'; readonly id: string; readonly taskId: string }
+
+/** What of a task has no end yet: an execution, a pull request, or both. */
+export function openWorkOf(state: TaskState): readonly OpenWork[] {
+  if (state.kind !== 'task') return []
+  const { taskId, phase, pullRequestRequest } = state
+  const open: OpenWork[] = []
+  if ('execution' in phase) {
+    const { execution } = phase
+    open.push({ kind: 'execution', id: execution.executionId, taskId, execution })
+  }
+  if (pullRequestRequest !== null) open.push({ kind: 'pull_request', id: pullRequestRequest, taskId })
+  return open
+}
+
+/** The job that does it. */
+export function jobFor(work: OpenWork, ownerId: string): Job {
+  const { kind, id, taskId } = work
+  const named = kind === 'execution' ? { executionId: id } : { requestId: id }
+  return { id, kind, person: ownerId, payload: { taskId, ...named } }
+}
+
+/** The events that delete what is to be erased. */
+export const deletions: readonly string[] = ['TaskDeleted', 'ProjectDeleted', 'AccountDeleted']
+
+/** Whether an event deletes what is to be erased. */
+export function isDeletion({ type }: Pick<StoredEvent, 'type'>): boolean {
+  return deletions.includes(type)
+}
+
+/** The job to erase what the event deleted. */
+export function erasureJob({ id, stream, meta }: StoredEvent): Job {
+  return {
+    id,
+    kind: 'erasure',
+    payload: { stream, correlationId: meta.correlationId, causationId: id },
+  }
+}
