@@ -80,7 +80,7 @@ module.exports = {
     ...services.map((service) => ({
       name: `${service}-not-to-a-sibling`,
       severity: 'error',
-      from: { path: `^services/${service}/` },
+      from: { path: `^services/${service}/`, pathNot: notTests },
       to: { path: `^services/(${services.filter((other) => other !== service).join('|')})/` },
     })),
     {
