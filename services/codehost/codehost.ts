@@ -27,7 +27,7 @@ import { createRegistrations } from './apps/registrations.ts'
 import type { TokenShape } from './apps/tokens.ts'
 import { createLimits, type Limits, type RateLimits } from './http/limits.ts'
 import { openConfiguredApp, type AppCredentials, type ConfiguredApp } from './apps/apps.ts'
-import { bringIn, type Seed } from './seeds.ts'
+import { importSeeds, type Seed } from './seeds.ts'
 import { openStore } from './store.ts'
 import { openWebhooks, type Hook, type Webhooks } from './webhooks/deliveries.ts'
 
@@ -156,7 +156,7 @@ async function openHost(
   const apps = { codes, installations, manifests, limits, tokenShape, takesLoopbackHooks, workflowGuard }
   const host: Host = { url, store, git, repositories, clock, log, ...talking, ...apps }
   if (options.seeds.length > 0) {
-    await bringIn(options.seeds, { git, repositories, log })
+    await importSeeds(options.seeds, { git, repositories, log })
   } else if (store.current().repositories.length === 0) {
     await makeSamples({ git, repositories })
   }

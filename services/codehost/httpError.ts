@@ -20,7 +20,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What is another's is not found either, so that a private name says nothing. */
+/** 404 rather than 403 for what is private to somebody else, so that its existence is not revealed. */
 export const notFound = (): Refusal => new Refusal(404, 'Not Found')
 
 /** GitHub's 422 with its reasons. */

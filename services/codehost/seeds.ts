@@ -40,7 +40,7 @@ const refreshLimits = { folder: 60_000, address: 15_000 }
  * Brings each seed in, or up to date when it is here. One that cannot be read is told of in the log and keeps no other back; nothing of it is left
  * then. Throws a sentence for a slip in what was named, and where no seed at all could be brought in.
  */
-export async function bringIn(seeds: readonly Seed[], parts: Parts): Promise<void> {
+export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise<void> {
   // All are looked at first: a slip in the last is told before minutes go into the first.
   const places = seeds.map(({ source }) => placeOf(source))
   for (const place of places) await check(place)

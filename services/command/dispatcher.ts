@@ -33,8 +33,8 @@ export interface DispatcherEngines {
 }
 
 /**
- * How far requests were queued, and deletions: each of its own, as what was deleted before there were erasures is erased too. A log that
- * was put back from a backup has none: what lies behind a mark of before is not what lay there then.
+ * Separate marks for requests and for deletions, as older deletions are erased as well. A log that was restored from a backup starts without
+ * marks: what lies behind a former mark is not what lay there then.
  */
 export function dispatcherMarks({
   logId,

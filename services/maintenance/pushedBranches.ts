@@ -1,8 +1,7 @@
 /**
- * Deletes at the code host what tasks pushed there, before the keys and the access go by which that can be done, and after the runs have
- * ended that push. Only what is ours goes: a
- * branch with our name, at the files that the task recorded, in no open pull request. What the host refuses, or cannot be asked, stays and
- * is told in the log; nothing waits for it for longer than a few tries take.
+ * Deletes the branches that erased tasks pushed: after their last run, before their keys and tokens are destroyed. Only our own branches go:
+ * those with our name, at the files that the task recorded, in no open pull request. A branch that the host keeps, or cannot be asked about,
+ * is logged and stays; nothing waits longer than a few tries take.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOurBranch } from '#domain/kernel/names.ts'

@@ -23,7 +23,7 @@ import { listSeals, replaceKey } from './seals.ts'
 const kinds = ['execution', 'pull_request', 'erasure'] as const
 const shownAtMost = 1_000
 
-/** The words are none that this knows. */
+/** Thrown for an unknown command. */
 export class UnknownWords extends Error {
   override readonly name = 'UnknownWords'
   /** Of which command they are. */
@@ -118,7 +118,7 @@ const outsideOf = (outside: number): string =>
     ? ''
     : ' No seal was found outside of the log: if its end was cut, this cannot show it. Look for the file of seals (SEALS_FILE).'
 
-/** Above the epoch that the read models are of: a log that is put back twice from the same backup has none twice. */
+/** Chooses an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
 async function restored({ readStore, ...operating }: Operating): Promise<Answer> {
   // Nothing that was folded from the other log is served until it was folded from this one.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
@@ -132,7 +132,7 @@ async function restored({ readStore, ...operating }: Operating): Promise<Answer>
 
 const names = views.map(({ collection }) => collection)
 const lookEveryMs = 300
-/** Whoever makes them tells so each second; and looks as often for what is wanted. */
+/** The rebuilder reports its progress, and checks for requests, every second. */
 const usualSilentMs = 15_000
 
 /** What needs the read models alone, and so may be asked while the product has the data folder. */

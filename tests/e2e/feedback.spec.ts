@@ -126,7 +126,7 @@ describe('feedback', () => {
     expect(await violations(page)).toEqual([])
     await check.getByRole('button', { name: 'Fix it' }).click()
     await expect(page.getByText('Fixed.')).toBeVisible()
-    await expect(check.getByText('Of an earlier commit')).toBeVisible()
+    await expect(check.getByText('From an earlier commit')).toBeVisible()
 
     await feedback.getByRole('button', { name: 'Convert to draft' }).click()
     await expect(header.getByText('Draft')).toBeVisible()

@@ -87,7 +87,7 @@ test('a task goes on from its first turn as another task, and its second turn is
   await expect(task.diff).not.toContainText('second.txt')
   expect(await violations(page)).toEqual([])
 
-  await task.chat.getByRole('button', { name: 'Undo the undo' }).click()
+  await task.chat.getByRole('button', { name: 'Redo' }).click()
   await expect(task.diff).toContainText('second.txt')
   await expect(second).not.toContainText('Undone')
   expect((await filesOf(id)).toSorted()).toEqual(['README.md', 'first.txt', 'second.txt'])
@@ -96,7 +96,7 @@ test('a task goes on from its first turn as another task, and its second turn is
   await palette.getByRole('combobox').fill('Undo last')
   await palette.getByRole('option', { name: 'Undo last turn' }).click()
   await expect(question).toContainText('2 files change')
-  await question.getByRole('button', { name: 'Keep it' }).click()
+  await question.getByRole('button', { name: 'Cancel' }).click()
 
   await task.diff.getByRole('button', { name: 'Actions for first.txt' }).click()
   await page.getByRole('menuitem', { name: 'Origin of lines' }).click()

@@ -1,4 +1,4 @@
-/** Who may come in: the list of who may sign in, and what becomes of those who are taken off it. */
+/** The list of who may sign in, and what becomes of those who are taken off it. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { getMe, login, register } from '#domain/api/auth.schema.ts'
 import { listProjects } from '#domain/api/projects.schema.ts'

@@ -121,7 +121,7 @@ export function receiveImage(parts: {
   }
 }
 
-/** What still comes of a request that has its answer is thrown away for a while, so that whoever sends it reads the answer. */
+/** After responding, drains the rest of the body briefly, so that the client gets to read the response. */
 function letGo(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
   request.resume()

@@ -21,7 +21,7 @@ const countsMs = 300_000
 const remembered = 5_000
 /** Of different people. */
 const questionsAtOnce = 4
-/** How long nobody is asked about while the host is away, so that questions that wait do not each wait for its time limit. */
+/** While the host is down, callers fail at once for so long, instead of each running into its time-out. */
 const awayMs = 5_000
 
 /** Remembers what the host said; questions about one person are asked one after the other, the same question once. */

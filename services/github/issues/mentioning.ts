@@ -7,9 +7,9 @@ import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#dom
 const mostPeople = 10
 /** Comments of one issue that are read to see whether they name the App. */
 const mostRead = 100
-/** Comments of one person that may ask: the latest may be no mention of theirs any more, as somebody else changed it. */
+/** Up to so many comments of one person are read: somebody else may have edited the mention out of the latest. */
 const mostOfPerson = 3
-/** Before the latest that was found, so many of a person are read to find the others. */
+/** How many older comments of a person are read. */
 const mostEarlier = 10
 
 export interface Mentions<Comment> {
@@ -70,7 +70,7 @@ async function readThrough<Comment extends ListedComment>(
       if (one === undefined) continue
       if (left.people === 0 || left.texts === 0) return [...next, ...open.slice(at)]
       left.texts -= 1
-      // Anybody may have written them, to be long to read.
+      // Untrusted text: it may be crafted to be slow to parse.
       await nextTurn()
       if (isMentionedIn(one.body, slug)) {
         found.add(one)

@@ -16,7 +16,7 @@ import { isFault, isHostUnavailable, refusals } from './faults.ts'
 import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'
 import { isElsewhere, isMadeElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
 import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './reading.ts'
-import { issuesMost, readWaiting, resumeTaken, unlessGone } from './waiting.ts'
+import { maxIssues, readWaiting, resumeTaken, unlessGone } from './waiting.ts'
 
 export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
   readonly commands: IssueReadingDeps['commands']
@@ -226,7 +226,7 @@ async function readIssues(
   let isLater = false
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
-      if (count === issuesMost) return 'soon'
+      if (count === maxIssues) return 'soon'
       // The next are read once there is room for those that wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1

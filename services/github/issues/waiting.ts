@@ -20,8 +20,8 @@ import {
 } from './reading.ts'
 
 /** Issues of one project in one round, and of those that are asked for now and then. */
-export const issuesMost = 30
-const passingMost = 3
+export const maxIssues = 30
+const maxPassing = 3
 
 /**
  * Goes on with issues that were taken: all where their owner has room, and some now and then where they have none, or who asked cannot be
@@ -40,7 +40,7 @@ export async function resumeTaken(
   if (memory.isFull && !isFull) for (const { taskId } of taken) memory.askedAt.delete(taskId)
   memory.isFull = isFull
   const due = dueOf(memory, taken, ({ taskId }) => taskId, passingMs)
-  for (const one of due.slice(0, isFull ? passingMost : issuesMost)) {
+  for (const one of due.slice(0, isFull ? maxPassing : maxIssues)) {
     const outcome = await resumeIssue(deps, of, one)
     if (outcome === 'done') continue
     memory.askedAt.set(one.taskId, performance.now())
@@ -80,11 +80,11 @@ export async function readWaiting(
   const others = passed.filter(({ reason }) => !isLimit(reason))
   const due = dueOf(memory, [...unwantedOf(memory, issues), ...others, ...unasked], ({ id }) => id, passingMs)
   let isLater = false
-  for (const one of due.slice(0, passingMost)) {
+  for (const one of due.slice(0, maxPassing)) {
     if ((await readAgain(deps, memory, of, one)) === 'later') isLater = true
     memory.reconsidered.add(one.id)
   }
-  for (const one of limited.slice(0, issuesMost)) {
+  for (const one of limited.slice(0, maxIssues)) {
     const outcome = await readAgain(deps, memory, of, one)
     if (outcome === 'later') isLater = true
     if (outcome === 'waits') break

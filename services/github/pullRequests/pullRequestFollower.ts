@@ -33,14 +33,14 @@ export interface FollowerEngines extends WantedDeps, ReaderDeps {
 export interface FollowerTimes {
   /** From the start to the first reading of all pull requests. */
   readonly firstMs: number
-  /** How often those are read that somebody may be looking at, and how often all are. */
+  /** Poll intervals: for pull requests whose page is open, and for all others. */
   readonly lookedAtMs: number
   readonly allMs: number
   /** Between two requests of one access: what is hinted at meanwhile goes into the second. */
   readonly restMs: number
 }
 
-/** The usual times, where those that somebody looks at are read so often. */
+/** Default times for a given poll interval. */
 export const timesFor = (everyMs: number): FollowerTimes => ({
   firstMs: everyMs,
   lookedAtMs: everyMs,
@@ -225,7 +225,7 @@ async function readLookedAt(
 async function readEverything(follower: Follower): Promise<void> {
   for await (const found of allFollowed(follower.engines)) {
     if (follower.isStopped) return
-    // What finds no place is found by the next round.
+    // If the queue is full, the next poll picks it up.
     if (!queue(follower, found)) return
   }
 }
@@ -324,7 +324,7 @@ const isRefusal = (fault: unknown): boolean =>
     ? fault.kind === 'unauthorized'
     : fault instanceof Fault && fault.code === 'github_not_connected'
 
-/** Whether it is a fault of the access or of our own engines, and not of the one pull request that was read. */
+/** True for faults of the credential or of our engines, as opposed to faults of a single pull request. */
 const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) ||
   fault instanceof EngineUnavailable ||

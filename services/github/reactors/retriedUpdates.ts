@@ -29,7 +29,7 @@ export interface RetryEngines {
   readonly logger: Logger
 }
 
-/** The tokens of a new connection are kept beside the event that tells of it: a moment is left to both. */
+/** Waits briefly: the event of a new connection can arrive before its tokens are stored. */
 const usualTimes: HintTimes = { restMs: 1_000, againMs: 60_000 }
 const mostHinted = 1_000
 const batch = 500

@@ -1,4 +1,4 @@
-/** Who may come in: by login, id and membership; what is kept of an answer, and what a name that changed hands is worth. */
+/** Who may sign in: by login, id and membership; what is kept of an answer, and what a name that changed hands is worth. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'

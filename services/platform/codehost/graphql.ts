@@ -274,7 +274,7 @@ function standingFrom(
   if (!checksReadable || !contexts) return { review, checks: null, checksReadable }
   const all = contexts.nodes ?? []
   const saysOf = (one: (typeof all)[number]): Says => saysState(one?.conclusion ?? one?.state ?? 'PENDING')
-  // What reports as both counts once, unless the status is worse than the run: then it stands beside it.
+  // A context that is both a check run and a status counts once, as the run, unless the status is worse.
   const isSaidByRun = (one: (typeof all)[number]) =>
     one?.context != null &&
     all.some(

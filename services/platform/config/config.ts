@@ -101,7 +101,7 @@ export interface FollowingConfig {
   /** The secret of webhooks, and the one before; `null`: none. */
   readonly webhookSecret: string | null
   readonly webhookSecretBefore: string | null
-  /** How often those are read that somebody looks at. */
+  /** Poll interval for pull requests whose page is open. */
   readonly everyMs: number
   /** How long a review is awaited to be whole. */
   readonly gatherMs: number

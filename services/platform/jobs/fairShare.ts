@@ -22,7 +22,7 @@ export interface FairShare {
   offered(job: Offered, behind: number, now: number): Verdict
   /** What was taken has ended, and its place is free. */
   ended(person: string): void
-  /** Jobs are asked for again after a while in which none were: what was put back did not grow old meanwhile. */
+  /** Polling starts again after a pause: jobs that were put back do not age while it is paused. */
   asksAgain(now: number): void
 }
 

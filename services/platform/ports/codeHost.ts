@@ -67,7 +67,7 @@ export type PullRequestKey =
   | { readonly nodeId: string }
   | { readonly repository: RepositoryName; readonly number: number }
 
-/** How a pull request stands, or why the host does not show it. The one says nothing of the others that were read with it. */
+/** How a pull request stands, or why the host does not show it. Each result is independent of the rest of the batch. */
 export type PullRequestReading =
   | {
       readonly kind: 'read'

@@ -70,8 +70,8 @@ export async function executionWorkspace(
   const { executionId } = fence
   // An agent that waits remembers what was undone.
   if (subject.task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
-  const isAsItShallBe = kind === 'turn' && subject.task.pendingRestore === null
-  const warm = isAsItShallBe ? await warmWorkspaceOf(deps, document) : undefined
+  const canReuseWarm = kind === 'turn' && subject.task.pendingRestore === null
+  const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
   if (warm) {
     const ready = await prepareWarmWorkspace(deps, {
       task: document,

@@ -21,7 +21,7 @@ export async function incompleteOf(root: string, taskId: string): Promise<Incomp
   return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }
 }
 
-/** Removes what a task has of an incomplete workspace but what an eviction kept, and says which that was. Nothing may run in it. */
+/** Removes an incomplete workspace except the home that an eviction kept, and returns that. Precondition: nothing runs in it. */
 export async function removeIncomplete(root: string, taskId: string, path: string): Promise<Incomplete> {
   const incomplete = await incompleteOf(root, taskId)
   const { gone, kept } = incomplete
@@ -59,7 +59,7 @@ export async function madeWhole<T>(
       await close?.()
       await removeIncomplete(root, taskId, path)
     }
-    // Who stops a run does not wait for gigabytes to go: the next run or an eviction removes them.
+    // Stopping a run must not wait for gigabytes to be deleted: the next run or an eviction deletes them.
     if (!signal.aborted)
       await removed().catch((left: unknown) =>
         logger.warn({ err: left, taskId }, 'failed to remove an incomplete workspace'),

@@ -179,7 +179,7 @@ describe.each([
     const check = feedback.getByRole('article', { name: 'Check unit tests failed' })
     await check.getByRole('button', { name: 'Fix it' }).click(within)
     await expect(task.chat.getByText('It is fixed.')).toBeVisible(within)
-    await expect(check.getByText('Of an earlier commit')).toBeVisible(within)
+    await expect(check.getByText('From an earlier commit')).toBeVisible(within)
 
     // An issue with the label becomes a task.
     await link(page, 'Projects').click()

@@ -89,7 +89,7 @@ describe('by the keyboard alone', () => {
     await expect(task.toast('Turn undone')).toBeVisible()
     const second = task.chat.getByRole('article').filter({ hasText: 'The second is written.' })
     await expect(second).toContainText('Undone')
-    await tabTo(page, task.chat.getByRole('button', { name: 'Undo the undo' }))
+    await tabTo(page, task.chat.getByRole('button', { name: 'Redo' }))
     await page.keyboard.press('Enter')
     await expect(second).not.toContainText('Undone')
 

@@ -1,6 +1,6 @@
 /**
- * A workspace names the mirror that it was made on, and another one may be its repository's by now: mirrors were kept by the name alone once,
- * and a repository can be renamed. A new mirror has only what branches and tags reach today; what else the workspace stands on comes along.
+ * Moves a workspace to the mirror of its repository today: the repository may have been renamed since the workspace was made. A new mirror
+ * has only what branches and tags reach today, so the other commits that the workspace is based on are copied into it.
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'

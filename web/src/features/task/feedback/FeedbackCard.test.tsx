@@ -268,7 +268,7 @@ describe('an answer that GitHub did not take', () => {
   test('is given again by a button', async () => {
     const due = { ...failed, answer: 'due' as const, answerRefused: null }
     const server = await open(failed, { [`POST ${card}/answer`]: { feedback: due } })
-    expect(shown().getByText('GitHub took no answer: You may not write here.')).toBeTruthy()
+    expect(shown().getByText("Couldn't reply on GitHub: You may not write here.")).toBeTruthy()
     server.answer({ [`GET ${at}/feedback`]: { feedback: [due], version: 2 } })
     press('Answer again')
     await shown().findByText('The work is published. The answer follows.')

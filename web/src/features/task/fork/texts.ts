@@ -18,8 +18,8 @@ export const texts = {
     title: 'Undo this turn?',
     why: (turns: number) =>
       turns === 1
-        ? 'The files and the conversation go back to what they were before this turn. The turn stays in the history, and you can undo the undo.'
-        : `The files and the conversation go back to what they were before this turn. It and ${turns - 1} later ${turns === 2 ? 'one stay' : 'ones stay'} in the history, and you can undo the undo.`,
+        ? 'The files and the conversation go back to what they were before this turn. The turn stays in the history, and you can bring it back.'
+        : `The files and the conversation go back to what they were before this turn. It and ${turns - 1} later ${turns === 2 ? 'one stay' : 'ones stay'} in the history, and you can bring it back.`,
     loading: 'Comparing the files...',
     notCompared:
       'No runner has the files now, so they cannot be compared. They are restored when the task runs next.',
@@ -28,13 +28,13 @@ export const texts = {
     change: { added: 'comes back', modified: 'changes', deleted: 'is removed' },
     kept: (count: number) =>
       `${count} ${count === 1 ? 'file stays' : 'files stay'} as they are, since git ignores them now.`,
-    leave: 'Keep it',
+    leave: 'Cancel',
     confirm: 'Undo',
     done: 'Turn undone',
     later: 'The files are restored when the task runs next.',
     failed: "Couldn't undo the turn",
     note: 'Turns were undone. They stay in the history, and the agent does not remember them.',
-    back: 'Undo the undo',
-    isBack: 'The undo was undone',
+    back: 'Redo',
+    isBack: 'Restored',
   },
 } as const

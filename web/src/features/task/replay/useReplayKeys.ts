@@ -108,7 +108,7 @@ export function useReplayKeys(session: HistorySession): void {
         return
       }
       if (!isMeant(target)) return
-      // A button does its own with these, and a tab moves to the next.
+      // Buttons handle these keys themselves; tabs use them to move.
       if (target instanceof Element && isOwn(target, event.key)) return
       if (event.key === '?') {
         take(event)
@@ -126,7 +126,7 @@ export function useReplayKeys(session: HistorySession): void {
   }, [session])
 }
 
-/** As the keys are listed. Of a sign that is typed with shift, shift is no part. */
+/** The label in the list of shortcuts. Shift is left out for characters that need it anyway. */
 function nameOf({ key, shiftKey }: KeyboardEvent): string {
   const isSign = key.length === 1 && !/[a-z]/i.test(key)
   return `${shiftKey && !isSign ? 'shift+' : ''}${key.toLowerCase()}`
