@@ -1,7 +1,6 @@
 /** The dialog of a deletion; a toast then offers back what was deleted for a while. */
 import { useNavigate } from 'react-router-dom'
-import { Button } from '../../ui/form/Button.tsx'
-import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import type { Deletion } from './deletions.ts'
 import { useDelete } from './useDelete.ts'
 
@@ -31,23 +30,17 @@ export function DeleteDialog({ kind, id, words, open, onClose }: DeleteQuestionP
     void navigate(pagesAfter[kind])
   }
   return (
-    <Dialog
+    <ConfirmDialog
       open={open}
       onClose={onClose}
       title={words.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {words.keep}
-          </Button>
-          <Button kind="danger-filled" onClick={onConfirm}>
-            {words.confirm}
-          </Button>
-        </>
-      }
+      leave={words.keep}
+      confirm={words.confirm}
+      isDangerous
+      onConfirm={onConfirm}
     >
       <p>{words.question}</p>
       <p className="mt-2">{words.goes}</p>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

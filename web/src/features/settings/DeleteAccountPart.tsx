@@ -5,7 +5,7 @@ import type { User } from '#domain/api/auth.schema.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { Button } from '../../ui/form/Button.tsx'
-import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { notifiedFailure } from '../notifications/notifications.ts'
@@ -58,27 +58,17 @@ function Question({ user, open, onClose }: QuestionProps) {
     dispatch(sessionEnded('logout'))
   }
   return (
-    <Dialog
+    <ConfirmDialog
       open={open}
       onClose={close}
       title={texts.title}
-      actions={
-        <>
-          <Button data-safe onClick={close}>
-            {texts.keep}
-          </Button>
-          <Button
-            kind="danger-filled"
-            type="submit"
-            form={form}
-            busy={isLoading}
-            busyLabel={texts.deleting}
-            disabled={typed.trim() !== word}
-          >
-            {texts.delete}
-          </Button>
-        </>
-      }
+      leave={texts.keep}
+      confirm={texts.delete}
+      isDangerous
+      onConfirm={{ form }}
+      busy={isLoading}
+      busyLabel={texts.deleting}
+      disabled={typed.trim() !== word}
     >
       <p>{texts.lead}</p>
       <ul className="my-2 list-disc space-y-1 pl-5">
@@ -97,6 +87,6 @@ function Question({ user, open, onClose }: QuestionProps) {
           onChange={(event) => setTyped(event.target.value)}
         />
       </form>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -6,7 +6,7 @@ import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { age } from '../../ui/text/clock.ts'
 import { Button } from '../../ui/form/Button.tsx'
-import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../ui/status/Loading.tsx'
@@ -119,22 +119,18 @@ function Question({ count, open, onClose }: QuestionProps) {
     dispatch(sessionEnded('logout'))
   }
   return (
-    <Dialog
+    <ConfirmDialog
       open={open}
       onClose={onClose}
       title={texts.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {texts.cancel}
-          </Button>
-          <Button kind="danger-filled" busy={isLoading} busyLabel={texts.ending} onClick={() => void onEnd()}>
-            {texts.everywhere}
-          </Button>
-        </>
-      }
+      leave={texts.cancel}
+      confirm={texts.everywhere}
+      isDangerous
+      busy={isLoading}
+      busyLabel={texts.ending}
+      onConfirm={() => void onEnd()}
     >
       {texts.lead(count)}
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -6,7 +6,7 @@ import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { age } from '../../../ui/text/clock.ts'
-import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { useNow } from '../../../ui/hooks.ts'
@@ -62,28 +62,19 @@ function SecretRow({
         {texts.secrets.changed(age(updatedAt, now))}
       </span>
       <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setAsking(true)} />
-      <Dialog
+      <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
         title={texts.secrets.removeTitle(name)}
-        actions={
-          <>
-            <Button data-safe onClick={() => setAsking(false)}>
-              {texts.secrets.keep}
-            </Button>
-            <Button
-              kind="danger-filled"
-              busy={isLoading}
-              busyLabel={texts.secrets.removing}
-              onClick={() => void onConfirm()}
-            >
-              {texts.secrets.remove}
-            </Button>
-          </>
-        }
+        leave={texts.secrets.keep}
+        confirm={texts.secrets.remove}
+        isDangerous
+        busy={isLoading}
+        busyLabel={texts.secrets.removing}
+        onConfirm={() => void onConfirm()}
       >
         {texts.secrets.removeWhy}
-      </Dialog>
+      </ConfirmDialog>
     </li>
   )
 }

@@ -5,9 +5,8 @@ import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { newId } from '../../../api/newId.ts'
 import { tooLong } from '../../../ui/form/lengthLimit.ts'
-import { Button } from '../../../ui/form/Button.tsx'
 import { AreaField } from '../../../ui/form/Field.tsx'
-import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { ModelPicker } from '../../agents/ModelPicker.tsx'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
@@ -47,25 +46,15 @@ export function AddRunDialog({
     onClose()
   }
   return (
-    <Dialog
+    <ConfirmDialog
       open
       onClose={onClose}
       title={words.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {words.leave}
-          </Button>
-          <Button
-            kind="primary"
-            busy={isLoading}
-            disabled={message.trim() === '' || tooLong(message, limits.descriptionLength) !== undefined}
-            onClick={() => void start()}
-          >
-            {words.confirm}
-          </Button>
-        </>
-      }
+      leave={words.leave}
+      confirm={words.confirm}
+      busy={isLoading}
+      disabled={message.trim() === '' || tooLong(message, limits.descriptionLength) !== undefined}
+      onConfirm={() => void start()}
     >
       <p>{words.why}</p>
       <div className="mt-4 grid gap-4 text-text">
@@ -90,6 +79,6 @@ export function AddRunDialog({
         />
         <p className="-mt-2.5 text-meta text-muted">{words.messageHelp}</p>
       </div>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -4,7 +4,7 @@ import { useDispatch } from 'react-redux'
 import { isBranchGone, isWorkspaceGone } from '#domain/api/cleanUp.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
-import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { notifiedFailure } from '../../notifications/notifications.ts'
 import { taskLoaded } from '../taskSlice.ts'
 import { useCleanUpTaskMutation } from './feedbackApi.ts'
@@ -53,20 +53,14 @@ export function CleanUp({ task }: { readonly task: Task }) {
           {outcome === undefined ? words.action : words.again}
         </Button>
       )}
-      <Dialog
+      <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
         title={words.title}
-        actions={
-          <>
-            <Button data-safe onClick={() => setAsking(false)}>
-              {words.keep}
-            </Button>
-            <Button kind="danger-filled" onClick={() => void onConfirm()}>
-              {words.action}
-            </Button>
-          </>
-        }
+        leave={words.keep}
+        confirm={words.action}
+        isDangerous
+        onConfirm={() => void onConfirm()}
       >
         <p>{words.goes}</p>
         <ul className="mt-2 list-disc pl-5 wrap-anywhere">
@@ -79,7 +73,7 @@ export function CleanUp({ task }: { readonly task: Task }) {
           </li>
         </ul>
         <p className="mt-2">{words.stays[ended]}</p>
-      </Dialog>
+      </ConfirmDialog>
     </section>
   )
 }

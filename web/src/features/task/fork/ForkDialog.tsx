@@ -7,8 +7,7 @@ import type { AgentName } from '#domain/agents.ts'
 import { newId } from '../../../api/newId.ts'
 import { AreaField, Field } from '../../../ui/form/Field.tsx'
 import { tooLong } from '../../../ui/form/lengthLimit.ts'
-import { Button } from '../../../ui/form/Button.tsx'
-import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
@@ -31,27 +30,15 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
   const [agent, setAgent] = useState(ofTurn)
   const { create, creating } = useFork(onClose)
   return (
-    <Dialog
+    <ConfirmDialog
       open
       onClose={onClose}
       title={texts.fork.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {texts.fork.leave}
-          </Button>
-          <Button
-            kind="primary"
-            busy={creating}
-            disabled={
-              (tooLong(message, limits.descriptionLength) ?? tooLong(title, longestTitle)) !== undefined
-            }
-            onClick={() => create({ taskId, executionId, message, title: title.trim(), agent })}
-          >
-            {texts.fork.confirm}
-          </Button>
-        </>
-      }
+      leave={texts.fork.leave}
+      confirm={texts.fork.confirm}
+      busy={creating}
+      disabled={(tooLong(message, limits.descriptionLength) ?? tooLong(title, longestTitle)) !== undefined}
+      onConfirm={() => create({ taskId, executionId, message, title: title.trim(), agent })}
     >
       <p>{texts.fork.why}</p>
       <div className="mt-4 grid gap-4 text-text">
@@ -74,7 +61,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
         {agent !== ofTurn && <p className="text-meta text-muted">{texts.fork.transcript}</p>}
         <p className="text-meta text-muted">{texts.fork.ignored}</p>
       </div>
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 

@@ -3,8 +3,7 @@ import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { previewUndo } from '#domain/api/fork.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
-import { Button } from '../../../ui/form/Button.tsx'
-import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { useUndoPreviewQuery, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 import { useUndo } from './useUndo.ts'
@@ -22,25 +21,16 @@ export function UndoDialog({ taskId, executionId, onClose, onUndone }: UndoDialo
     if (await undo(turn)) onClose()
   }
   return (
-    <Dialog
+    <ConfirmDialog
       open
       onClose={onClose}
       title={texts.undo.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {texts.undo.leave}
-          </Button>
-          <Button
-            kind="danger-filled"
-            busy={undoing}
-            disabled={data === undefined}
-            onClick={() => void confirm()}
-          >
-            {texts.undo.confirm}
-          </Button>
-        </>
-      }
+      leave={texts.undo.leave}
+      confirm={texts.undo.confirm}
+      isDangerous
+      busy={undoing}
+      disabled={data === undefined}
+      onConfirm={() => void confirm()}
     >
       <p>{texts.undo.why(Math.max(1, data?.undone.length ?? 1))}</p>
       <div className="mt-3 text-ui text-text" role="status">
@@ -52,7 +42,7 @@ export function UndoDialog({ taskId, executionId, onClose, onUndone }: UndoDialo
         {data === undefined && error === undefined && texts.undo.loading}
         {data !== undefined && <ChangedFiles preview={data} />}
       </div>
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 
