@@ -30,6 +30,8 @@ test('a task is deleted after a question, and comes back by Undo', async () => {
   const question = within(await screen.findByRole('dialog', { name: 'Delete Task' }))
   expect(question.getByText('Are you sure you want to delete this task?')).toBeTruthy()
   fireEvent.click(question.getByRole('button', { name: 'Delete Task' }))
+  // Pointed at, it stays however long the next page takes.
+  fireEvent.pointerEnter(await toast().findByRole('listitem'))
   await screen.findByRole('link', { name: 'Task 2' })
   expect(row('Task 1')).toBeNull()
   fireEvent.click(await toast().findByRole('button', { name: 'Undo' }))
