@@ -43,11 +43,13 @@ interface TurnHistory {
   readonly root: string | null
   /** The branch's commit at the end of the last turn. */
   readonly head: string | null
+  /** What that commit is here. */
+  readonly published: string | null
 }
 
 /**
  * One commit a turn, each on the one before, so that blame can walk them; `null` where there is no turn. Where the branch has other commits than
- * at the end of the turn before, a commit of its files stands between: lines that no turn before had are its own, and so of nobody here. The real
+ * at the end of the turn before, a commit of its files stands between: lines that turn did not have are its own, and so of nobody here. The real
  * commits are not walked, since there a turn's lines would be of the commit that published them. Throws `GitFault`.
  */
 async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | null> {
@@ -62,18 +64,40 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
   const turnOf = new Map<string, string>()
   let tip = root
   let head = root
+  let published = root
   for (const { turn, work } of turns) {
     const itsHead = await commitOf(git, gitDir, `${work}^`)
     const others =
-      itsHead === null || itsHead === head ? null : await commitLike(request, itsHead, [tip], othersNote)
+      itsHead === null || itsHead === head
+        ? null
+        : await othersCommit(request, itsHead, { tip, head, published })
     tip = await commitLike(request, work, [tip, others], turn)
     turnOf.set(tip, turn)
     head = itsHead
+    published = others ?? published
   }
-  return tip === null ? null : { tip, turnOf, root, head }
+  return tip === null ? null : { tip, turnOf, root, head, published }
 }
 
 const othersNote = 'others'
+
+/**
+ * The files of the branch's commit after the turns. A branch that was rewritten can bring back what a turn has taken out of it since: that is looked
+ * for in what was published, by way of what others had made of it. Of a branch that only grew all that the turns lack is new.
+ */
+async function othersCommit(
+  request: ProvenanceRequest,
+  now: string,
+  { tip, head, published }: Pick<TurnHistory, 'head' | 'published'> & { readonly tip: string | null },
+): Promise<string> {
+  const { git, privateGitDir: gitDir } = request
+  const hasGrown = head === null || (await mergeBaseOf(git, gitDir, head, now)) === head
+  if (hasGrown) return commitLike(request, now, [tip], othersNote)
+  // The last commit is ours on theirs, or theirs where nothing of ours was left to commit.
+  const before = await commitOf(git, gitDir, `${now}^`)
+  const theirs = before === null ? null : await commitLike(request, before, [published], othersNote)
+  return commitLike(request, now, [tip, theirs, published], othersNote)
+}
 
 /** A commit of the same files on other parents; the same one each time. */
 async function commitLike(
@@ -91,10 +115,10 @@ async function commitLike(
  * The files as they are until the next turn. Publishing brings in what others pushed, and then all of the files are in the branch's commit.
  * Throws `GitFault`.
  */
-async function tipNow(request: ProvenanceRequest, { tip, head }: TurnHistory): Promise<string> {
+async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise<string> {
   const { git, privateGitDir: gitDir, isUndone } = request
   const now = await commitOf(git, gitDir, 'HEAD')
-  return isUndone || now === null || now === head ? tip : commitLike(request, now, [tip], othersNote)
+  return isUndone || now === null || now === history.head ? history.tip : othersCommit(request, now, history)
 }
 
 /** A file as it is until the next turn. */

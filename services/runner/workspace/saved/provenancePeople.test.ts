@@ -2,7 +2,8 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeProvenanceScene, type ProvenanceScene } from '../../../../tests/runner/provenanceScene.ts'
-import { writeIn } from '../../../../tests/runner/workspaceScene.ts'
+import { testGit, writeIn } from '../../../../tests/runner/workspaceScene.ts'
+import { gitText } from '../git/git.ts'
 
 const rows = (count: number, changed: Readonly<Record<number, string>> = {}, word = 'row') =>
   Array.from({ length: count }, (_, index) => `${changed[index + 1] ?? `${word} ${index + 1}`}\n`).join('')
@@ -125,6 +126,78 @@ test('recorder H6: a file that a person renames and changes keeps the turns of i
   await at.endTurn('three')
   expect(await at.told('v.txt')).toEqual(['1-2 one', '3-3 unknown', '4-8 one', '9-9 three', '10-30 one'])
   expect(await at.told('w.txt')).toEqual([])
+})
+
+describe('recorder H6: what a rewritten branch brings back is of who wrote it', () => {
+  const toldNowAndLater = async (path: string) => {
+    const now = await at.told(path)
+    await write('other.txt', 'other\n')
+    await at.endTurn('later')
+    return [now, await at.told(path)]
+  }
+  const twice = (lines: readonly string[]) => [lines, lines]
+  beforeEach(() => at.squashOntoMain())
+
+  test('a file that a turn renamed meanwhile', async () => {
+    await rename(join(at.workspace.dir, 'w.txt'), join(at.workspace.dir, 'v.txt'))
+    await at.endTurn('two')
+    expect(await noted(await published())).toEqual(['v.txt 1-30 one'])
+    expect(await at.told('v.txt')).toEqual(['1-30 one'])
+    expect(await toldNowAndLater('w.txt')).toEqual(twice(['1-30 one']))
+  })
+
+  test('a file that the person renamed and changed', async () => {
+    await push({ 'w.txt': null, 'v.txt': rows(30, { 3: 'by a person' }) })
+    await rm(join(at.workspace.dir, 'w.txt'))
+    await write('w2.txt', 'two\n')
+    await at.endTurn('two')
+    await published()
+    expect(await toldNowAndLater('v.txt')).toEqual(twice(['1-2 one', '3-3 unknown', '4-30 one']))
+  })
+
+  test('a line that a turn took out meanwhile', async () => {
+    await write('README.md', readme)
+    await at.endTurn('two')
+    await published()
+    expect(await toldNowAndLater('README.md')).toEqual(twice(['1-12 unknown', '13-13 one']))
+  })
+})
+
+describe('recorder H6: a person’s lines that are like those that a turn has taken out', () => {
+  const block = (name: string) =>
+    `function ${name}() {\n  if (here) {\n    return null\n  }\n  return here\n}\n`
+  const end = '// The end.\n'
+  let head: string
+  const otherWork = async (turn: string) => {
+    await write('other.txt', `${turn}\n`)
+    await at.endTurn(turn)
+    await published()
+  }
+  beforeEach(async () => {
+    await write('code.ts', block('first') + block('second') + end)
+    await at.endTurn('two')
+    head = await published()
+  })
+
+  test('are theirs', async () => {
+    await write('code.ts', block('first') + end)
+    await at.endTurn('three')
+    await published()
+    await push({ 'code.ts': block('first') + end + block('theirs') })
+    await otherWork('four')
+    expect(await at.told('code.ts')).toEqual(['1-7 two', '8-13 unknown'])
+  })
+
+  test('are theirs on a branch whose last commit they replaced', async () => {
+    await otherWork('three')
+    const args = ['update-ref', `refs/heads/${at.workspace.branch}`, head]
+    await gitText(testGit, { gitDir: at.scene.remote, args })
+    await push({ 'code.ts': block('first') + block('second') + end + block('theirs') })
+    await write('code.ts', block('first') + end)
+    await at.endTurn('four')
+    await published()
+    expect(await at.told('code.ts')).toEqual(['1-7 two', '8-13 unknown'])
+  })
 })
 
 test('recorder M8: of a renamed file the path at the time of writing is known', async () => {
