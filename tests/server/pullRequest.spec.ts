@@ -10,7 +10,6 @@ import { getSeals } from '#domain/api/history.schema.ts'
 import { createPullRequest, executeTask, getPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import { TraceRecord } from '#domain/provenance/agentTrace.schema.ts'
-import { gitAiRef } from '#domain/provenance/gitAiNote.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { note } from '../report/notes.ts'
 import { runProduct } from '../product.ts'
@@ -23,17 +22,23 @@ let scene: Scene
 let taskId = ''
 let branch = ''
 beforeAll(async () => {
-  scene = await openScene([
-    {
-      when: /Say goodbye/,
-      turns: [
-        { tools: [bash('echo Goodbye. >> README.md; echo 1 > new.txt')] },
-        { text: 'The README says goodbye now.' },
-      ],
-    },
-    { when: /And in German/, turns: [{ tools: [bash('echo 2 >> new.txt')] }, { text: 'Auch auf Deutsch.' }] },
-    { when: /Once more/, turns: [{ tools: [bash('echo ours > src/greet.js')] }, { text: 'Once more.' }] },
-  ])
+  scene = await openScene(
+    [
+      {
+        when: /Say goodbye/,
+        turns: [
+          { tools: [bash('echo Goodbye. >> README.md; echo 1 > new.txt')] },
+          { text: 'The README says goodbye now.' },
+        ],
+      },
+      {
+        when: /And in German/,
+        turns: [{ tools: [bash('echo 2 >> new.txt')] }, { text: 'Auch auf Deutsch.' }],
+      },
+      { when: /Once more/, turns: [{ tools: [bash('echo ours > src/greet.js')] }, { text: 'Once more.' }] },
+    ],
+    { env: { ORIGIN_NOTES: '1' } },
+  )
   const task = await scene.ada.task(scene.projectId, 'Say goodbye\nin the README')
   taskId = task.id
   const ended = await scene.ada.taskOnce(taskId, hasEnded)
@@ -74,7 +79,6 @@ const linesIn = async (commit: string): Promise<readonly string[]> => {
     JSON.parse(await gitDone(bare, ['notes', `--ref=${agentTraceRef}`, 'show', sha])),
   )
   expect(vcs?.revision).toBe(sha)
-  expect(await gitDone(bare, ['notes', `--ref=${gitAiRef}`, 'show', sha])).toContain('authorship/3.0.0')
   return files.map(({ path, conversations }) => {
     expect(conversations).toMatchObject([
       {

@@ -39,7 +39,7 @@ test('nothing needs to be set', () => {
     metricsPort: null,
     otlpEndpoint: null,
     genAiTraces: false,
-    originNotes: true,
+    originNotes: false,
     commitSigner: null,
     logLevel: 'warn',
     unused: [],
@@ -60,7 +60,7 @@ test('what is set is taken, without the space around it; what is set to nothing 
 
 test('traces follow the conventions for generative AI only where that is said', () => {
   expect(readConfig({ OTEL_GENAI: '1' }).genAiTraces).toBe(true)
-  expect(readConfig({ ORIGIN_NOTES: '0' }).originNotes).toBe(false)
+  expect(readConfig({ ORIGIN_NOTES: '1' }).originNotes).toBe(true)
   expect(readConfig({ OTEL_GENAI: '0' }).genAiTraces).toBe(false)
   expect(faultsOf({ OTEL_GENAI: 'yes' })).toEqual(['OTEL_GENAI: is 1 or 0.'])
 })

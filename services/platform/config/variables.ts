@@ -268,8 +268,8 @@ export const variables = {
     'a witness of c2sp.org/tlog-witness that cosigns every seal; without it there is none',
   ],
   ORIGIN_NOTES: [
-    onOrOff.default(true),
-    '0: no git notes are pushed beside commits that say which turn wrote which lines (1)',
+    onOrOff.default(false),
+    '1: git notes are pushed beside commits that say which turn wrote which lines, as Agent Trace (0)',
   ],
   COMMIT_SIGNING_KEY: [
     sshKey.optional(),

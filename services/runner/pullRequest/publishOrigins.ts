@@ -1,10 +1,9 @@
-/** Publishes beside the commits of a task which turn wrote which of their lines, as git notes in formats that other tools read. */
-import { createHash, randomUUID } from 'node:crypto'
+/** Publishes beside the commits of a task which turn wrote which of their lines, as git notes in a format that other tools read. */
+import { randomUUID } from 'node:crypto'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
-import { agentTraceRef, traceRecordOf } from '#domain/provenance/agentTrace.ts'
-import { gitAiNoteOf, gitAiRef } from '#domain/provenance/gitAiNote.ts'
+import { traceRecordOf } from '#domain/provenance/agentTrace.ts'
 import type { CommitOrigins, OriginTurn } from '#domain/provenance/lineOrigins.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { chatView } from '#domain/views/chat.ts'
@@ -54,7 +53,7 @@ export async function publishOrigins(
     const turns = await countingSnapshots(deps, state, workspace)
     const { privateGitDir, startCommit } = workspace
     for (const commit of await commitsOf(request, state.taskId, headCommit)) {
-      if (await hasNote(request, agentTraceRef, commit)) continue
+      if (await hasNote(request, commit)) continue
       const found = await linesAddedBy({ git: deps.git, privateGitDir, startCommit, turns }, commit)
       const named = new Set(found.files.flatMap(({ lines }) => lines.map(({ executionId }) => executionId)))
       const origins = { ...found, commit, turns: await turnsNamed(deps, state, named) }
@@ -86,15 +85,8 @@ async function commitsOf(
 
 async function writeNotes(request: NotesRequest, origins: CommitOrigins, at: Date): Promise<void> {
   const { commit } = origins
-  const gitAi = gitAiNoteOf(origins, sha256)
-  if (gitAi !== null) await addNote(request, gitAiRef, { commit, text: gitAi })
   const trace = traceRecordOf(origins, { id: randomUUID(), at: at.toISOString() })
-  // The last one: where it is, the commit is done.
-  await addNote(request, agentTraceRef, { commit, text: `${JSON.stringify(trace)}\n` })
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  await addNote(request, { commit, text: `${JSON.stringify(trace)}\n` })
 }
 
 /** What a note says of the turns that wrote lines. */

@@ -25,34 +25,37 @@ let scene: Scene
 let taskId = ''
 let branch = ''
 beforeAll(async () => {
-  scene = await openScene([
-    {
-      when: /Write rows/,
-      turns: [
-        {
-          tools: [
-            write('w.txt', rows()),
-            write('f.txt', 'kept\nmore\n'),
-            write('h.txt', 'one\ntwo\nthree\n'),
-          ],
-        },
-        { tools: [bash('mv h.txt i.txt; sed -i s/two/second/ i.txt; echo Goodbye. >> README.md')] },
-        { text: 'Written.' },
-      ],
-    },
-    {
-      when: /Change rows/,
-      turns: [
-        { tools: [edit('w.txt', 'row 10\n', 'ten\n')] },
-        { tools: [edit('w.txt', 'row 25\n', 'twenty-five\n')] },
-        { text: 'Changed.' },
-      ],
-    },
-    {
-      when: /Rename/,
-      turns: [{ tools: [bash('mv f.txt g.txt')] }, { text: 'Renamed.' }],
-    },
-  ])
+  scene = await openScene(
+    [
+      {
+        when: /Write rows/,
+        turns: [
+          {
+            tools: [
+              write('w.txt', rows()),
+              write('f.txt', 'kept\nmore\n'),
+              write('h.txt', 'one\ntwo\nthree\n'),
+            ],
+          },
+          { tools: [bash('mv h.txt i.txt; sed -i s/two/second/ i.txt; echo Goodbye. >> README.md')] },
+          { text: 'Written.' },
+        ],
+      },
+      {
+        when: /Change rows/,
+        turns: [
+          { tools: [edit('w.txt', 'row 10\n', 'ten\n')] },
+          { tools: [edit('w.txt', 'row 25\n', 'twenty-five\n')] },
+          { text: 'Changed.' },
+        ],
+      },
+      {
+        when: /Rename/,
+        turns: [{ tools: [bash('mv f.txt g.txt')] }, { text: 'Renamed.' }],
+      },
+    ],
+    { env: { ORIGIN_NOTES: '1' } },
+  )
   const task = await scene.ada.task(scene.projectId, 'Write rows')
   taskId = task.id
   branch = (await scene.ada.taskOnce(taskId, hasEnded)).workingBranch ?? ''

@@ -6,7 +6,6 @@ import Ajv2020 from 'ajv/dist/2020.js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { agentTraceRef, traceRecordOf } from '#domain/provenance/agentTrace.ts'
 import { TraceRecord } from '#domain/provenance/agentTrace.schema.ts'
-import { gitAiNoteOf, gitAiRef } from '#domain/provenance/gitAiNote.ts'
 import type { OriginTurn } from '#domain/provenance/lineOrigins.ts'
 import { startGitServer, type TestGitServer } from '../../../../tests/runner/gitServer.ts'
 import {
@@ -125,17 +124,15 @@ function turnNamed(executionId: string, kind: OriginTurn['kind'] = 'turn'): read
   return [executionId, { ...known, provider: 'anthropic', ...urls }]
 }
 
-async function writeBoth(commit: string): Promise<{ readonly trace: TraceRecord; readonly gitAi: string }> {
+async function writeNote(commit: string): Promise<TraceRecord> {
   const origins = {
     ...(await added(commit)),
     commit,
     turns: new Map([turnNamed('first'), turnNamed('second')]),
   }
   const trace = traceRecordOf(origins, head)
-  const gitAi = gitAiNoteOf(origins, sha256) ?? ''
-  await addNote(request(), agentTraceRef, { commit, text: JSON.stringify(trace) })
-  await addNote(request(), gitAiRef, { commit, text: gitAi })
-  return { trace, gitAi }
+  await addNote(request(), { commit, text: JSON.stringify(trace) })
+  return trace
 }
 
 const atHost = (...args: string[]) => gitText(testGit, { gitDir: scene.remote, args })
@@ -211,7 +208,7 @@ describe('the notes of a commit', () => {
     await turn('second', { 'a.txt': `${base}first\nsecond\n` })
     await writeIn(workspace.dir, 'z.txt', 'z\n')
     const commit = await push()
-    const { trace, gitAi } = await writeBoth(commit)
+    const trace = await writeNote(commit)
     expect(isTraceRecord(trace) ? [] : isTraceRecord.errors).toEqual([])
     expect(TraceRecord.parse(trace)).toEqual(trace)
     expect(trace.vcs).toEqual({ type: 'git', revision: commit })
@@ -226,36 +223,12 @@ describe('the notes of a commit', () => {
     expect(trace.files.find(({ path }) => path === 'z.txt')?.conversations[0]?.contributor).toEqual({
       type: 'unknown',
     })
-    const session = `s_${sha256(`claude:${testTaskId}/claude-opus-5`).slice(0, 14)}`
-    const [attested = '', metadata = ''] = gitAi.split('\n---\n')
-    // What the format cannot say is left out of it: names with quotation marks or line breaks.
-    expect(attested.split('\n')).toEqual([
-      '"---"',
-      `  ${session}::t_${sha256('first').slice(0, 14)} 1`,
-      'a.txt',
-      `  ${session}::t_${sha256('first').slice(0, 14)} 4`,
-      `  ${session}::t_${sha256('second').slice(0, 14)} 5`,
-      '"sp ace.txt"',
-      `  ${session}::t_${sha256('first').slice(0, 14)} 1`,
-    ])
-    expect(JSON.parse(metadata)).toEqual({
-      schema_version: 'authorship/3.0.0',
-      base_commit_sha: commit,
-      prompts: {},
-      sessions: {
-        [session]: {
-          agent_id: { tool: 'claude', id: `${testTaskId}/claude-opus-5`, model: 'claude-opus-5' },
-          custom_attributes: { url: page },
-        },
-      },
-    })
   })
 
   test('say nothing of whose a command’s lines are', async () => {
     await turn('first', { 'b.txt': 'b\n' })
     const commit = await push()
     const origins = { ...(await added(commit)), commit, turns: new Map([turnNamed('first', 'command')]) }
-    expect(gitAiNoteOf(origins, sha256)).toBeNull()
     const trace = traceRecordOf(origins, head)
     expect(isTraceRecord(trace)).toBe(true)
     expect(trace.files[0]?.conversations[0]).toMatchObject({
@@ -280,13 +253,12 @@ describe('the notes of a commit', () => {
     )
     await turn('first', { 'b.txt': 'b\n' })
     const commit = await push()
-    const { trace, gitAi } = await writeBoth(commit)
+    const trace = await writeNote(commit)
     // Not fetched before: the host is ahead.
     expect(await pushNotes(request())).toBeNull()
     expect(JSON.parse(await noteAtHost(agentTraceRef, commit))).toEqual(trace)
-    expect(await noteAtHost(gitAiRef, commit)).toBe(gitAi.trimEnd())
     expect(await noteAtHost(agentTraceRef, others)).toBe('of another tool')
-    expect(await atHost('log', '--format=%an <%ae>', gitAiRef)).toBe('Flightdeck <noreply@localhost>')
+    expect(await atHost('log', '-1', '--format=%an <%ae>', agentTraceRef)).toBe('Flightdeck <noreply@localhost>')
     const asked = server.authorizations.length
     expect(await pushNotes(request())).toBeNull()
     expect(server.authorizations).toHaveLength(asked)
@@ -295,13 +267,15 @@ describe('the notes of a commit', () => {
   test('are known again in a workspace that was made anew, and a note that is at the host stays', async () => {
     await turn('first', { 'b.txt': 'b\n' })
     const commit = await push()
-    await writeBoth(commit)
+    await writeNote(commit)
     await pushNotes(request())
-    for (const ref of [agentTraceRef, gitAiRef])
-      await gitOrThrow(testGit, { gitDir: workspace.privateGitDir, args: ['update-ref', '-d', ref] })
-    expect(await hasNote(request(), agentTraceRef, commit)).toBe(false)
+    await gitOrThrow(testGit, {
+      gitDir: workspace.privateGitDir,
+      args: ['update-ref', '-d', agentTraceRef],
+    })
+    expect(await hasNote(request(), commit)).toBe(false)
     expect(await fetchNotes(request())).toBeNull()
-    expect(await hasNote(request(), agentTraceRef, commit)).toBe(true)
+    expect(await hasNote(request(), commit)).toBe(true)
     await atHost(
       '-c',
       'user.name=O',
@@ -315,7 +289,7 @@ describe('the notes of a commit', () => {
       'amended',
       commit,
     )
-    await addNote(request(), agentTraceRef, { commit, text: 'ours' })
+    await addNote(request(), { commit, text: 'ours' })
     expect(await pushNotes(request())).toBeNull()
     expect(await noteAtHost(agentTraceRef, commit)).toBe('amended')
   })
@@ -323,7 +297,7 @@ describe('the notes of a commit', () => {
   test('that a host refuses, or cannot be asked for, are told in a sentence and pushed the next time', async () => {
     await turn('first', { 'b.txt': 'b\n' })
     const commit = await push()
-    await writeBoth(commit)
+    await writeNote(commit)
     await atHost('config', 'receive.hideRefs', 'refs/notes')
     expect(await pushNotes(request())).toMatch(
       /^the code host did not take the notes: .*deny updating a hidden ref/,
@@ -334,7 +308,7 @@ describe('the notes of a commit', () => {
     expect(await pushNotes(request())).toMatch(/^the code host did not take the notes: /)
     server = await startGitServer(scene.root)
     expect(await pushNotes(request())).toBeNull()
-    expect(await hasNote(request(), agentTraceRef, commit)).toBe(true)
+    expect(await hasNote(request(), commit)).toBe(true)
     expect(await noteAtHost(agentTraceRef, commit)).toContain('"0.1.0"')
   })
 })

@@ -1,6 +1,5 @@
 /** Git notes beside the commits of a task, and their way to the code host. Notes of others that are there stay. */
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
-import { gitAiRef } from '#domain/provenance/gitAiNote.ts'
 import {
   authorizationConfig,
   commitOf,
@@ -13,9 +12,6 @@ import {
 } from '../git/git.ts'
 import { sameIdentity } from '../saved/bundle.ts'
 import type { Workspace } from '../workspace.ts'
-
-const noteRefs = [agentTraceRef, gitAiRef] as const
-export type NoteRef = (typeof noteRefs)[number]
 
 export interface NotesRequest {
   /** Git on the host: `hostGit`. */
@@ -33,24 +29,23 @@ const usualTimeoutMs = 30_000
 const mostPushes = 4
 
 /** The host's notes as we last knew them. */
-const hostRef = (ref: string): string => ref.replace('refs/notes/', 'refs/notes/host/')
+const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
 
 /** Takes over the notes that the host has. A sentence where it cannot be asked. Throws `GitFault`. */
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
   // A pattern, since a ref that is not there would be a fault.
-  const refs = noteRefs.map((ref) => `+${ref}*:${hostRef(ref)}*`)
+  const refs = [`+${agentTraceRef}*:${hostRef}*`]
   const fetched = await fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs)
   if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
-  for (const ref of noteRefs)
-    if ((await commitOf(git, gitDir, hostRef(ref))) !== null)
-      // Where both have a note for a commit, what others can already read stays.
-      await gitOrThrow(git, {
-        gitDir,
-        args: ['notes', `--ref=${ref}`, 'merge', '--quiet', '--strategy=theirs', hostRef(ref)],
-        env: noteIdentity,
-      })
+  if ((await commitOf(git, gitDir, hostRef)) !== null)
+    // Where both have a note for a commit, what others can already read stays.
+    await gitOrThrow(git, {
+      gitDir,
+      args: ['notes', `--ref=${agentTraceRef}`, 'merge', '--quiet', '--strategy=theirs', hostRef],
+      env: noteIdentity,
+    })
   return null
 }
 
@@ -59,25 +54,20 @@ const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMA
 const noteIdentity = { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL }
 
 /** Whether a commit has a note that we know of. */
-export async function hasNote(
-  { git, workspace }: NotesRequest,
-  ref: NoteRef,
-  commit: string,
-): Promise<boolean> {
+export async function hasNote({ git, workspace }: NotesRequest, commit: string): Promise<boolean> {
   const gitDir = workspace.privateGitDir
-  return endedWell(await git({ gitDir, args: ['notes', `--ref=${ref}`, 'list', commit] }))
+  return endedWell(await git({ gitDir, args: ['notes', `--ref=${agentTraceRef}`, 'list', commit] }))
 }
 
 /** Throws `GitFault`. */
 export async function addNote(
   { git, workspace }: NotesRequest,
-  ref: NoteRef,
   { commit, text }: { readonly commit: string; readonly text: string },
 ): Promise<void> {
   const gitDir = workspace.privateGitDir
   const blob = await gitText(git, { gitDir, args: ['hash-object', '-w', '--stdin'], input: text })
   // By its name, so that git takes the text as it is.
-  const args = ['notes', `--ref=${ref}`, 'add', '-f', '-C', blob, commit]
+  const args = ['notes', `--ref=${agentTraceRef}`, 'add', '-f', '-C', blob, commit]
   await gitOrThrow(git, { gitDir, args, env: noteIdentity })
 }
 
@@ -96,23 +86,17 @@ async function pushOnce(
 ): Promise<{ readonly message: string; readonly isBehind: boolean } | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
-  const news: { readonly ref: NoteRef; readonly commit: string }[] = []
-  for (const ref of noteRefs) {
-    const commit = await commitOf(git, gitDir, ref)
-    if (commit !== null && commit !== (await commitOf(git, gitDir, hostRef(ref)))) news.push({ ref, commit })
-  }
-  if (news.length === 0) return null
-  const refs = news.map(({ ref, commit }) => `${commit}:${ref}`)
+  const commit = await commitOf(git, gitDir, agentTraceRef)
+  if (commit === null || commit === (await commitOf(git, gitDir, hostRef))) return null
   const pushed = await git({
     gitDir,
-    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, ...refs],
+    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, `${commit}:${agentTraceRef}`],
     secretConfig: authorizationConfig(url, authorization),
     timeoutMs,
     signal,
   })
   if (endedWell(pushed)) {
-    for (const { ref, commit } of news)
-      await gitOrThrow(git, { gitDir, args: ['update-ref', hostRef(ref), commit] })
+    await gitOrThrow(git, { gitDir, args: ['update-ref', hostRef, commit] })
     return null
   }
   const answer = /^!\t[^\t]*\t(\[[a-z ]+\] ?\(?.*?\)?)$/m.exec(pushed.stdout.toString('utf8'))?.[1]
