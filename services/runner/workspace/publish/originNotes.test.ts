@@ -258,7 +258,9 @@ describe('the notes of a commit', () => {
     expect(await pushNotes(request())).toBeNull()
     expect(JSON.parse(await noteAtHost(agentTraceRef, commit))).toEqual(trace)
     expect(await noteAtHost(agentTraceRef, others)).toBe('of another tool')
-    expect(await atHost('log', '-1', '--format=%an <%ae>', agentTraceRef)).toBe('Flightdeck <noreply@localhost>')
+    expect(await atHost('log', '-1', '--format=%an <%ae>', agentTraceRef)).toBe(
+      'Flightdeck <noreply@localhost>',
+    )
     const asked = server.authorizations.length
     expect(await pushNotes(request())).toBeNull()
     expect(server.authorizations).toHaveLength(asked)
