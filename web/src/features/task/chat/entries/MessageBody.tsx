@@ -3,7 +3,7 @@
  * person writes is shown as it is written, unless there is a block of code in it.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
-import { loadMarkdown } from '../markdown/loadMarkdown.ts'
+import { loadedMarkdown, loadMarkdown } from '../markdown/loadMarkdown.ts'
 import type { MarkdownProps } from '../markdown/Markdown.tsx'
 import { SearchContext } from '../searchMarks.ts'
 import { texts } from '../texts.ts'
@@ -90,6 +90,8 @@ function hasCode(text: string): boolean {
 
 /** Markdown; until its chunk is there, the text as it is written. */
 export function MarkdownText({ text, growing = false }: MarkdownProps) {
+  const Loaded = loadedMarkdown()?.Markdown
+  if (Loaded) return <Loaded text={text} growing={growing} />
   return (
     <Suspense fallback={<PlainText text={text} />}>
       <Markdown text={text} growing={growing} />
