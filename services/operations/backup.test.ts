@@ -184,7 +184,7 @@ describe('a backup', () => {
     release?.()
     expect(await refusal(backup(at('other'), false, workOn('nothing')))).toMatch(/no data folder/)
     const shared = workOn('data', { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
-    expect(await refusal(backup(at('other'), false, shared))).toMatch(/operating\.md/)
+    expect(await refusal(backup(at('other'), false, shared))).toMatch(/operating\/backup\.md/)
     expect(await readdir(folder)).not.toContain('other')
   })
 

@@ -214,7 +214,7 @@ function onlyEmbedded<Work extends BackupWork>(work: Work): Work {
   const { eventStore, mongo } = work.config.engines
   if (eventStore === null && mongo === null) return work
   throw new BackupRefused(
-    'The log or the stores are engines of their own: docs/operating.md says how these are backed up.',
+    'The log or the stores are engines of their own: docs/operating/backup.md says how these are backed up.',
   )
 }
 

@@ -75,7 +75,7 @@ describe('the table of findings in docs/audit-bundle.md', () => {
 describe('the table of docs/contract-review.md', () => {
   test('names for each finding a test that is there', () => {
     const rows = rowsOf(textOf('docs/contract-review.md'))
-    expect(rows.length).toBeGreaterThan(50)
+    expect(rows.length).toBeGreaterThan(45)
     const lines = rows.map(({ line }) => line)
     expect(faultsOf(lines, rows, titlesOf)).toEqual([])
     expect(rows.filter(({ by }) => 'open' in by)).toEqual([])

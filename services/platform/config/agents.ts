@@ -29,7 +29,7 @@ function helpOf(name: string, { program, variables }: AgentConfiguration): Reado
   return {
     [key]: isBrokered
       ? `API key of \`${name}\`; the key broker keeps it out of the sandbox`
-      : `API key of \`${name}\`; it is passed into the sandbox that the agent runs in`,
+      : `API key of \`${name}\`; it is passed into the sandbox, where everything that runs can read it`,
     ...(isBrokered && {
       [baseUrl.name]: `where the key broker reaches the model of \`${name}\` (${baseUrl.initial})`,
     }),

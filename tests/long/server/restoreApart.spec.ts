@@ -1,4 +1,4 @@
-/** What docs/operating.md says of backup and restore on shared engines, done step by step, and the services on what was put back. */
+/** What docs/operating/backup.md says of backup and restore on shared engines, done step by step, and the services on what was put back. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MongoClient, type Document } from 'mongodb'
