@@ -19,7 +19,7 @@ const { images } = known
 /** Certificates of authorities that this machine trusts: npm inside a build must trust the same ones as outside. */
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
-/** What is there already is kept, but for the product, which is built anew from the present sources. */
+/** What is there already is kept, but for the product, which is built again from the present sources. */
 export async function buildImages() {
   await step(images.node, baseImage)
   await step(images.nats, natsImage)

@@ -33,7 +33,7 @@ export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 /**
  * `app` is `null` where there is none. `installations` is `null` where the person's access is not that of an App: their own rights are all
  * there is then. `installation_id` is what a browser came back with from the code host: 422 `install_callback` unless the person has it.
- * What the code host said counts for some minutes, or until it tells of a change; with it, and with `refresh`, it is asked anew.
+ * What the code host said counts for some minutes, or until it tells of a change; with it, and with `refresh`, it is asked again.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',

@@ -158,9 +158,9 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
 function updateTask(state: LiveTask, command: CommandOf<'UpdateTask'>): Decision<TaskEvent> {
   const title = command.title ?? state.title
   const description = command.description ?? state.description
-  const isSaidAnew = title !== state.title || description !== state.description
+  const isChanged = title !== state.title || description !== state.description
   return [
-    ...(isSaidAnew ? [TaskUpdated.of({}, { title, description })] : []),
+    ...(isChanged ? [TaskUpdated.of({}, { title, description })] : []),
     ...(command.model === undefined
       ? []
       : modelChosen(state, { ...command.model, agent: command.model.agent ?? state.agent })),

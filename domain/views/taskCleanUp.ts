@@ -15,7 +15,7 @@ export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork
   const before = task.cleaning ?? noCleanUp
   const cleaning = withCleanUp(before, event)
   const isLate = event.type === 'TaskCleanedUp' && event.data.requestId !== before.request
-  // What begins anew has all its work in the merge.
+  // What starts again has all its work in the merge.
   const later = laterWork && (isLate || !startsAnew(cleaning)) ? { laterWork } : {}
   if (event.type !== 'TaskCleanedUp' || isLate) return { ...others, ...later, cleaning }
   const { branch, workspace } = event.data

@@ -66,8 +66,8 @@ async function requireAgentOf(
   if (!(await commands.hasTakenEffect(task, stream, commandId))) requireAgent(agent, services)
 }
 
-/** What a new task is to have. */
-interface Wish {
+/** What a new task is created with. */
+interface NewTask {
   readonly taskId: string
   readonly ownerId: string
   readonly projectId: string
@@ -76,13 +76,13 @@ interface Wish {
 }
 
 /** Throws when the task's first run is known to fail. An existing task is not checked: a repeated request gets the first answer. */
-export async function requireStartable(wish: Wish, services: KnowingHost): Promise<void> {
-  const { state } = await services.commands.load(task, taskStream(wish.taskId))
+export async function requireStartable(newTask: NewTask, services: KnowingHost): Promise<void> {
+  const { state } = await services.commands.load(task, taskStream(newTask.taskId))
   if (state.kind !== 'none') return
-  requireAgent(wish.agent, services)
-  const project = await services.documents.get(projectsView, wish.projectId)
-  if (project && (await isWithout(project, wish, services))) {
-    const sentence = `The repository has no branch ${wish.branch}. Choose one that exists, or push it first.`
+  requireAgent(newTask.agent, services)
+  const project = await services.documents.get(projectsView, newTask.projectId)
+  if (project && (await isWithout(project, newTask, services))) {
+    const sentence = `The repository has no branch ${newTask.branch}. Choose one that exists, or push it first.`
     throw new Fault('invalid_input', sentence, 'branch')
   }
 }
@@ -100,7 +100,7 @@ interface Host {
 /** Whether the code host says that the repository has no such branch; `false` also when it does not answer within two seconds. */
 export async function isWithout(
   project: OfProject,
-  { branch, ownerId }: Pick<Wish, 'branch' | 'ownerId'>,
+  { branch, ownerId }: Pick<NewTask, 'branch' | 'ownerId'>,
   { access, codeHost }: Host,
 ): Promise<boolean> {
   // The usual case, and the branch may be pushed later: it is not worth waiting for the host.

@@ -313,7 +313,7 @@ async function completeFile(
   if (missing.length > 1)
     logger.warn(
       { missing: missing.length },
-      'seals were missing in the file of seals, and are written anew from the log: was the file removed, cut or replaced?',
+      'seals were missing in the file of seals, and are rewritten from the log: was the file removed, cut or replaced?',
     )
   await file.append(missing.map((seal) => outsideSeal(logIdentity.logId, seal)))
 }

@@ -52,7 +52,7 @@ test('begins the next epoch of a log that was put back, above any that the read 
   const { logId } = await openLog(engines)
   const { readStore } = engines
   const told = (epoch: number) => [
-    `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
+    `Log ${logId} goes on in epoch ${epoch}: read models are rebuilt at the next start, and what is open is queued from the log.`,
   ]
   expect(await operate(['restored'])).toEqual(told(2))
   await changeCatalog(readStore, (catalog) => ({ ...catalog, log: { logId, epoch: 5 } }))

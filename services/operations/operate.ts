@@ -1,4 +1,4 @@
-/** What an operator does beside the running product: sees the jobs and the streams that were set aside, queues or takes up one again, checks the log, has read models made anew. */
+/** What an operator does beside the running product: sees the jobs and the streams that were set aside, queues or takes up one again, checks the log, has read models rebuilt. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
@@ -125,7 +125,7 @@ async function restored({ readStore, ...operating }: Operating): Promise<Answer>
   const { logId, epoch } = await restoreLog(operating, log?.epoch)
   return {
     lines: [
-      `Log ${logId} goes on in epoch ${epoch}: read models are made anew at the next start, and what is open is queued from the log.`,
+      `Log ${logId} goes on in epoch ${epoch}: read models are rebuilt at the next start, and what is open is queued from the log.`,
     ],
   }
 }
@@ -141,7 +141,7 @@ export interface Beside {
   readonly progress: Operating['progress']
 }
 
-/** `rebuild` has all read models made anew, or the one that is named; other words are for `operationOf`. Throws `UnknownWords`. */
+/** `rebuild` has all read models rebuilt, or the one that is named; other words are for `operationOf`. Throws `UnknownWords`. */
 export function operationBeside(
   [subject, name, ...rest]: readonly string[],
   silentMs = usualSilentMs,

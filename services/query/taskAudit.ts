@@ -35,7 +35,7 @@ export interface AuditSources {
   readonly logIdentity: LogIdentity
 }
 
-export interface AuditWish {
+export interface AuditRequest {
   readonly taskId: string
   /** A deleted task is shown without content. */
   readonly isDeleted: boolean
@@ -55,7 +55,7 @@ const page = 250
  */
 export async function taskAudit(
   sources: AuditSources,
-  { taskId, isDeleted, withheld: wanted, sizes }: AuditWish,
+  { taskId, isDeleted, withheld: wanted, sizes }: AuditRequest,
 ): Promise<AsyncGenerator<string>> {
   const { vault, logIdentity, blobs } = sources
   // Until its key is destroyed, what a deleted task said would still open.

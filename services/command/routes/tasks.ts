@@ -99,11 +99,14 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-type Wish = Person & Pick<Asked<typeof createTask>, 'body' | 'commandId'>
+type CreateTaskRequest = Person & Pick<Asked<typeof createTask>, 'body' | 'commandId'>
 
-const taskIdOf = ({ id }: Wish['body'], commandId: string) => id ?? uuidv5('task', commandId)
+const taskIdOf = ({ id }: CreateTaskRequest['body'], commandId: string) => id ?? uuidv5('task', commandId)
 
-async function inOwnProject({ body, user }: Wish, { commands }: CommandServices): Promise<object> {
+async function inOwnProject(
+  { body, user }: CreateTaskRequest,
+  { commands }: CommandServices,
+): Promise<object> {
   const { state } = await commands.load(project, projectStream(body.projectId))
   if (state.kind !== 'project' || state.ownerId !== user.id) {
     throw new Fault('not_found', 'There is no such project.', 'projectId')
@@ -111,10 +114,13 @@ async function inOwnProject({ body, user }: Wish, { commands }: CommandServices)
   return {}
 }
 
-async function startable({ body, user, commandId }: Wish, services: CommandServices): Promise<object> {
+async function startable(
+  { body, user, commandId }: CreateTaskRequest,
+  services: CommandServices,
+): Promise<object> {
   const { projectId, branch, agent } = body
-  const wish = { taskId: taskIdOf(body, commandId), ownerId: user.id, projectId, branch, agent }
-  await requireStartable(wish, services)
+  const newTask = { taskId: taskIdOf(body, commandId), ownerId: user.id, projectId, branch, agent }
+  await requireStartable(newTask, services)
   return {}
 }
 
@@ -133,7 +139,7 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
   route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
     const { taskId, branch, agent, codexModel = null } = body
     const { state } = await services.commands.load(task, taskStream(taskId))
-    // A task that is there by now needs none of it, whosoever it is.
+    // A task that is there by now needs none of it, whoever owns it.
     if (state.kind !== 'none') return { success: true as const }
     const asked = { taskId, ownerId: user.id, projectId: params.projectId, branch, agent, model: codexModel }
     await services.rpc.ask('prepare', asked, begunWithinMs)

@@ -95,13 +95,18 @@ async function enter(flow: SignInFlow, context: Context, state: OAuthState | und
   await admit(flow, context, await shownBy(flow, context, state), state ?? {})
 }
 
-/** Whose account it shall be, if it is no sign-in, and what comes back with the token. */
-interface Wish {
+/** Which account is connected, where this is not a sign-in; and the nonce that is returned with the token. */
+interface SignInRequest {
   readonly link?: Linking | undefined
   readonly nonce?: string | undefined
 }
 
-async function admit(flow: SignInFlow, context: Context, shown: Shown, { link, nonce }: Wish): Promise<void> {
+async function admit(
+  flow: SignInFlow,
+  context: Context,
+  shown: Shown,
+  { link, nonce }: SignInRequest,
+): Promise<void> {
   const known = accounts(flow.options, servicesFor(flow, context))
   if (link !== undefined) {
     await known.link(shown, link)
@@ -117,7 +122,7 @@ async function withOwnToken(
   flow: SignInFlow,
   context: Context,
   accessToken: string,
-  wish: Wish,
+  request: SignInRequest,
 ): Promise<void> {
   const { codeHost } = flow.services
   const tokens = { accessToken, expiresAt: null, refreshToken: null, refreshExpiresAt: null }
@@ -125,7 +130,7 @@ async function withOwnToken(
     const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
     throw new SignInFailed(refused ? 'github' : 'server', fault)
   })
-  await admit(flow, context, { tokens, account }, wish)
+  await admit(flow, context, { tokens, account }, request)
 }
 
 /**
@@ -267,7 +272,7 @@ export function linkRoutes(
 /** The client's page on which an account is connected. */
 const settings = '/settings?tab=github'
 
-/** What the client may begin a sign-in with: a nonce that is returned with the token, and the wish to choose another account. */
+/** What the client may begin a sign-in with: a nonce that is returned with the token, and whether the person chooses another account. */
 const StartQuery = z.object({
   nonce: z
     .string()

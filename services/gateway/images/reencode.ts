@@ -1,5 +1,5 @@
 /**
- * An image that somebody sent, read whole and written anew: what is kept is pixels in one of four formats, upright, without metadata and
+ * An image that somebody sent, read whole and rewritten: what is kept is pixels in one of four formats, upright, without metadata and
  * without anything that was hidden in or behind the file.
  */
 import type { Sharp, SharpOptions } from 'sharp'

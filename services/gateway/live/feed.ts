@@ -174,7 +174,7 @@ async function sendBatch(feed: FeedState, events: readonly LogRecord[]): Promise
   }
 }
 
-/** A task's record was found to be damaged, or was repaired: its viewers read it anew, and its owner's lists show its status. */
+/** A task's record was found to be damaged, or was repaired: its viewers read it again, and its owner's lists show its status. */
 async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
   const { kind, id: taskId } = { id: '', ...parseStream(stream) }
   if (kind !== 'task' && kind !== 'terminal') return
@@ -346,7 +346,7 @@ async function replay(
 ): Promise<Joined> {
   const { taskId, viewer, task, last, state } = joining
   const missed = await missedEvents(feed.log, taskId, last, feed.reached).catch((fault: unknown) => {
-    // The client reads the history anew, as far as it is readable.
+    // The client reads the history again, as far as it is readable.
     if (fault instanceof UnreadableEvent) return undefined
     throw fault
   })

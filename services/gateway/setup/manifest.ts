@@ -6,13 +6,13 @@ import { otherSignInRoutes } from '#domain/api/auth.ts'
 import { webhookPath } from '#domain/api/server.ts'
 import { setupRoutes } from '#domain/api/setup.ts'
 
-type Wish = Pick<
+type AppOptions = Pick<
   BodyOf<typeof beginSetup>,
   'name' | 'publicUrl' | 'hooks' | 'isPublic' | 'workflows' | 'members'
 >
 
 /** The App as it is asked for. Its addresses come from what was confirmed, never from a request's headers. */
-export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, members }: Wish) {
+export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, members }: AppOptions) {
   const { origin } = new URL(publicUrl)
   const at = (path: string): string => `${origin}${path}`
   const callback = at(`/api${otherSignInRoutes.gitHubCallback.path}`)

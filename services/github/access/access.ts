@@ -37,7 +37,7 @@ export interface InstallationAccess extends Tokens {
   readonly own: OwnAccess
   /** What is to be used now: asked before each reading, as the queue may have been long. */
   again(): Promise<ReadAccess>
-  /** The host refused it: what is known of the installation and its tokens is asked for anew, at most every five minutes. */
+  /** The host refused it: what is known of the installation and its tokens is asked for again, at most every five minutes. */
   refused(): void
 }
 

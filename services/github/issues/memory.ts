@@ -13,7 +13,7 @@ interface Unasked {
 
 /** What is remembered of a project. It may be forgotten: more is read again then. */
 export interface Memory {
-  /** Under which rule: another begins anew. */
+  /** Under which rule: another rule starts with an empty memory. */
   readonly rule: string
   /** Up to which change issues were read. ISO 8601. */
   since: string
@@ -47,7 +47,7 @@ const seenMost = 500
 /** All that are asked for now and then: one that is forgotten would have its turn before the others. */
 const askedMost = issueLimits.passed + 2 * issueLimits.waiting
 
-/** That of a project; anew where its rule was changed. */
+/** That of a project; an empty one where its rule was changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
   const now = JSON.stringify([issues.rule, issues.since])
   const before = projects.get(projectId)

@@ -76,7 +76,7 @@ const isExpected = (fault: unknown): boolean =>
   fault instanceof CodeHostFault ||
   (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
 
-/** Has the project say why its issues cannot be read: at once, or where that may pass after some times. A limit begins anew by itself. */
+/** Has the project say why its issues cannot be read: at once, or where that may pass after some times. A rate limit resets by itself. */
 async function noteUnread(
   { commands, logger }: RoundDeps,
   { failures }: Memories,

@@ -242,7 +242,7 @@ function nextCursor(link: string | undefined): string | null {
   return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null
 }
 
-/** Signs as the App, and keeps its installations' tokens; made anew when the App is another one. `undefined` without a key. */
+/** Signs as the App, and keeps its installations' tokens; recreated when the App is another one. `undefined` without a key. */
 function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | undefined {
   let made: { readonly appId: string; readonly privateKey: string; readonly auth: Auth } | undefined
   return ({ appId, privateKey }) => {

@@ -52,7 +52,7 @@ export interface Requests {
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
-  /** When it begins anew, in ms since the epoch. */
+  /** When it resets, in ms since the epoch. */
   readonly resetsAt: number
 }
 
@@ -405,7 +405,7 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
 }
 
 /**
- * How long the host asks us to wait, in ms and a day at most: by `retry-after`, or until the limit begins anew once all of it is used.
+ * How long the host asks us to wait, in ms and a day at most: by `retry-after`, or until the limit resets once all of it is used.
  */
 export function retryAfterMs(
   headers: Readonly<Record<string, unknown>>,

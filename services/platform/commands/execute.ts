@@ -170,7 +170,7 @@ async function catchUp<State, Command, E extends DomainEvent>(
     const events = await on.log.read(stream, snapshot.head.revision + 1, readBatch)
     const [first] = events
     if (first && first.meta.prev !== snapshot.head.hash) {
-      // The snapshot may be of a log that was restored to an earlier state since: the next read begins anew.
+      // The snapshot may be of a log that was restored to an earlier state since: the next read starts from the beginning.
       on.snapshots.delete(stream)
       throw new UnreadableEvent(first, 'broken_chain')
     }

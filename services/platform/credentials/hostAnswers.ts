@@ -8,10 +8,10 @@ import type { InstallationRequest } from '#platform/ports/codeHostApp.ts'
 export interface HostAnswers<Answer extends object> {
   /**
    * What is kept under this name, or else what `read` answers: those who ask at once share one reading, and a fault is not kept. With
-   * `again` it is read anew, unless that was begun some seconds ago or is still under way.
+   * `again` it is read again, unless that was begun some seconds ago or is still under way.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
-  /** The next who asks has it read anew, unless another answer is kept or read by now. */
+  /** The next who asks has it read again, unless another answer is kept or read by now. */
   forget(name: string, answer: Answer): void
 }
 
@@ -29,7 +29,7 @@ interface Kept<Answer> {
   countsMs: number
 }
 
-/** Answers of one kind, in memory, for as long as the bus is there. `soonestMs`: between two readings that somebody wants anew. */
+/** Answers of one kind, in memory, for as long as the bus is there. `soonestMs`: between two readings that somebody asked for. */
 export function hostAnswers<Answer extends object>({
   bus,
   clock,

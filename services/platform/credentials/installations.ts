@@ -30,7 +30,7 @@ export interface Installations {
   /** All of them; empty without a key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
   /**
-   * A token for work on the repository. With `fresh` it is made anew, after one that is kept was refused. Throws `app_key_refused` where the
+   * A token for work on the repository. With `fresh` a new one is made, after one that is kept was refused. Throws `app_key_refused` where the
    * host refuses the App's key, as no person's token may stand in for it, and CodeHostFault where the host cannot be asked.
    */
   tokenFor(
@@ -40,12 +40,12 @@ export interface Installations {
   ): Promise<RepositoryToken>
   /**
    * A token that reads all that the installation has, once it has been seen that the repository is among it: for reads by ids alone, as a
-   * name may lead to another repository. With `fresh` both are asked for anew, after one that is kept was refused.
+   * name may lead to another repository. With `fresh` both are asked for again, after one that is kept was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
   /** Whether the host refuses the App's key, as far as is known; it is asked where that is long ago. Never throws. */
   isKeyRefused(): Promise<boolean>
-  /** What is known is asked for anew. */
+  /** What is known is asked for again. */
   forget(): void
   close(): void
 }

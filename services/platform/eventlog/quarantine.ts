@@ -132,7 +132,7 @@ function shownOf(record: LogRecord): string {
 }
 
 /**
- * Takes the stream up again when all of it can be read and is what was recorded: its documents are made anew, by whoever projects. The first line is what came
+ * Takes the stream up again when all of it can be read and is what was recorded: its documents are rebuilt, by whoever projects. The first line is what came
  * of it; `ok` is false when it is as it was.
  */
 export async function releaseFlawed(

@@ -78,7 +78,7 @@ async function obtain(
       const lease = await ask(leases, (leases) => leases.findOne({ _id: name }))
       const now = performance.now()
       if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-      // Its own: an answer was lost on the way. It is taken anew, so that what is still on the way for the old term does nothing.
+      // Its own: an answer was lost on the way. It is taken again, so that what is still on the way for the old term does nothing.
       const isFree =
         !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
       const taken = isFree ? await take(leases, name, me, lease) : undefined

@@ -1,7 +1,7 @@
 /**
  * Checks a stored log against its format, `docs/log-format.md`: each stream's chain, what a task's two streams say of each other, and
  * what was sealed against its commitment, and the whole of it against its seals. Without a seal, a change whose every hash was
- * computed anew goes unseen.
+ * recomputed goes unseen.
  */
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
@@ -59,7 +59,7 @@ const sentences: Readonly<Record<Wrong, string>> = {
   facts: 'does not have the facts of its kind',
   key_missing: 'has content whose key is missing. It was not erased: that leaves a mark',
   content_unreadable:
-    'has content that does not open with its key, and hashes that fit it: the key was replaced, or all of these were written anew',
+    'has content that does not open with its key, and hashes that fit it: the key was replaced, or all of these were rewritten',
   blob_missing: 'names a blob that is not there',
   blob_changed: 'names a blob that was changed',
   commitment: 'has content that is not the one it was committed to',

@@ -81,7 +81,7 @@ const mostNamed = 5
 const notWhole = 'There are too many changes to show. Shortened diffs are marked.'
 
 const notKept =
-  'The changes of this task are damaged or no longer kept, so they cannot be shown. The next turn or command records them anew.'
+  'The changes of this task are damaged or no longer kept, so they cannot be shown. The next turn or command records them again.'
 
 async function gitDiff(
   task: TaskDocument,

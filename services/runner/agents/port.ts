@@ -20,7 +20,7 @@ export type AgentEvent =
   | { readonly type: 'text_delta'; readonly messageKey: string; readonly text: string }
   /** The whole of a text; `cut` when it broke off. Each key that had a delta has one of these, sooner or later. */
   | { readonly type: 'text'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
-  /** A text that broke off is written anew under its key, from its beginning. */
+  /** A text that broke off is rewritten under its key, from its beginning. */
   | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }

@@ -144,20 +144,21 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Exe
       return { ...ready, session }
     }
     // By the code host as it is now: a branch that stands is where work goes on.
-    const isAnew = task.cleanUp.work === 'merged' && !ready.isOnPushedBranch
-    if (isAnew && task.pendingRestore === null) {
+    const startsFresh = task.cleanUp.work === 'merged' && !ready.isOnPushedBranch
+    if (startsFresh && task.pendingRestore === null) {
       const whose = await restoreSession(deps, task, ready.workspace)
       await booting.stderr.write(`${merged}\n`)
       return { ...ready, session: whose === null ? null : session }
     }
     const work = await restoreSavedWork(deps, task, ready.workspace)
-    if (task.pendingRestore !== null) return await restoredAnew(deps, { task, ready, work, session, discard })
+    if (task.pendingRestore !== null)
+      return await restoredAgain(deps, { task, ready, work, session, discard })
     await booting.stderr.write(`${work.kind === 'restored' ? restored : lost}\n`)
     if (work.kind === 'restored') return { ...ready, session: work.session === null ? null : session }
     if (work.kind === 'nothing_saved') return { ...ready, session: null }
     deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
-    const anew = await remake()
-    return anew.kind === 'failed' ? anew : { ...anew, session: null }
+    const remade = await remake()
+    return remade.kind === 'failed' ? remade : { ...remade, session: null }
   } finally {
     await booting.end()
   }
@@ -177,7 +178,7 @@ async function restoreExisting(
 }
 
 /** A new workspace into which the snapshot was restored that a fork or an undo wants. The files of another moment would not be what was asked for. */
-async function restoredAnew(
+async function restoredAgain(
   deps: Deps,
   {
     task,
@@ -193,7 +194,7 @@ async function restoredAnew(
     readonly discard: () => Promise<void>
   },
 ): Promise<ExecutionWorkspace | Failed> {
-  if (work.kind === 'spoiled') {
+  if (work.kind === 'unusable') {
     await discard()
     return failed('restore_failed', work.why)
   }

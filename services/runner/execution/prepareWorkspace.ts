@@ -237,7 +237,7 @@ export async function workspaceFor(
   { task, user }: WorkspaceOf,
   making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
 ): Promise<Prepared | Failed> {
-  // What was left of one is made anew: it must not take the room for that.
+  // What was left of one is recreated: it must not take the room for that.
   await removeIncomplete(deps.root, task.id, deps.path)
   const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
   if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)

@@ -89,7 +89,7 @@ async function asPerson(
   return { repository, access, installed: { id, owner: repository.owner, installation: undefined } }
 }
 
-/** Prepared anew for each run. Whether the person may still do it is asked before anything is fetched. The code host's refusal is thrown. */
+/** Prepared for each run. Whether the person may still do it is asked before anything is fetched. The code host's refusal is thrown. */
 export async function reachRepository(deps: Deps, task: Task): Promise<Reached | Failed> {
   const reached = await reachAsPerson(deps, task)
   return reached.kind === 'failed' ? reached : { kind: 'reached', ...(await withApp(deps, reached)) }

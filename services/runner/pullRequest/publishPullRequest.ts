@@ -113,7 +113,7 @@ async function hasBase({ git }: Pick<Deps, 'git'>, workspace: Workspace): Promis
 
 const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
-/** The task's workspace; one that is gone is made anew, with the work that was saved. */
+/** The task's workspace; one that is gone is recreated, with the work that was saved. */
 async function workspaceToPublish(
   deps: Deps,
   { state, task, user, signal }: Publication,

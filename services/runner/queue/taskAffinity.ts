@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 
-/** A runner that restarts finds its tasks again. Others wait this long for it before they begin one of its tasks anew. */
+/** A runner that restarts finds its tasks again. Others wait this long for it before they begin one of its tasks again. */
 const restartMs = 30_000
 /** After a run that failed a person tries again and waits. */
 const retryMs = 3_000
@@ -23,7 +23,7 @@ export function runnerIdIn(root: string): string {
 
 /**
  * Who should do what is next for a task. `here`: this runner, which ran it last or is the first. `elsewhere`: another runner, which is there or
- * may come back. `gone`: this one, anew, since that other is gone.
+ * may come back. `gone`: this one again, since that other is gone.
  */
 export function affinityOf(
   { lastRunnerId, phase }: Pick<LiveTask, 'lastRunnerId' | 'phase'>,

@@ -85,7 +85,7 @@ export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>)
     presence.running.add(id)
     const renewal = renewLease(delivery, stop)
     try {
-      await runDelivery(options, delivery, { stop, isForgotten: decision.kind === 'begin_anew' }, run)
+      await runDelivery(options, delivery, { stop, isForgotten: decision.kind === 'begin_again' }, run)
     } finally {
       clearInterval(renewal)
       remove()
@@ -98,7 +98,7 @@ export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>)
 type Decision =
   | { readonly kind: 'begin' }
   /** Another runner had the task last, and is gone: what this one has of it is outdated. */
-  | { readonly kind: 'begin_anew' }
+  | { readonly kind: 'begin_again' }
   | { readonly kind: 'later'; readonly afterMs: number }
 
 /**
@@ -120,7 +120,7 @@ async function decide<Deps extends QueueDeps>(
     case 'elsewhere':
       return { kind: 'later', afterMs: Math.min(passOnMs * attempt, askAgainMs) }
     case 'gone':
-      return runs.has(taskId) ? { kind: 'later', afterMs: askAgainMs } : { kind: 'begin_anew' }
+      return runs.has(taskId) ? { kind: 'later', afterMs: askAgainMs } : { kind: 'begin_again' }
   }
 }
 

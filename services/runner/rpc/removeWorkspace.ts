@@ -56,7 +56,7 @@ export async function removeOwnWorkspace(
   const { root, path, locks, commands, prewarm } = deps
   if (runnerId !== deps.runnerId || !isTaskFolderName(taskId)) return undefined
   const removed = await locks.holdIfFree(taskId, async (): Promise<Removal> => {
-    // Read under the lock: a run that begins from now on waits for it, and makes its workspace anew.
+    // Read under the lock: a run that begins from now on waits for it, and recreates its workspace.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || 'execution' in state.phase || state.pullRequestRequest !== null)
       return { outcome: 'in_use' }

@@ -60,7 +60,7 @@ export type PrepareResult =
   | { readonly kind: 'too_large'; readonly message: string }
 
 /**
- * Makes the task's workspace, or finds the existing one: asking again is free. An incomplete one is made anew. A working branch that the host
+ * Makes the task's workspace, or finds the existing one: asking again is free. An incomplete one is recreated. A working branch that the host
  * already has is continued where it stands. Throws `GitFault` and what the file system throws.
  */
 export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {

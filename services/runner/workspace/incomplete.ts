@@ -31,7 +31,7 @@ export async function removeIncomplete(root: string, taskId: string, path: strin
   return incomplete
 }
 
-/** Removes a workspace that is to be made anew, all of it but the home of an evicted one that is not complete again. Nothing may run in it. */
+/** Removes a workspace that is to be recreated, all of it but the home of an evicted one that is not complete again. Nothing may run in it. */
 export async function discardWorkspace(root: string, taskId: string, path: string): Promise<void> {
   if (await hasWorkspace(root, taskId)) await removeWorkspace(root, taskId, path)
   else await removeIncomplete(root, taskId, path)

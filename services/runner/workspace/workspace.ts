@@ -154,7 +154,7 @@ async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefi
   const written = await readFile(join(task, 'ready.json'), 'utf8').catch(unlessMissing)
   if (written === undefined) return undefined
   const marker = Marker.safeParse(parseJson(written))
-  // What is there may be somebody's only copy: it is neither used nor made anew.
+  // What is there may be somebody's only copy: it is neither used nor recreated.
   if (!marker.success) throw new Error('ready.json of the workspace is damaged, or of a newer version')
   return marker.data
 }

@@ -49,7 +49,7 @@ export function useDraft(
 }
 
 function keepDraft(drafts: Drafts, place: string, text: string): void {
-  // Read anew: another tab may have written meanwhile.
+  // Read again: another tab may have written meanwhile.
   const { [place]: _before, ...others } = recall(drafts)
   const all = Object.entries(text === '' ? others : { ...others, [place]: text })
   remember(drafts, Object.fromEntries(all.slice(-draftsKept)))

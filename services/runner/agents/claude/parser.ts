@@ -111,7 +111,7 @@ function breakOff(state: State): AgentEvent[] {
   return broken.map(({ kind, messageKey, text }) => ({ type: kind, messageKey, text, cut: true }))
 }
 
-/** The block that broke off and is written anew now; `undefined` when there is none of this kind. */
+/** The block that broke off and is rewritten now; `undefined` when there is none of this kind. */
 function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
   const taken = state.retried.find((block) => block.kind === kind)
   state.retried = state.retried.filter((block) => block !== taken)

@@ -11,7 +11,7 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface MessageTexts {
   /** Adds to a text. */
   write(messageKey: string, text: string): Promise<void>
-  /** The text broke off, and what is written of it next begins it anew. */
+  /** The text broke off, and what is written of it next starts it from its beginning. */
   restart(messageKey: string): Promise<void>
   /** The text is whole; resolves with the id of its message once every piece is recorded. */
   finish(messageKey: string): Promise<string>

@@ -80,8 +80,8 @@ async function savedSession(
 export type RestoredWork =
   /** `session`: the agent whose session was restored as well. */
   | { readonly kind: 'restored'; readonly session: AgentName | null }
-  /** The workspace must be made anew. */
-  | { readonly kind: 'spoiled'; readonly why: string }
+  /** The workspace must be recreated. */
+  | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'nothing_saved' }
 
 /**
@@ -117,7 +117,7 @@ export async function restoreSavedWork(
   const bundle = await unlessDamaged(blobs.get(scopeOf(taskId), saved.bundle))
   if (!bundle) return { kind: 'nothing_saved' }
   const restored = await restoreWork({ git, path, workspace, bundle })
-  if (restored.kind !== 'restored') return { kind: 'spoiled', why: restored.message }
+  if (restored.kind !== 'restored') return { kind: 'unusable', why: restored.message }
   return { kind: 'restored', session: await restoreSession(deps, { saved, origin }, workspace) }
 }
 

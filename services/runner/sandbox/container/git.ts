@@ -33,7 +33,7 @@ interface Taking {
 interface GitContainer {
   /** Fails when it takes no calls. */
   readonly taking: Promise<Taking>
-  /** What it was made for: a workspace that was made anew lies at the same paths. */
+  /** What it was made for: a workspace that was recreated lies at the same paths. */
   readonly fingerprint: string
   calls: number
   idle: NodeJS.Timeout | undefined

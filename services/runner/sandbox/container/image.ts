@@ -27,7 +27,7 @@ export interface ImageRequest {
   readonly progress: (line: string) => void
 }
 
-/** By its content: an upgrade that changes the file builds anew. */
+/** By its content: an upgrade that changes the file builds a new one. */
 export function imageName(dockerfile: string): string {
   return `flightdeck/sandbox:${createHash('sha256').update(dockerfile).digest('hex').slice(0, 12)}`
 }

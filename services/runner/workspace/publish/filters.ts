@@ -150,5 +150,5 @@ const longestPointer = 1024
 const pointer =
   /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\nsize \d+\n$/
 
-/** A path of a few hundred characters for each of the files that a tree can have anew. */
+/** A path of a few hundred characters for each of the files that a tree can gain. */
 const mostBytes = 64 * 1024 * 1024

@@ -73,7 +73,7 @@ export interface PublishRequest {
   readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
 
-/** Each sentence is fit to be shown to the person. What was committed and not pushed is committed anew by the next call. */
+/** Each sentence is fit to be shown to the person. What was committed and not pushed is committed again by the next call. */
 export type PublishResult =
   | {
       readonly kind: 'published'
@@ -215,7 +215,7 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
   const filtered = await filteredTree(request, branch, { staged: tree, from })
   if (typeof filtered !== 'string') return filtered
   if (filtered === from) return unchanged()
-  // Where this server signs, a commit that was never pushed is made anew: its signature may be the one that was refused.
+  // Where this server signs, a commit that was never pushed is made again: its signature may be the one that was refused.
   const isReusable = request.signer === undefined && head !== null && head !== parent
   if (isReusable && (await isCommitOf(git, gitDir, head, { tree: filtered, parent }))) {
     await index.keep()

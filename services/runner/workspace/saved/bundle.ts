@@ -53,7 +53,7 @@ export interface RestoreRequest {
   readonly bundle: Uint8Array
 }
 
-/** Each message may be shown to the person. After any result but `restored`, and after a fault, the workspace must be made anew. */
+/** Each message may be shown to the person. After any result but `restored`, and after a fault, the workspace must be recreated. */
 export type RestoreResult =
   | { readonly kind: 'restored'; readonly head: string | null; readonly leftOut: readonly string[] }
   /** The commits that the work began with are no longer at the code host. */

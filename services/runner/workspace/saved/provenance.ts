@@ -57,7 +57,7 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
   const [first] = turns
   if (first === undefined) return null
   const firstHead = await commitOf(git, gitDir, `${first.work}^`)
-  // A workspace that was made anew starts with what earlier turns had published, and after an undo the branch is ahead of the files.
+  // A workspace that was recreated starts with what earlier turns had published, and after an undo the branch is ahead of the files.
   const common =
     startCommit === null || firstHead === null ? null : await mergeBaseOf(git, gitDir, startCommit, firstHead)
   const root = common ?? startCommit

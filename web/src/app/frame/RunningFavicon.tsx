@@ -9,7 +9,7 @@ export function RunningFavicon() {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
     const wanted = running === 0 ? plain : badgedIcon(running)
-    // A browser draws it anew each time it is set, with a flicker.
+    // A browser draws it again each time it is set, with a flicker.
     if (link !== null && link.getAttribute('href') !== wanted) link.setAttribute('href', wanted)
   }, [running])
   // Who is logged out has nothing that runs.

@@ -25,7 +25,7 @@ export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
   const Waiting = lazy(async () => ({ default: await bring() }))
   let shown: ComponentType | undefined
   const Page = () => {
-    // What is shown once stays: another component in its place would begin anew.
+    // What is shown once stays: another component in its place would lose its state.
     shown ??= loaded ?? Waiting
     return createElement(shown)
   }

@@ -64,7 +64,7 @@ interface IdFieldProps {
   readonly onChange: (id: string | undefined) => void
 }
 
-/** Takes an id, or what has one in it, such as an address. Begins anew with the id that it is given. */
+/** Takes an id, or what has one in it, such as an address. Starts over with the id that it is given. */
 function IdField({ label, help, id, onChange }: IdFieldProps) {
   const [typed, setTyped] = useState(id ?? '')
   const [isWrong, setWrong] = useState(false)

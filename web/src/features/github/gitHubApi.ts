@@ -45,7 +45,7 @@ const gitHubApi = api.injectEndpoints({
         }),
       providesTags: ['GitHub'],
     }),
-    /** What the server keeps of it is read anew, and then all that is shown of it. */
+    /** What the server keeps of it is read again, and then all that is shown of it. */
     refreshGitHubAccess: build.mutation<GitHubAccess, void>({
       query: () =>
         requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {

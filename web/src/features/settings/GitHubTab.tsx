@@ -137,9 +137,9 @@ interface AccessProps {
 /** The server keeps what GitHub said for some minutes. */
 function Refresh({ isFetching }: { readonly isFetching: boolean }) {
   const dispatch = useDispatch()
-  const [refresh, { isLoading }] = useRefreshGitHubAccessMutation()
-  const readAnew = async () => {
-    const { error } = await refresh()
+  const [refreshAccess, { isLoading }] = useRefreshGitHubAccessMutation()
+  const refresh = async () => {
+    const { error } = await refreshAccess()
     if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
   }
   return (
@@ -148,7 +148,7 @@ function Refresh({ isFetching }: { readonly isFetching: boolean }) {
       icon={<RefreshCw />}
       busy={isLoading || isFetching}
       busyLabel={texts.refreshing}
-      onClick={() => void readAnew()}
+      onClick={() => void refresh()}
     >
       {texts.refresh}
     </Button>

@@ -48,5 +48,5 @@ export const texts = {
   otherError: 'The App was not made.',
   /** `name`: the one that was asked for; `null` where this tab does not know it. */
   unfinished: (name: string | null): string =>
-    `Before you begin anew, remove the unfinished App${name === null ? '' : ` ${name}`} at GitHub, if it is there: Settings, Developer settings, GitHub Apps.`,
+    `Before you start again, remove the unfinished App${name === null ? '' : ` ${name}`} at GitHub, if it is there: Settings, Developer settings, GitHub Apps.`,
 }

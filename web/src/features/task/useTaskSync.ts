@@ -11,7 +11,7 @@ import { openTaskSync, type TaskSync } from './taskSync.ts'
 import { readEarlier } from './terminal/log/readTerminal.ts'
 import { createTerminalLog, type TerminalLog } from './terminal/log/terminalLog.ts'
 
-/** What of an open task is not in the store, and how to read it anew. */
+/** What of an open task is not in the store, and how to read it again. */
 export interface OpenTaskSync {
   readonly terminal: TerminalLog
   readonly writing: Writing

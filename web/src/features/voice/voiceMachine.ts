@@ -1,6 +1,6 @@
 /**
  * What a voice recording does on what happens to it: the next state, and what is to be done. Pure; `voice.ts` does it.
- * A browser's recogniser ends by itself, after a silence or a minute: it is begun anew until the person stops it.
+ * A browser's recogniser ends by itself, after a silence or a minute: it is started again until the person stops it.
  */
 import { errorText, texts } from './texts.ts'
 
@@ -99,7 +99,7 @@ function recording(state: VoiceState & { kind: 'recording' }, event: VoiceEvent)
     case 'stopped':
       return step({ kind: 'stopping', interim, began: true }, { do: 'finish' })
     case 'failed':
-      // Whoever has spoken may think for a while: the recogniser ends, and is begun anew.
+      // Whoever has spoken may think for a while: the recogniser ends, and is started again.
       if (event.code === 'no-speech' && heard) return step({ ...state, heard: false })
       return failed(interim, event.code)
     case 'ended':

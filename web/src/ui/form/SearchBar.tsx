@@ -33,7 +33,7 @@ interface SearchBarProps {
 
 export function SearchBar({ names, keys, words, onWords, said, nothing, onStep, onClose }: SearchBarProps) {
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter that ends a composed character is not a wish to go on.
+    // Enter that ends a composed character does not go on to the next.
     if (event.key !== 'Enter' || isComposingKey(event.nativeEvent)) return
     event.preventDefault()
     onStep(event.shiftKey ? -1 : 1)

@@ -49,7 +49,7 @@ export function useFollowEnd(): FollowEnd {
       // A hidden box has no end to be at.
       if (view === null || view.clientHeight === 0) return
       const atEnd = view.scrollHeight - view.scrollTop - view.clientHeight < near
-      // What grows below leaves the end behind as well: only going back up is a wish to stay there.
+      // What grows below leaves the end behind as well: only somebody who scrolls back up stays there.
       if (atEnd) follow(true)
       else if (view.scrollTop < lastTop.current) follow(false)
       lastTop.current = view.scrollTop

@@ -71,7 +71,7 @@ export const texts = {
     edit: 'Edit',
     editLabel: 'Queued message',
     save: 'Save',
-    sendAnew: 'Send as new message',
+    sendAsNew: 'Send as new message',
     gone: 'The agent already has this message.',
     cancel: 'Cancel',
     withdrawn: 'Withdrawn',

@@ -101,7 +101,7 @@ export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 
 /** Recorded changes that are kept for who comes back to them. */
 const changesKept = 12
-/** How often the timeline is made anew while pages come, in ms. */
+/** How often the timeline is computed while pages come, in ms. */
 const arrangeEveryMs = 300
 /** How long new events are waited for after one was seen, in ms: several come together. */
 const followAfterMs = 700

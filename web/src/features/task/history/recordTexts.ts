@@ -32,7 +32,7 @@ export const recordTexts = {
     'This server was told to sign nothing (SEAL_SECONDS=0). Somebody who can write to the database could change events, with all their hashes.',
   checkTitle: 'The check',
   checkSays: (at: string, checked: number) =>
-    `Since ${at} this server has computed the hashes of ${events(checked)} anew. Each is as it was recorded, and follows the one before it. This is the server's own word: a server that lies would say it too.`,
+    `Since ${at} this server has computed the hashes of ${events(checked)} again. Each is as it was recorded, and follows the one before it. This is the server's own word: a server that lies would say it too.`,
   damageSays: (stream: 'task' | 'terminal', revision: number) =>
     `Event ${revision.toLocaleString('en')} of the ${stream === 'task' ? 'task' : 'terminal'} was changed after it was recorded, or cannot be read. What is before it is as it was recorded.`,
   keyTitle: 'The key',

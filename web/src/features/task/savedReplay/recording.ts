@@ -30,7 +30,7 @@ interface Recorded {
   readonly names: Names
 }
 
-/** Reads the whole history anew: what was erased since the page opened is not in it. Resolves with why it cannot be read. */
+/** Reads the whole history again: what was erased since the page opened is not in it. Resolves with why it cannot be read. */
 export async function readRecording(
   { source, base, names }: Recorded,
   signal: AbortSignal,

@@ -30,7 +30,7 @@ export interface TerminalRowsState {
 const lineHeight = 20
 const commandHeight = 32
 const edge = 8
-/** Rows that come at the end before all are placed anew. */
+/** Rows that come at the end before all are placed again. */
 const roomFor = 500
 /** The row that offers earlier output. */
 const offerHeight = 44
@@ -104,7 +104,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRows
 
 type IdOf = (row: number) => number | undefined
 
-/** Finds lines and rows in what was shown last. Its functions stay the same: with new ones all rows would be placed anew. */
+/** Finds lines and rows in what was shown last. Its functions stay the same: with new ones all rows would be placed again. */
 function createRowReader() {
   let lines: readonly TerminalLine[] = []
   let shown: ShownRows | undefined
@@ -154,7 +154,7 @@ function useVirtualRows({
     },
     [commands, idOf],
   )
-  // All rows are placed anew when their number changes: so there is room for some that are still to come.
+  // All rows are placed again when their number changes: so there is room for some that are still to come.
   const room = Math.ceil(shown.count / roomFor) * roomFor
   const virtual = useVirtualizer({
     count: room,
@@ -214,7 +214,7 @@ function scrollTo(view: HTMLElement, top: number): void {
   view.scrollTop = top
 }
 
-/** The keys of rows in this layout. Each new function has all rows placed anew, which takes a while with many. */
+/** The keys of rows in this layout. Each new function has all rows placed again, which takes a while with many. */
 function keysOf(idOf: IdOf, _layout: readonly unknown[]): (row: number) => number | string {
   return (row) => idOf(row) ?? `to come ${row}`
 }

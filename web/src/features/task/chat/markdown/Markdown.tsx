@@ -48,7 +48,7 @@ const components: Components = {
 
 export interface MarkdownProps {
   readonly text: string
-  /** It is being written: of each word only the block it belongs to is read anew. */
+  /** It is being written: of each word only the block it belongs to is read again. */
   readonly growing?: boolean
 }
 

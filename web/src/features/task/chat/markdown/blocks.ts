@@ -1,6 +1,6 @@
 /**
- * Markdown that grows, in pieces that can be read by themselves: what is added changes only the last, and the others need not be read
- * anew with each word. Pure.
+ * Markdown that grows, in pieces that can be read by themselves: what is added changes only the last, and the others are read
+ * only once. Pure.
  */
 
 /** A name that is defined here and used anywhere, or HTML, which may go on after an empty line: only the whole says what it is. */

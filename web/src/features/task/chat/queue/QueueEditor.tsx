@@ -1,4 +1,4 @@
-/** A message that waits, being written anew in its place: Enter saves, Escape leaves it as it was. */
+/** A message that waits, being rewritten in its place: Enter saves, Escape leaves it as it was. */
 import { limits } from '#domain/api/limits.ts'
 import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../../ui/form/Button.tsx'
@@ -87,7 +87,7 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
           onClick={() => onSave(text.trim())}
           className="max-md:h-11!"
         >
-          {gone ? texts.queue.sendAnew : texts.queue.save}
+          {gone ? texts.queue.sendAsNew : texts.queue.save}
         </Button>
       </div>
     </div>

@@ -1,6 +1,6 @@
 /**
  * Turns output into the lines of a log. A terminal would overwrite; a log keeps what a line was in the end: a carriage
- * return and an erased line begin it anew. Colours and links stay in the text, every other control sequence goes. Pure.
+ * return and an erased line restart it. Colours and links stay in the text, every other control sequence goes. Pure.
  */
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 
@@ -56,7 +56,7 @@ const token = new RegExp(
   [
     `(?<colour>${colourCode})`,
     // Erasing the line and going back to its beginning are one here.
-    `(?<anew>\\r|${esc}\\[(?:[12]K|[01]?G))`,
+    `(?<restart>\\r|${esc}\\[(?:[12]K|[01]?G))`,
     `${esc}\\]8;[^;\\u0007${esc}]*;(?<link>[^\\u0007${esc}]*)(?:\\u0007|${esc}\\\\)`,
     `${esc}\\]133;D(?:;(?<exit>\\d{0,10})[^\\u0007${esc}]*)?(?<ended>\\u0007|${esc}\\\\)`,
     `(?<sequence>${esc}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007${esc}]*(?:\\u0007|${esc}\\\\)|[PX^_][^${esc}]*${esc}\\\\|[ -/]*[0-Z\\\\^-~]))`,
@@ -116,7 +116,7 @@ export function addOutput(
       line += groups['text']
     } else if (groups['colour'] !== undefined) line += groups['colour']
     else if (groups['link'] !== undefined) line += openLink(groups['link'])
-    else if (groups['anew'] !== undefined) atStart = true
+    else if (groups['restart'] !== undefined) atStart = true
     else if (groups['ended'] !== undefined) {
       if (line !== '') end()
       const exit = groups['exit'] ?? ''

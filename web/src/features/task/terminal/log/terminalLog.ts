@@ -27,7 +27,7 @@ export interface TerminalLog {
   read(): TerminalView
   subscribe(listener: () => void): () => void
   /**
-   * Begins anew with the latest output. It is read a part at a time, so that the page goes on; the lines change at the end.
+   * Starts over with the latest output. It is read a part at a time, so that the page goes on; the lines change at the end.
    * `whole`: nothing was printed before it.
    */
   reset(history: readonly TerminalOutput[], whole?: boolean): Promise<void>

@@ -1,0 +1,57 @@
+/** `npm run lint`: words that a reader stumbles over do not come back into the product, and subjects of commits stay short. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** What to write instead, by the word; also as a part of an identifier. */
+const instead = {
+  anew: 'again, from the start, or a verb with re-',
+  whosoever: 'whoever',
+  thereby: 'so',
+  thereof: 'of it',
+  whereof: 'of which',
+  hitherto: 'until now',
+  spoiled: 'unusable or damaged',
+  wish: 'the role of the value: a request, options, a new task',
+}
+/** It stands in events that were recorded. */
+const recorded = /startsAnew/g
+const longestSubject = 72
+/** Older commits were made before the rule. */
+const ruleSince = '2026-11-28'
+
+const words = new RegExp(`(?<![a-z])(${Object.keys(instead).join('|')})(?![a-z])`, 'gi')
+
+/** @param {readonly string[]} args */
+const git = (args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+
+/** The product's own files: tests quote what people write. */
+const files = git(['ls-files', 'domain', 'services', 'web/src']).filter(
+  (file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file),
+)
+const faults = files.flatMap((file) =>
+  readFileSync(`${root}/${file}`, 'utf8')
+    .split('\n')
+    .flatMap((line, index) =>
+      [
+        ...line
+          .replaceAll(recorded, '')
+          .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+          .matchAll(words),
+      ].map(([word]) => {
+        const known = Object.entries(instead).find(([name]) => name === word.toLowerCase())
+        return `${file}:${index + 1}: "${word}": write ${known?.[1]}.`
+      }),
+    ),
+)
+const subjects = git(['log', `--since=${ruleSince}`, '--no-merges', '--format=%h %s'])
+for (const line of subjects) {
+  const subject = line.slice(line.indexOf(' ') + 1)
+  if (subject.length > longestSubject)
+    faults.push(`${line}: a subject has at most ${longestSubject} characters.`)
+}
+for (const fault of faults) console.error(fault)
+process.exitCode = faults.length === 0 ? 0 : 1
