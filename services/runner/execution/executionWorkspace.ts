@@ -25,6 +25,7 @@ import {
   restoreSession,
   type RestoredWork,
 } from './recording/savedWork.ts'
+import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
 import { recordRestored, restoreTask } from './restore.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
@@ -89,7 +90,7 @@ export async function executionWorkspace(
     async () => {
       const made = await makeOrRestore(deps, subject)
       // Restored, then complete on the disk, then prepared in the log, which forgets by that what was merged: a run that ends before is repeated as it was.
-      if (made.kind === 'ready' && made.isNew && isToBeRestored(subject))
+      if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
         await completeWorkspace(deps.root, made.workspace)
       return made
     },
@@ -99,29 +100,29 @@ export async function executionWorkspace(
   return ready
 }
 
-/** A task that had no workspace yet has nothing to restore, unless it began from a turn of another: also where that is recorded as restored. */
-const isToBeRestored = ({ document, task }: ExecutionSubject): boolean =>
-  document.workspace === 'ready' || task.pendingRestore !== null || task.saved !== null
+const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({
+  pendingRestore: task.pendingRestore?.reason ?? null,
+  hadWorkspace: document.workspace === 'ready',
+  hasSnapshot: task.saved !== null,
+  isMerged: task.cleanUp.work === 'merged',
+})
 
 /** A new workspace is left incomplete while it is restored: what ends in between must not leave one that looks restored. */
 async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<ExecutionWorkspace | Failed> {
-  const { task, document, user, fence, reporter, early, session, stop, terminal } = subject
+  const { task, document, user, fence, reporter, early, stop, terminal } = subject
+  const facts = factsOf(subject)
   // What is printed before the turn is never a command's.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
-  const { executionId } = fence
-  const { signal } = stop
-  // An alternative begins at its commit, and a task where it began, only until its work was merged.
-  const isMerged = task.cleanUp.work === 'merged'
-  const begins = isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit }
   const preparing = {
-    task: begins,
+    // An alternative begins at its commit, and a task where it began, only until its work was merged.
+    task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
     user,
-    executionId,
+    executionId: fence.executionId,
     reporter,
     output: booting.stdout,
     early,
-    signal,
-    isToBeRestored: isToBeRestored(subject),
+    signal: stop.signal,
+    isToBeRestored: hasWorkToRestore(facts),
   }
   const discard = async () => {
     await early?.close()
@@ -131,36 +132,68 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Exe
     await discard()
     return prepare(deps, preparing)
   }
+  const planFor = async ({ isNew, isOnPushedBranch, workspace }: ReadyWorkspace) => {
+    const hasEvictedWork =
+      isNew && hasWorkToRestore(facts) && (await goesOnAsEvicted(deps, task, { workspace, isOnPushedBranch }))
+    return planWorkspace(facts, { isNew, isOnPushedBranch, hasEvictedWork })
+  }
   try {
     let ready = await prepare(deps, preparing)
     if (ready.kind === 'failed') return ready
-    // Files that were only restored in part are no beginning.
-    if (!ready.isNew && task.pendingRestore?.reason === 'fork') ready = await remake()
-    if (ready.kind === 'failed') return ready
-    if (task.pendingRestore !== null && !ready.isNew) return await restoreExisting(deps, task, ready, session)
-    if (!ready.isNew || !isToBeRestored(subject)) return { ...ready, session }
-    if (await goesOnAsEvicted(deps, task, ready)) {
-      await booting.stderr.write(`${pushed}\n`)
-      return { ...ready, session }
+    let plan = await planFor(ready)
+    if (plan === 'recreate') {
+      ready = await remake()
+      if (ready.kind === 'failed') return ready
+      plan = await planFor(ready)
     }
-    // By the code host as it is now: a branch that stands is where work goes on.
-    const startsFresh = task.cleanUp.work === 'merged' && !ready.isOnPushedBranch
-    if (startsFresh && task.pendingRestore === null) {
-      const whose = await restoreSession(deps, task, ready.workspace)
-      await booting.stderr.write(`${merged}\n`)
-      return { ...ready, session: whose === null ? null : session }
-    }
-    const work = await restoreSavedWork(deps, task, ready.workspace)
-    if (task.pendingRestore !== null)
-      return await restoredAgain(deps, { task, ready, work, session, discard })
-    await booting.stderr.write(`${work.kind === 'restored' ? restored : lost}\n`)
-    if (work.kind === 'restored') return { ...ready, session: work.session === null ? null : session }
-    if (work.kind === 'nothing_saved') return { ...ready, session: null }
-    deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
-    const remade = await remake()
-    return remade.kind === 'failed' ? remade : { ...remade, session: null }
+    return await carryOut(deps, plan, { ...subject, ready, discard, remake, say: booting.stderr.write })
   } finally {
     await booting.end()
+  }
+}
+
+interface Planned extends ExecutionSubject {
+  readonly ready: ReadyWorkspace
+  readonly discard: () => Promise<void>
+  readonly remake: () => Promise<ReadyWorkspace | Failed>
+  /** Says a line in the terminal. */
+  readonly say: (line: string) => unknown
+}
+
+async function carryOut(
+  deps: Deps,
+  plan: WorkspacePlan,
+  { task, ready, session, discard, remake, say }: Planned,
+): Promise<ExecutionWorkspace | Failed> {
+  switch (plan) {
+    case 'reuse':
+    case 'create':
+      return { ...ready, session }
+    case 'restore_in_place':
+      return restoreExisting(deps, task, ready, session)
+    case 'recreate':
+      throw new Error('A workspace that was just made is new.')
+    case 'continue_from_branch':
+      await say(`${pushed}\n`)
+      return { ...ready, session }
+    case 'start_after_merge': {
+      const whose = await restoreSession(deps, task, ready.workspace)
+      await say(`${merged}\n`)
+      return { ...ready, session: whose === null ? null : session }
+    }
+    case 'restore_moment': {
+      const work = await restoreSavedWork(deps, task, ready.workspace)
+      return restoredMoment(deps, { task, ready, work, session, discard })
+    }
+    case 'restore_snapshot': {
+      const work = await restoreSavedWork(deps, task, ready.workspace)
+      await say(`${work.kind === 'restored' ? restored : lost}\n`)
+      if (work.kind === 'restored') return { ...ready, session: work.session === null ? null : session }
+      if (work.kind === 'nothing_saved') return { ...ready, session: null }
+      deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
+      const remade = await remake()
+      return remade.kind === 'failed' ? remade : { ...remade, session: null }
+    }
   }
 }
 
@@ -178,7 +211,7 @@ async function restoreExisting(
 }
 
 /** A new workspace into which the snapshot was restored that a fork or an undo wants. The files of another moment would not be what was asked for. */
-async function restoredAgain(
+async function restoredMoment(
   deps: Deps,
   {
     task,
