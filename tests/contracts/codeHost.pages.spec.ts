@@ -2,7 +2,6 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import {
   gitDone,
   origin,
@@ -42,58 +41,6 @@ describe('pages', () => {
     expect(page.text).toContain('<td>  indented</td>')
     expect(page.text).toContain('1 commit ')
     expect(page.text).not.toContain('<script')
-  })
-
-  test('a pull request says who wrote its lines, by the notes beside its commits and nothing else', async () => {
-    const local = await hosts.start()
-    const { token, at, pull } = await withPull(local)
-    const tree = join(hosts.folder(), 'tree-sample')
-    const files = {
-      'odd "name".txt': 'by an agent\nby an agent too\nby a person\nnobody knows\n',
-      '-x': 'x\n',
-    }
-    const revision = await hosts.pushed(local, token, 'sample', 'feature', files)
-    const access = await local.codeHost.gitAccess(token, at)
-    const noted = async (note: unknown) => {
-      const text = typeof note === 'string' ? note : JSON.stringify(note)
-      await gitDone(tree, ['notes', `--ref=${agentTraceRef}`, 'add', '-f', '-m', text, revision])
-      await gitDone(tree, ['push', '-q', '--force', 'origin', agentTraceRef], access)
-      return (await visit(pull.htmlUrl)).text
-    }
-    const by = (type: string, url: string, from: number, to: number) => ({
-      url,
-      contributor: { type, model_id: 'anthropic/<i>opus</i>' },
-      ranges: [{ start_line: from, end_line: to }],
-    })
-    const record = (...conversations: unknown[]) => ({
-      version: '0.1.0',
-      id: '0199c6c2-2222-7000-8000-000000000001',
-      timestamp: '2026-11-25T20:00:00.000Z',
-      vcs: { type: 'git', revision },
-      files: [{ path: 'odd "name".txt', conversations }],
-    })
-    expect((await visit(pull.htmlUrl)).text).not.toContain('class="o')
-    const task = 'https://flightdeck.example/tasks/1/history?at=2&b="'
-    const page = await noted(record(by('ai', task, 1, 2), by('human', 'javascript:alert(1)', 3, 3)))
-    const cells = [...page.matchAll(/<td class="(o[^"]*)"[^>]*>([^]*?)<\/td>/g)].map(([, name, text]) => [
-      name,
-      text?.trim().replaceAll(/\s+/g, ' '),
-    ])
-    const link =
-      '<a href="https://flightdeck.example/tasks/1/history?at=2&amp;b=%22" rel="noreferrer nofollow" aria-label="AI: anthropic/&lt;i&gt;opus&lt;/i&gt;: the conversation">AI</a>'
-    expect(cells).toEqual(
-      expect.arrayContaining([
-        ['o ai', link],
-        ['o ai', '<span class="unseen">AI</span>'],
-        ['o human', 'Human'],
-        ['o', ''],
-      ]),
-    )
-    expect(page).not.toContain('javascript:')
-    expect(page).not.toContain('<i>opus')
-    // A note of another commit, one that is no record, and one that is no JSON say nothing.
-    for (const other of [{ ...record(), vcs: { type: 'git', revision: 'c'.repeat(40) } }, { files: 3 }, '{'])
-      expect(await noted(other)).not.toContain('class="o')
   })
 
   test('the Merge button merges, and the page says so', async () => {

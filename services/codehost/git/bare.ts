@@ -18,14 +18,6 @@ export interface Commit {
   readonly message: string
 }
 
-/** A line of a file, and where it stood in the commit that wrote it. Lines count from 1. */
-export interface BlamedLine {
-  readonly line: number
-  readonly commit: string
-  readonly path: string
-  readonly lineThere: number
-}
-
 export interface DiffSize {
   readonly files: number
   readonly additions: number
@@ -56,12 +48,6 @@ export interface Bare {
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
   /** How one file differs between two commits, as a diff without context; `undefined` when git cannot say. */
   changes(from: string, to: string, path: string): Promise<string | undefined>
-  /** Which commit wrote each line that a file has at `head` and not in `base`; empty where it has none, or git takes too long. */
-  blame(base: string, head: string, path: string): Promise<readonly BlamedLine[]>
-  /** The commits that have a note in a notes ref. */
-  noted(ref: string): Promise<ReadonlySet<string>>
-  /** The note beside a commit, in a notes ref; `undefined` where there is none, or it has more than `maxBytes`. */
-  note(ref: string, commit: string, maxBytes: number): Promise<string | undefined>
   mergeTree(base: string, head: string): Promise<MergedTree>
   commitTree(request: {
     tree: string
@@ -127,7 +113,7 @@ function refCalls(
 function historyCalls(
   git: Git,
   at: readonly string[],
-): Pick<Bare, 'mergeBase' | 'isAncestor' | 'count' | 'commits' | 'language' | 'blame' | 'noted' | 'note'> {
+): Pick<Bare, 'mergeBase' | 'isAncestor' | 'count' | 'commits' | 'language'> {
   return {
     mergeBase: (one, other) => mergeBase(git, at, one, other),
     isAncestor: async (ancestor, descendant) => {
@@ -145,21 +131,6 @@ function historyCalls(
         slow,
       )
       return commitsOf(text).reverse()
-    },
-    blame: async (base, head, path) => {
-      const from = (await mergeBase(git, at, base, head)) ?? base
-      const args = [...at, 'blame', '--porcelain', `^${from}`, head, '--', path]
-      const result = await git.run(args, { timeLimit: 5_000 })
-      return result.code === 0 && !result.truncated ? blamedLines(result.stdout.toString('utf8')) : []
-    },
-    noted: async (ref) => {
-      const result = await git.run([...at, 'notes', `--ref=${ref}`, 'list'], slow)
-      const lines = result.stdout.toString('utf8').split('\n')
-      return new Set(lines.filter((line) => line !== '').map((line) => line.slice(line.indexOf(' ') + 1)))
-    },
-    note: async (ref, commit, maxBytes) => {
-      const result = await git.run([...at, 'notes', `--ref=${ref}`, 'show', commit], { maxBytes })
-      return result.code === 0 && !result.truncated ? result.stdout.toString('utf8') : undefined
     },
     language: async (sha) => {
       const result = await git.run([...at, 'ls-tree', '-r', '-l', '-z', '--full-tree', sha], {
@@ -264,25 +235,6 @@ function commitsOf(log: string): Commit[] {
     })
   }
   return found
-}
-
-/** Each line has a header, then what git says of its commit; what was written comes after a tab. Lines of a boundary are older. */
-function blamedLines(porcelain: string): readonly BlamedLine[] {
-  const lines: BlamedLine[] = []
-  const paths = new Map<string, string>()
-  const boundaries = new Set<string>()
-  let header: readonly string[] = []
-  for (const row of porcelain.split('\n')) {
-    const [, commit = '', lineThere = '', line = ''] = header
-    if (row === 'boundary') boundaries.add(commit)
-    else if (row.startsWith('filename ')) paths.set(commit, unquoted(row.slice('filename '.length)))
-    else if (row.startsWith('\t')) {
-      const path = paths.get(commit)
-      if (path !== undefined && !boundaries.has(commit))
-        lines.push({ line: Number(line), commit, path, lineThere: Number(lineThere) })
-    } else header = /^([0-9a-f]{40,64}) (\d+) (\d+)(?: \d+)?$/.exec(row) ?? header
-  }
-  return lines
 }
 
 const escapes: Readonly<Record<string, string>> = {

@@ -56,8 +56,6 @@ pre.text{margin:0;white-space:pre-wrap;font:inherit}
 table.code{border-collapse:collapse;width:100%;font:400 12.5px/20px var(--mono);overflow-wrap:normal}
 table.code td{padding:0 10px;white-space:pre;vertical-align:top}
 table.code td.n{width:1%;text-align:right;color:var(--muted);user-select:none}
-table.code td.o{width:1%;padding:0 8px;white-space:nowrap;color:var(--muted);font:500 11px/20px var(--ui);user-select:none;border-right:1px solid var(--soft)}
-table.code td.o.ai{border-right:2px solid var(--accent)}table.code td.o.human{border-right:2px solid var(--ok)}
 table.code td.sign{width:1%;padding:0 0 0 8px}table.code td.sign+td{padding-left:4px}
 tr.added td{background:var(--add)}tr.deleted td{background:var(--del)}tr.hunk td,tr.note td{background:var(--raised);color:var(--muted)}
 .minus{color:var(--bad)}.plus{color:var(--ok)}

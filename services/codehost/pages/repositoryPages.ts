@@ -3,11 +3,9 @@ import { accountOf } from '../accounts.ts'
 import type { PullRequestFigures } from '../pullRequests.ts'
 import type { PullRequest, Repository } from '../state.ts'
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
-import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import type { Spot } from '../reviews/lines.ts'
 import { lineForm } from './talk/talkHtml.ts'
 import type { DiffFile, DiffLine } from '../git/diffLines.ts'
-import type { LineOrigin, LineOrigins } from './lineOrigins.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
 
@@ -111,8 +109,6 @@ export const pullPage = (page: {
   readonly pull: PullRequest
   readonly figures: PullRequestFigures
   readonly diff: { readonly files: readonly DiffFile[]; readonly truncated: boolean }
-  /** Who wrote the lines, as far as notes beside the commits say. */
-  readonly origins: LineOrigins
   readonly merge: MergeOffer
   /** What was said of it, with the forms to say more. */
   readonly conversation: Html
@@ -125,7 +121,7 @@ export const pullPage = (page: {
   /** Why an attempt to merge did not succeed. */
   readonly refused: string | undefined
 }): Html => {
-  const { repository, pull, figures, diff, origins } = page
+  const { repository, pull, figures, diff } = page
   return html` <div class="stack">
       <p class="small"><a href="${addressOf(repository)}">${repository.owner}/${repository.name}</a></p>
       <h1>${pull.title} <span class="muted">#${pull.number}</span></h1>
@@ -161,16 +157,9 @@ export const pullPage = (page: {
     <section class="stack">
       <h2>Changed files (${figures.changedFiles})</h2>
       ${diff.truncated && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}
-      ${
-        origins.size > 0 &&
-        html`<p class="muted">
-          The first column says who wrote a line, by the notes beside the commits
-          (<code>${agentTraceRef}</code>).
-        </p>`
-      }
       ${diff.files.length === 0 && html`<p class="muted">There is nothing to show.</p>`}
     </section>
-    ${diff.files.map((file) => filePanel(file, origins.get(file.path), { ...page, address: `${addressOf(repository)}/pull/${pull.number}` }))}`
+    ${diff.files.map((file) => filePanel(file, { ...page, address: `${addressOf(repository)}/pull/${pull.number}` }))}`
 }
 
 function stateOf(pull: PullRequest): Html {
@@ -228,14 +217,14 @@ interface Commenting {
   readonly commented: Spot | undefined
 }
 
-const filePanel = (file: DiffFile, origins: FileOrigins | undefined, commenting: Commenting): Html =>
+const filePanel = (file: DiffFile, commenting: Commenting): Html =>
   html`<section class="panel">
     <div class="head"><code>${visible(file.path)}</code></div>
     <div class="diff" tabindex="0" role="region" aria-label="${`Changes of ${file.path}`}">
       <table class="code">
         <tbody>
-          ${file.lines.map((line, index) => [
-            row(line, file.lines[index - 1], origins, lineNumbers(file.path, line, commenting)),
+          ${file.lines.map((line) => [
+            row(line, lineNumbers(file.path, line, commenting)),
             formBelow(file.path, line, commenting),
           ])}
         </tbody>
@@ -251,16 +240,8 @@ const visible = (text: string): readonly (Html | string)[] =>
 
 const signs = { added: '+', deleted: '-', same: ' ', hunk: '', note: '' } as const
 
-type FileOrigins = ReadonlyMap<number, LineOrigin>
-
-const row = (
-  line: DiffLine,
-  above: DiffLine | undefined,
-  origins: FileOrigins | undefined,
-  numbers: Record<'oldLine' | 'newLine', Html | number | undefined>,
-): Html =>
+const row = (line: DiffLine, numbers: Record<'oldLine' | 'newLine', Html | number | undefined>): Html =>
   html`<tr class="${line.kind}">
-    ${origins !== undefined && originCell(originOf(line, origins), above && originOf(above, origins))}
     <td class="n">${numbers.oldLine}</td>
     <td class="n">${numbers.newLine}</td>
     <td class="sign">${signs[line.kind]}</td>
@@ -293,28 +274,8 @@ function formBelow(path: string, line: DiffLine, { address, pull, commented }: C
   if (!commented || spot?.path !== commented.path || spot.line !== commented.line) return false
   if (spot.side !== commented.side || pull.closedAt !== null) return false
   return html`<tr>
-    <td class="form" colspan="5">${lineForm(address, { ...spot, head: pull.headSha })}</td>
+    <td class="form" colspan="4">${lineForm(address, { ...spot, head: pull.headSha })}</td>
   </tr>`
 }
-
-const originOf = ({ newLine }: DiffLine, origins: FileOrigins): LineOrigin | undefined =>
-  newLine === undefined ? undefined : origins.get(newLine)
-
-const authors = { ai: 'AI', human: 'Human', mixed: 'Mixed', unknown: 'Unknown' } as const
-
-/** Of several lines of the same origin the first one names it and leads to it; below it only a line goes on. */
-const originCell = (origin: LineOrigin | undefined, above: LineOrigin | undefined): Html => {
-  if (origin === undefined) return html`<td class="o"></td>`
-  const { by, model, url } = origin
-  const name = authors[by]
-  const title = model === null ? name : `${name}: ${model}`
-  const goesOn = above?.by === by && above.url === url
-  return html`<td class="${`o ${by}`}" title="${title}">
-    ${goesOn ? html`<span class="unseen">${name}</span>` : url === null ? name : originLink({ url, name, title })}
-  </td>`
-}
-
-const originLink = ({ url, name, title }: Record<'url' | 'name' | 'title', string>): Html =>
-  html`<a href="${url}" rel="noreferrer nofollow" aria-label="${`${title}: the conversation`}">${name}</a>`
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`

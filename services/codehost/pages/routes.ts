@@ -13,7 +13,6 @@ import type { PullRequest, Repository } from '../state.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
 import { readDiff } from '../git/diffLines.ts'
-import { lineOriginsOf } from './lineOrigins.ts'
 import {
   homePage,
   pullPage,
@@ -165,7 +164,6 @@ async function showPull(
       pull,
       figures,
       diff: { files, truncated: truncated || diff.truncated },
-      origins: await lineOriginsOf(bare, { base, head, paths: files.map(({ path }) => path) }),
       refused,
       conversation: await conversation(host, talkAsked(ctx, host), pull),
       checks: rollupOf(reportsOf(host.store.current(), repository.id, head))?.toLowerCase() ?? null,
