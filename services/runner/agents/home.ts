@@ -9,8 +9,8 @@ import type { HomeFile } from './port.ts'
 export const instructionFiles = ['CLAUDE.md', 'AGENTS.md'] as const
 
 /**
- * Writes files into a home that an agent may have had its hands on: no link in it is followed, and whatever else than a folder or a
- * file stands in the way is taken away. Not while the agent runs.
+ * Writes files into a home that an agent may have changed: follows no link in it, and removes whatever is in the way and not a plain folder or
+ * file. Not while the agent runs.
  */
 export async function writeHome(home: string, files: readonly HomeFile[], owner?: HostUser): Promise<void> {
   for (const file of files) {

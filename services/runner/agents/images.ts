@@ -15,8 +15,8 @@ export interface AgentHome {
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
 /**
- * What to write to the agent's standard input for a person's message; `id` is a UUID of this sending. For an agent that reads images from files it writes them into its
- * home first. Fails with a sentence when something stands in the way there.
+ * What to write to the agent's standard input for a person's message; `id` is a UUID of this sending. For an agent that reads images from files,
+ * writes them into its home first. Fails with a sentence when something stands in the way there.
  */
 export async function messageFor(
   agent: Agent,

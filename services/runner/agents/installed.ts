@@ -9,7 +9,7 @@ import type { Located } from './locate.ts'
 import type { Agent } from './port.ts'
 import { agents } from './registry.ts'
 
-/** What answers an agent. */
+/** What answers an agent's model calls. */
 export type AgentBackend =
   /** A model behind the broker. */
   | { readonly kind: 'broker'; readonly model: Model }

@@ -82,7 +82,7 @@ export async function firstOf(candidates: readonly string[], where: WhereToLook)
 const run = promisify(execFile)
 
 async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLook): Promise<string> {
-  // An empty home: the program's own state must not be touched by asking.
+  // An empty home, so that asking does not touch the program's own state.
   const home = await mkdtemp(join(tmpdir(), 'flightdeck-home-'))
   try {
     const { stdout } = await run(binary, ['--version'], {
@@ -101,12 +101,12 @@ async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLo
 
 const folderInSandbox = '/opt/agent'
 
-/** The program alone, or with the parts that lie beside it: what else there is on the host is none of the agent's business. */
+/** Binds the program alone, or with the files beside it: the agent sees nothing else of the host. */
 export function programBind({ path, shown }: Found): Bind {
   return { source: shown, target: shown === path ? `${folderInSandbox}/agent` : folderInSandbox }
 }
 
-/** The program's path, where what is bound for it is seen at `seen`. */
+/** The program's path in the sandbox, which has its bind at `seen`. */
 export function programIn({ path, shown }: Found, seen: string): string {
   return shown === path ? seen : join(seen, relative(shown, path))
 }

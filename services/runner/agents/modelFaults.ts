@@ -11,7 +11,7 @@ export interface ModelService {
   readonly canCompact: boolean
 }
 
-/** The fault where it is of the moment, so that the same request may succeed in a while; otherwise `undefined`. */
+/** The fault if it is temporary, so that the same request may succeed in a while; otherwise `undefined`. */
 export function passingFault({
   code,
   httpStatus,
@@ -20,7 +20,7 @@ export function passingFault({
   return code === 'api_error' && (httpStatus ?? 0) >= 500 ? code : undefined
 }
 
-/** Says it of faults that have a sentence of their own; of any other it repeats what the agent said, without what means nothing here. */
+/** The sentence for a known fault; for any other, what the agent said, without the parts that mean nothing here. */
 export function faultSentence(
   { code, httpStatus }: Pick<AgentError, 'code' | 'httpStatus'>,
   said: string,

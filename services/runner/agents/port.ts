@@ -32,7 +32,7 @@ export type AgentEvent =
   /** Something a person should know that is neither text nor error: a retry, a refusal of a tool. */
   | { readonly type: 'notice'; readonly text: string }
   | AgentError
-  /** The turn is over. Without it the agent ended in another way than by itself. */
+  /** The turn is over. Without this event, the agent did not end by itself. */
   | {
       readonly type: 'end'
       readonly ok: boolean
@@ -51,7 +51,7 @@ export type AgentEvent =
 export interface ToolStarted {
   readonly type: 'tool_started'
   readonly toolId: string
-  /** The tool of whose sub-agent this one is; `null` for the agent's own. */
+  /** The tool call of the sub-agent that uses this one; `null` for the agent's own. */
   readonly parentToolId: string | null
   readonly kind: ToolKind
   /** As the agent calls it. */
@@ -198,7 +198,7 @@ export type Agent = {
   readonly usage: 'told' | 'metered'
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean
-  /** The files of its home; `present` are those of the repository's `instructionFiles` that are there, `workspace` where the sandbox has it. */
+  /** The files of its home. `present`: those `instructionFiles` that the repository has; `workspace`: where the sandbox has the repository. */
   home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]
@@ -210,10 +210,7 @@ export type Agent = {
   parser(model: string | null): AgentParser
   /** Asks to stop the turn, as a line for standard input: an `aborted` error and an `end` follow. `null`: SIGINT is the way. */
   interrupt(requestId: string): string | null
-  /**
-   * Why it ended, where it ended without an `end`, by the last that it said on standard error; `null` when that is nothing that is
-   * known of it.
-   */
+  /** Why it ended without an `end`, judged by the last of its standard error; `null` if that names no known fault. */
   faultOf(said: string, exitCode: number | null): AgentError | null
 } & (
   | {

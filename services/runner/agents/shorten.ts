@@ -14,7 +14,7 @@ export function firstLine(text: string, limit = 200): string {
   return line.length <= limit ? line : `${beginning(line, limit - 1)}…`
 }
 
-/** So many characters of a text, or one less where that would split one. */
+/** The first `length` UTF-16 units of a text, or one less if that would split a character. */
 function beginning(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }

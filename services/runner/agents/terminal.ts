@@ -20,8 +20,8 @@ const sequences = new RegExp(
 )
 
 /**
- * Turns events into terminal text; it remembers which tools are under way. Each answer is empty or ends with a line break,
- * but for the mark behind what a command printed.
+ * Turns events into terminal text; it remembers which tools are under way. Each result is empty or ends with a line break, apart from the mark
+ * after a command's output.
  */
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
@@ -53,7 +53,7 @@ export function createTerminal(): (event: AgentEvent) => string {
         return red(cleaned(event.message))
       case 'end':
         return event.ok ? dim(`Finished in ${(event.durationMs / 1000).toFixed(1)} s`) : ''
-      // What the agent says is the chat's.
+      // What the agent says belongs to the chat.
       case 'text':
       case 'text_delta':
       case 'text_restarted':
@@ -72,13 +72,13 @@ export function createTerminal(): (event: AgentEvent) => string {
   }
 }
 
-/** Marks where the output of a command ends; that of a sub-agent's is a part of what it does. */
+/** Marks where a command's output ends. Commands of a sub-agent get no mark: they are part of what it does. */
 function endOf(started: ToolStarted | undefined, { ok, exitCode }: ToolFinished): string {
   if (started?.kind !== 'run' || started.parentToolId !== null) return ''
   return commandEnd(exitCode ?? (ok ? 0 : null))
 }
 
-/** Says in the terminal that a command has ended and how, as shells do (OSC 133 D). Nothing of it is seen. */
+/** Says in the terminal that a command has ended and how, as shells do (OSC 133 D). It is invisible. */
 export function commandEnd(exitCode: number | null): string {
   return `${escape}]133;D${exitCode === null ? '' : `;${exitCode}`}\u0007`
 }
@@ -127,7 +127,7 @@ function count(lines: number, sign: string, painted: (text: string) => string): 
   return lines === 0 ? '' : ` ${painted(`${sign}${lines}`)}`
 }
 
-/** What a sub-agent does stands a little to the right. */
+/** Indents what a sub-agent does. */
 function indented(tool: ToolStarted, lines: string): string {
   if (tool.parentToolId === null || lines === '') return lines
   return lines

@@ -31,7 +31,7 @@ interface Chosen {
 /** `null` once it is there; else a sentence that says why not. Throws `Evicted`. */
 export async function fetchChosen(deps: ChosenDeps, chosen: Chosen): Promise<string | null> {
   const { workspace, submodule } = chosen
-  // Git ends the name of a setting there.
+  // Git ends a setting's name at the first equals sign, so `-c` could not set this submodule's URL.
   if (submodule.name.includes('=')) return 'its name in .gitmodules has an equals sign.'
   const folder = join(dirname(workspace.dir), 'submodule')
   await removeFolder(folder, deps.path)
@@ -80,7 +80,7 @@ async function makeBundle(
 
 const bundleInSandbox = '/run/flightdeck/submodule'
 
-/** The agent's own repository is written to in the sandbox alone. In the end the submodule knows where it really is from. */
+/** Runs in the sandbox, since nothing else writes to the agent's own repository. The final sync restores the submodule's real URL. */
 async function unpack(
   deps: ChosenDeps,
   { run, workspace, envs, submodule }: Chosen,
@@ -101,5 +101,5 @@ async function unpack(
   return ran.kind === 'ended' && ran.exit.code !== 0 ? 'the terminal says why.' : null
 }
 
-/** As one word of a shell. */
+/** Quotes a path as a single shell word. */
 export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`

@@ -165,7 +165,7 @@ async function runInWorkspace(
   }
 }
 
-/** Why a run stops that may record nothing more. */
+/** Stop reasons after which a run may record nothing more. */
 const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecordable'])
 
 /** Runs the message as a command or as a turn of the agent. */
@@ -214,7 +214,7 @@ async function runMessage(
   })
 }
 
-/** Records the changes and saves the work. A fault here takes nothing from the turn. */
+/** Records the changes and saves the work. Only `Evicted` is thrown: any other failure here does not fail the turn. */
 async function recordResults(
   deps: ExecutionDeps,
   { fence: { executionId }, changes, reporter }: Run,
@@ -252,8 +252,8 @@ async function recordResults(
 }
 
 /**
- * The conversation before this message as text: of the turn that the task was created from, then the latest hundred messages, without those of
- * turns that were undone.
+ * The conversation before this message as text: the transcript of the turn that the task was created from, then the latest hundred messages,
+ * without those of turns that were undone.
  */
 async function conversationBefore(
   { documents }: RecordingDeps,

@@ -33,11 +33,11 @@ export async function runExecution(
     const claimed = await claim(deps, job, onFound)
     if (claimed) await runAndRecord(deps, claimed, control)
   } catch (fault) {
-    // Given back: once the record is mended, it is recorded that the run has ended.
+    // A run whose record is damaged is given back: once the record is repaired, a later attempt records that it has ended.
     if (!(fault instanceof Evicted) || control.stop.reason() === 'unrecordable') throw fault
     deps.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
-    // A turn that failed before it began has left the agent running.
+    // `onFound` has thawed the agent, also for a turn that failed before it began.
     await deps.prewarm.agents.freeze(job.taskId)
   }
 }
@@ -127,7 +127,7 @@ async function runAndRecord(deps: ExecutionDeps, claimed: Claimed, control: Cont
   await Promise.all([endWith(reporter, execution, outcome, terminal.head(), opensDraft), allowance.settled()])
 }
 
-/** Whether the project wants a draft of a pull request for this turn's work. A fault here takes nothing from the turn. */
+/** Whether the project wants a draft pull request for this turn's work. A failure to find out does not fail the turn. */
 async function wantsDraft(
   { commands, logger }: Pick<ExecutionDeps, 'commands' | 'logger'>,
   { task, execution }: Claimed,

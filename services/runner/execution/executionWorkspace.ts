@@ -69,7 +69,7 @@ export async function executionWorkspace(
 ): Promise<ExecutionWorkspace | Failed> {
   const { document, fence, kind, reporter, stop, session } = subject
   const { executionId } = fence
-  // An agent that waits remembers what was undone.
+  // A warm agent still remembers the turns that were undone.
   if (subject.task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
   const canReuseWarm = kind === 'turn' && subject.task.pendingRestore === null
   const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
@@ -89,7 +89,8 @@ export async function executionWorkspace(
     { taskId: document.id, signal, close: subject.early?.close },
     async () => {
       const made = await makeOrRestore(deps, subject)
-      // Restored, then complete on the disk, then prepared in the log, which forgets by that what was merged: a run that ends before is repeated as it was.
+      // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
+      // repeated from the same state.
       if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
         await completeWorkspace(deps.root, made.workspace)
       return made
@@ -107,14 +108,14 @@ const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({
   isMerged: task.cleanUp.work === 'merged',
 })
 
-/** A new workspace is left incomplete while it is restored: what ends in between must not leave one that looks restored. */
+/** A new workspace stays incomplete while it is restored, so that an interrupted restore never looks finished. */
 async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<ExecutionWorkspace | Failed> {
   const { task, document, user, fence, reporter, early, stop, terminal } = subject
   const facts = factsOf(subject)
-  // What is printed before the turn is never a command's.
+  // Output from preparing the workspace is always recorded as a turn's, also before a command.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const preparing = {
-    // An alternative begins at its commit, and a task where it began, only until its work was merged.
+    // The start commit of an alternative and the earlier base commit count only until the work was merged.
     task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
     user,
     executionId: fence.executionId,
@@ -197,7 +198,7 @@ async function carryOut(
   }
 }
 
-/** A workspace that exists, brought to what an undo wants. */
+/** Brings an existing workspace to the files that an undo goes back to. */
 async function restoreExisting(
   deps: Deps,
   task: LiveTask,
@@ -210,7 +211,10 @@ async function restoreExisting(
   return { ...ready, session: done.resumes ? session : null }
 }
 
-/** A new workspace into which the snapshot was restored that a fork or an undo wants. The files of another moment would not be what was asked for. */
+/**
+ * Checks that a new workspace got the snapshot that a fork or an undo asks for. If not, the run fails: files of another moment are not what was
+ * asked for.
+ */
 async function restoredMoment(
   deps: Deps,
   {

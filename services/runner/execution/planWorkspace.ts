@@ -25,7 +25,7 @@ export type WorkspacePlan =
   | 'reuse'
   /** It is there, and gets the files of the moment that an undo goes back to. */
   | 'restore_in_place'
-  /** It is there and of no use: files that a fork restored in part are no beginning. */
+  /** It is there but cannot be used: a fork restored its files only in part. */
   | 'recreate'
   /** It is new, and so is the task. */
   | 'create'
@@ -53,6 +53,6 @@ export function planWorkspace(task: TaskFacts, disk: DiskFacts): WorkspacePlan {
   if (!hasWorkToRestore(task)) return 'create'
   if (pendingRestore !== null) return 'restore_moment'
   if (disk.hasEvictedWork) return 'continue_from_branch'
-  // A branch that still stands at the code host is where the work goes on.
+  // Even after a merge, work continues on the pushed branch as long as the code host has it.
   return isMerged && !disk.isOnPushedBranch ? 'start_after_merge' : 'restore_snapshot'
 }

@@ -1,6 +1,6 @@
 /**
- * A workspace while its mirror is being refreshed. Where there is a mirror it is made meanwhile, on the mirror as it was, and made again only
- * when the branches that it stands on have moved: mostly they have not, and an agent waits for both.
+ * Makes a workspace while its mirror is being refreshed, since an agent waits for both. Where there is a mirror, the workspace is made on it as it
+ * was, and made again only if the branches it starts from have moved, which is rare.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'
@@ -15,14 +15,14 @@ interface Making {
   find(): Promise<Mirror | undefined>
   /** The workspace on a mirror: made, or the one that is there. */
   make(mirror: Mirror): Promise<Prepared | Failed>
-  /** What a new one would stand on. */
+  /** The commits that a new workspace would start from. */
   ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'>
-  /** Ends what was begun in one that is being made. */
+  /** Closes what was opened in a workspace that is being made. */
   close(): Promise<void>
   remove(): Promise<void>
 }
 
-/** Nothing is left of a workspace that was made for somebody who may not have it; when this ends, all of it has. */
+/** Leaves nothing of a workspace that was made for somebody without access. Everything it began has ended when it resolves. */
 export async function prepareConcurrently(
   refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
   { find, make, ground, close, remove }: Making,
@@ -32,16 +32,16 @@ export async function prepareConcurrently(
     return before && make(before)
   }
   const [making, refresh] = await Promise.allSettled([meanwhile(), refreshing])
-  // What failed on the old mirror is tried again on the new one.
+  // A failure on the old mirror does not count: it is tried again on the refreshed one.
   const made = making.status === 'fulfilled' && making.value?.kind === 'ready' ? making.value : undefined
   const fresh = refresh.status === 'fulfilled' && refresh.value.kind === 'ready' ? refresh.value : undefined
   if (made && fresh) {
     if (made.madeOn === null) return made
-    // Also where this refresh brought nothing: another task's may have, in between.
+    // Compared even when this refresh fetched nothing, as another task's refresh may have moved the branches in between.
     if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
   const isUnwanted = made !== undefined && made.madeOn !== null
-  // What is left of one that failed is removed as well, when it is made again.
+  // Leftovers of a failed attempt need no removal here: making the workspace again removes them.
   if (isUnwanted || making.status === 'rejected') await close()
   if (isUnwanted) await remove()
   if (refresh.status === 'rejected') throw refresh.reason

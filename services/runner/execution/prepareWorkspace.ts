@@ -50,7 +50,6 @@ export interface ReadyWorkspace extends RepositoryAccess {
   settle(): Promise<void>
 }
 
-/** What a workspace is made ready with. */
 export interface PreparingDeps
   extends
     ReachingDeps,
@@ -85,13 +84,13 @@ interface PrepareRun {
   /** Opened as soon as the workspace's folders exist. */
   readonly early?: EarlySandbox | undefined
   readonly signal: AbortSignal
-  /** Saved work is to come into a new workspace, which the caller completes after that. */
+  /** Saved work will be restored into a new workspace, and the caller marks it complete afterwards. */
   readonly isToBeRestored?: boolean
-  /** What the person must be allowed to do; `read` unless told. */
+  /** What the person must be allowed to do; `read` by default. */
   readonly needs?: 'read' | 'push'
 }
 
-/** Makes it, or finds it. That it is prepared is for the caller to report, once it is complete. */
+/** Makes the workspace, or finds the existing one. The caller reports it as prepared, once it is complete. */
 export async function prepare(
   { git: hostGit, ...others }: PreparingDeps,
   run: PrepareRun,
@@ -143,7 +142,7 @@ async function makeWhileRefreshing(
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
   const { access } = reached
-  // Work that was begun on an empty repository goes on as it was.
+  // Work that began on an empty repository continues as it was, without a first branch.
   const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(deps.root, task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
   let found: Workspace | undefined
@@ -151,7 +150,7 @@ async function makeWhileRefreshing(
     async find() {
       const before = await deps.mirrors.find(mirrored(reached))
       if (before && early && task.workspace === 'ready') {
-        // Nothing is made of this one: its sandbox need not wait until all of it has been looked at.
+        // An existing workspace is only read, so its sandbox can open before all of it has been checked.
         found = await readWorkspace({ root: deps.root, taskId: task.id, mirror: before })
         if (found) early.open(found, access.url)
       }
@@ -171,14 +170,14 @@ async function makeWhileRefreshing(
       ),
     ground: (mirror) => baseCommitsFor(deps.git, mirror, branchesOf(task)),
     async close() {
-      // Nothing is removed of one that was there before.
+      // A workspace that already existed is not removed, so its sandbox stays open.
       if (!found) await early?.close()
     },
     remove: () => discardWorkspace(deps.root, task.id, deps.path),
   })
 }
 
-/** The repository of a task that begins. Where it has no branch at all, its first one is made. */
+/** Waits for the repository of a task that begins. If it has no branch at all, creates its first one. */
 async function withFirstBranch(
   deps: PreparingDeps,
   refreshing: Promise<RefreshedRepository>,
@@ -210,7 +209,7 @@ export async function isEmpty(
 }
 
 interface Beginning {
-  /** Where it began before: its work goes on from there where the base branch is gone by now. */
+  /** The commit it began at before: its work continues from there when the base branch is gone. */
   readonly lastBase?: string | null
 }
 interface WorkspaceOf {
@@ -237,7 +236,7 @@ export async function workspaceFor(
   { task, user }: WorkspaceOf,
   making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
 ): Promise<Prepared | Failed> {
-  // What was left of one is recreated: it must not take the room for that.
+  // Leftovers of an incomplete workspace go first: they must not take up the space that making it again needs.
   await removeIncomplete(deps.root, task.id, deps.path)
   const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
   if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
@@ -250,7 +249,7 @@ export async function workspaceFor(
     ...branchesOf(task),
     originUrl: access.url,
     identity: identityOf(user, deps),
-    // Without a sandbox there is no other user: it could not even reach its tree in a closed data folder.
+    // Without a sandbox there is no separate user: one could not even reach its tree in the closed data folder.
     owner: deps.isRoot && isIsolated(deps.sandbox) ? await deps.sandboxUsers.userOf(task.id) : undefined,
     limit: deps.limit,
     checkCheckout: deps.checkCheckout,
@@ -331,11 +330,11 @@ function refreshBeside(deps: PreparingDeps, reached: RepositoryAccess, stop: Sto
   }
 }
 
-/** Whether what runs is kept apart from the server. */
+/** Whether runs are isolated from the server. */
 export const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
   'kind' in sandbox && sandbox.kind !== 'none'
 
-/** Who commits: the person, by the name they gave, and by the address that GitHub takes for theirs and never refuses. */
+/** The person as the author of commits. GitHub attributes the noreply address to them and never refuses it. */
 export function identityOf(user: Committer, { noreplyDomain }: Pick<WorkspaceDeps, 'noreplyDomain'>): Person {
   const { fullName, githubUsername, githubId, id, email } = user
   const isKnown = githubId !== null && githubUsername !== null

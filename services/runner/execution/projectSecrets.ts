@@ -57,7 +57,7 @@ export async function withoutSecrets(
 ): Promise<readonly ChangedFile[]> {
   const shown: ChangedFile[] = []
   for (const file of files) {
-    // Many short diffs must not block this thread: others run between two of them.
+    // Yields between diffs, so that many short ones do not block this thread.
     await setImmediate()
     shown.push({ ...file, diff: await redaction.diff(file.diff) })
   }

@@ -30,17 +30,17 @@ export interface RepositoryAccess {
     readonly authorization: string
     /** Whose access git uses, for a sentence. */
     readonly accessOf?: NamedCredential
-    /** The same with a fresh token, once the host did not take this one; `undefined` where there is none. */
+    /** The same access with a fresh token, for when the host rejects this one; `undefined` where there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
   }
-  /** The repository as installations know it, the installation that has it, and why it gives no token where it gives none. */
+  /** The repository as installations know it, the installation that has it, and the reason if that gives no token. */
   readonly installed: InstalledRepository & {
     readonly installation: Installation | undefined
     readonly noToken?: NoToken
   }
 }
 
-/** What the mirror of a repository that was reached is known by. */
+/** Identifies the mirror of a repository that was reached. */
 export function mirrored({
   repository,
   access,
@@ -57,7 +57,6 @@ interface OwnDeps {
   readonly codeHost: Pick<CodeHost, 'gitAccess' | 'ownToken'>
 }
 
-/** What a repository is reached with. */
 export interface ReachingDeps extends OwnDeps, Pick<WorkspaceDeps, 'mirrors'> {
   readonly installations: Pick<Installations, 'tokenFor'>
   readonly codeHost: OwnDeps['codeHost'] & Checking['codeHost'] & Pick<CodeHost, 'throwIfRateLimited'>
@@ -66,7 +65,10 @@ type Deps = OwnDeps & Pick<ReachingDeps, 'installations' | 'codeHost'>
 
 type Reached = { readonly kind: 'reached' } & RepositoryAccess
 
-/** With the person's own token alone: for what is read on this machine, which asks the App for nothing. Throws the code host's refusal. */
+/**
+ * Reaches the repository with the person's own token alone, for work on this machine that needs nothing from the App. Throws the code host's
+ * refusal.
+ */
 export async function reachAsPerson(deps: OwnDeps, task: Task): Promise<Reached | Failed> {
   const project = await deps.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
@@ -89,15 +91,18 @@ async function asPerson(
   return { repository, access, installed: { id, owner: repository.owner, installation: undefined } }
 }
 
-/** Prepared for each run. Whether the person may still do it is asked before anything is fetched. The code host's refusal is thrown. */
+/**
+ * Reaches the task's repository, for each run again. Checks that the person may still do so before anything is fetched. Throws the code host's
+ * refusal.
+ */
 export async function reachRepository(deps: Deps, task: Task): Promise<Reached | Failed> {
   const reached = await reachAsPerson(deps, task)
   return reached.kind === 'failed' ? reached : { kind: 'reached', ...(await withApp(deps, reached)) }
 }
 
 /**
- * Another repository of the code host, such as a submodule's. Throws the code host's refusal, also where it does not show the person that
- * repository: what an installation may fetch is for nobody else.
+ * Reaches another repository of the code host, such as a submodule's. Throws the code host's refusal, also when it hides that repository from the
+ * person: an installation must not fetch it for them.
  */
 export async function reachOther(
   deps: Deps,
@@ -109,7 +114,7 @@ export async function reachOther(
   return withApp(deps, await asPerson(deps, person, repository, id))
 }
 
-/** The same, reached by git with the App's own access where it has any. */
+/** The same, with the App's own access for git where it has any. */
 async function withApp(deps: Deps, reached: RepositoryAccess): Promise<RepositoryAccess> {
   const { repository, access, installed } = reached
   const { accessToken } = access
@@ -144,7 +149,7 @@ async function accessWith(
   return { ...tokens, url, authorization, accessOf }
 }
 
-/** What has become of the App's installation, where that is why the code host refuses the person: their tokens reach no further than it. */
+/** Explains a refusal that is due to the App's installation, as people's tokens reach no further than it does. `undefined` for any other cause. */
 function installationLost({ repository, installed }: RepositoryAccess): string | undefined {
   const { owner, name } = repository
   const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
@@ -164,21 +169,21 @@ function installationLost({ repository, installed }: RepositoryAccess): string |
   }
 }
 
-/** Why the host does not show the person a repository, as far as it lets that be told: a 404 alone says neither. */
+/** Why the host hides a repository from the person, as far as that can be told: a bare 404 does not say. */
 async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAccess): Promise<string> {
   const { repository, installed } = reached
   const full = `${repository.owner}/${repository.name}`
   const gone = `${full} was deleted or moved: GitHub shows it neither to your account nor to Flightdeck's App. The work is kept.`
   const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
   const unreached = `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
-  // Given all repositories of the account, the App would have it.
+  // An App with access to all of the account's repositories would have this one, so it is gone.
   if (installed.noToken === 'not_selected')
     return installed.installation?.repositories === 'all' ? gone : unreached
   const lost = installationLost(reached)
   if (lost !== undefined) return lost
   // The App's token may be from before it was taken out.
   if (await isHiddenFromApp(codeHost, reached)) return unreached
-  // The host hides from who may not see a repository whether it exists.
+  // The host does not reveal whether a repository exists to those who may not see it.
   return `GitHub no longer shows ${full} to ${viewerOf(codeHost)}: either it was deleted or moved, or ${codeHost.ownToken === undefined ? 'your' : 'its'} access was taken back. The work is kept. Ask for access if it is still there, then continue.`
 }
 
@@ -240,8 +245,8 @@ interface Checking {
 const cloneWithinMs = 600_000
 
 /**
- * Brings the mirror of a repository that was reached up to date. Whether the person still has access to it is asked meanwhile; what an
- * installation may fetch is fetched only once they have. A refusal ends the fetch. Throws where the host cannot be asked.
+ * Brings a reached repository's mirror up to date, and meanwhile checks that the person still has access; a refusal ends the fetch. With an
+ * installation's token, the fetch waits for that check. Throws if the host cannot be asked.
  */
 export async function refreshReached(
   { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,
@@ -278,7 +283,7 @@ export async function refreshReached(
   const refreshed = renewed ? await fetchWith(renewed) : first
   const used = renewed ?? access
   if (refreshed.kind === 'limited') throw codeHost.recordGitRateLimit(used.gitToken)
-  // A host that does not answer is told of after what git could tell.
+  // Git's failure says more than that the host did not answer, so it comes first.
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
   if ('fault' in asked) throw asked.fault
   const { mirror } = refreshed
@@ -286,8 +291,8 @@ export async function refreshReached(
 }
 
 /**
- * The repository as somebody pushes to it. Who may only read is refused, as the installation's token could push for them; where the host
- * does not say, the person's own token pushes, so that the host decides.
+ * The access for a push. A person who may only read is refused, since the installation's token could push for them; where the host does not say,
+ * the person's own token is used, so that the host decides.
  */
 export async function forPush(
   deps: Pick<OwnDeps, 'codeHost'>,

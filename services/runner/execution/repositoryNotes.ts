@@ -1,4 +1,4 @@
-/** Tells, before the first turn in a workspace, what of its repository is not as in a clone, and fetches its submodules as far as they may be read. */
+/** Before the first run in a workspace, tells how its repository differs from a clone, and fetches the submodules that may be read. */
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fetchChosen, longestFetchMs, quoted, type ChosenDeps } from './chosenSubmodules.ts'
@@ -12,7 +12,7 @@ type Deps = CommandDeps & ChosenDeps & Pick<ExecutionDeps, 'scratch'>
 
 const mostFetched = 50
 
-/** Once in each workspace. What cannot be found out or fetched is told or logged, and keeps no turn back. */
+/** Runs once in each workspace. What cannot be found out or fetched is told or logged, and never fails the run. */
 export async function tellOfRepository(
   deps: Deps,
   {
@@ -46,7 +46,7 @@ export async function tellOfRepository(
   const chosen = onHost.filter(({ repository }) => envs.submodules.includes(repository.toLowerCase()))
   const open = onHost.filter((one) => !chosen.includes(one))
   if (open.length > 0) {
-    // Each by itself: git ends at the first that it may not read.
+    // One command for each, since git stops at the first submodule that it may not read.
     const updates = open.map(({ path }) => `git submodule update --init -- ${quoted(path)} || failed=1`)
     const command = `${updates.join('; ')}; exit $failed`
     const sandboxEnv = envs.reading(open.map(({ repository }) => repository))

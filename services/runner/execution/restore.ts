@@ -1,4 +1,4 @@
-/** Restores the files and the agent's session that an undo, or the turn a task was created from, wants. */
+/** Restores the files and the agent's session of the moment that an undo goes back to, or of the turn that a task was created from. */
 import { randomUUID } from 'node:crypto'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { WorkspaceChanged } from '#domain/task/events.ts'
@@ -32,8 +32,8 @@ export function treeGitFor({ git, sandbox }: Pick<Deps, 'git' | 'sandbox'>, work
 }
 
 /**
- * Brings an existing workspace to the snapshot that the task wants. What it has now is in the snapshot of the turn before; where that has none, it
- * is taken first. Nothing may run in the workspace. An interrupted restore is repeated.
+ * Brings an existing workspace to the snapshot that the task asks for. Its current files are in the previous turn's snapshot, which is taken first
+ * if it is missing. Nothing may run in the workspace. An interrupted restore is repeated.
  */
 export async function restoreTask(
   deps: Deps,
@@ -53,7 +53,10 @@ export async function restoreTask(
   return { kind: 'restored', kept: restored.kept, resumes: session !== null }
 }
 
-/** Takes the snapshot that the undone turn has not left, so that the undo can be undone. One attempt only: the next would find restored files. */
+/**
+ * Takes the snapshot that the undone turn did not leave, so that the undo can be undone. Only the first attempt does: a later one would find
+ * restored files.
+ */
 async function keepWhatIsThere(
   deps: Deps,
   task: LiveTask,

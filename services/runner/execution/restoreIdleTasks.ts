@@ -51,7 +51,7 @@ export async function interruptedRestores({
       const { state } = await commands.load(decider, taskStream(taskId))
       if (state.kind === 'task' && state.pendingRestore?.reason === 'undo') found.push(taskId)
     } catch (fault) {
-      // A task that cannot be read holds up no other.
+      // A task that cannot be read must not hold up the others.
       logger.warn({ err: fault, taskId }, 'failed to look for an interrupted restore')
     }
   }
@@ -72,7 +72,7 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     const mirror = await deps.mirrors.find(mirrored(reached))
     const workspace = mirror && (await findWorkspace(deps.git, { root: deps.root, taskId, mirror }))
     if (!workspace) return
-    // It remembers the turns that were undone.
+    // A warm agent still remembers the turns that were undone.
     await deps.prewarm.agents.drop(taskId)
     const restored = await restoreTask(deps, state, workspace)
     if (restored.kind === 'failed') return deps.logger.warn({ taskId }, restored.reason)

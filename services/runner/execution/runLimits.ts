@@ -8,12 +8,12 @@ const ofSandbox = {
   fileSizeBytes: 4 * 1024 ** 3,
 }
 
-/** Of a command's sandbox, which lasts as long as the command. */
+/** A command's sandbox lasts as long as the command. */
 export function commandLimits({ longestMs }: RunLimits): SandboxLimits {
   return { ...ofSandbox, wallMs: longestMs }
 }
 
-/** Of an agent's sandbox, which may serve many turns; each turn has a time limit of its own. */
+/** An agent's sandbox may serve many turns; each turn has a time limit of its own. */
 export const agentLimits: SandboxLimits = { ...ofSandbox, wallMs: 24 * 60 * 60_000 }
 
 /** A time in words: `2 hours`, `15 minutes`, `3 seconds`. */

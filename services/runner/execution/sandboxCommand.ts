@@ -15,7 +15,6 @@ import type { Run } from './run.ts'
 import { commandLimits, timeInWords } from './runLimits.ts'
 import type { SandboxEnv, SandboxEnvs } from './sandboxEnv.ts'
 
-/** What a command is run with. */
 export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path' | 'limit'>
 
 interface SandboxCommand {
@@ -192,7 +191,7 @@ async function runWith(
   }
 }
 
-/** Reads a stream to its end, no faster than what was read is recorded. */
+/** Reads a stream to its end, no faster than its output is recorded. */
 async function drain(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
   for await (const chunk of stream) await take(Buffer.from(chunk))
 }
@@ -208,5 +207,5 @@ export function shellLine(line: string): {
   return { command: ['/bin/bash', '-c', evalLine], env: { FLIGHTDECK_COMMAND: line } }
 }
 
-/** The line finds neither the variable nor an argument, as if it had been given to `bash -c` itself. */
+/** Clears the variable and the arguments first, so that the line runs as if it had been given to `bash -c` itself. */
 const evalLine = 'set -- "$FLIGHTDECK_COMMAND"; unset FLIGHTDECK_COMMAND; eval "set --;$1"'

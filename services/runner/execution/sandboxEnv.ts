@@ -40,7 +40,7 @@ export interface SandboxEnvs {
   readonly repositoryUrl: string
   /** For one command that reads these other repositories of the code host, as `owner/name`, and nothing else. */
   reading(repositories: readonly string[]): SandboxEnv
-  /** For one command that reads a file of the host besides, and reaches the project's repository alone. */
+  /** For one command that may also read a file of the host, and reaches only the project's repository. */
   withFile(file: Bind): SandboxEnv
   /** Repositories, as `owner/name` in lower case, that the project wants as submodules with the access of whoever runs the task. */
   readonly submodules: readonly string[]
@@ -142,7 +142,7 @@ function sandboxEnv(
   given: {
     readonly env: Readonly<Record<string, string>>
     readonly rules: readonly Rule[]
-    /** To be read beside the tree. */
+    /** Files that are readable besides the tree. */
     readonly files: readonly Bind[]
     readonly modelFetches: boolean
   },

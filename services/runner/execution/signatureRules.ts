@@ -1,4 +1,4 @@
-/** Says before a task's first turn what its pull request will meet with, rather than after the work. */
+/** Warns before a task's first turn, rather than after the work, that its pull request may be refused. */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { WorkspaceDeps } from '../deps.ts'
@@ -19,7 +19,7 @@ export async function unsignedWarning(
   if (deps.commitSigner) return null
   const asking = deps.codeHost.takesOnlySigned(access.gitToken, repository, branch).catch(() => false)
   if (!(await withinOr(rulesWithinMs, asking, false))) return null
-  // A terminal breaks no line by itself.
+  // The terminal does not break lines by itself.
   return [
     `Warning: ${branch} takes only signed commits, and this server signs none.`,
     "GitHub may refuse to merge this task's pull request.",

@@ -10,8 +10,8 @@ import type { Agent } from '../port.ts'
 const maxRetries = 6
 
 /**
- * Tools that cannot work here. Between two turns the agent stands still, so nothing would wake it; a working tree of its own would show up as
- * thousands of new files in the task's changes.
+ * Tools that cannot work here: between turns the agent is frozen, so nothing would wake it, and a worktree of its own would show up as thousands of
+ * new files in the task's changes.
  */
 export const toolsNotOffered = [
   'ScheduleWakeup',
@@ -57,7 +57,7 @@ export const claude = {
         'stream-json',
         '--verbose',
         '--include-partial-messages',
-        // The sandbox is what holds the agent; asking a person before each step would stop it for ever.
+        // The sandbox confines the agent; waiting for a person before each step would block it for ever.
         '--dangerously-skip-permissions',
         // A repository's own settings can name another API address and hooks to run: only ours are read.
         '--setting-sources',
@@ -71,17 +71,17 @@ export const claude = {
       ],
       env: {
         ANTHROPIC_API_KEY: access.runToken,
-        // Over the socket no name is looked up; this one only has to be one.
+        // Over the socket no name is looked up; this one only has to be valid.
         ANTHROPIC_BASE_URL: 'http://gateway.internal',
         ANTHROPIC_UNIX_SOCKET: access.socketPath,
         // A process with background work lives on after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Its session is written before it tells its result: it is stopped right after that.
+        // Writes the session before the result is reported, since the process is stopped right after that.
         CLAUDE_CODE_EAGER_FLUSH: '1',
         CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
         DISABLE_AUTOUPDATER: '1',
-        // Root has to say that it may skip permissions.
+        // As root it skips permissions only if this is set.
         ...(isRoot && { IS_SANDBOX: '1' }),
       },
     }
@@ -99,10 +99,10 @@ export const claude = {
   },
   interrupt: (requestId) =>
     `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,
-  // It warns of the scripted model's name, which is ours.
+  // Hides its warning about the name of the scripted model, which is ours.
   shownStderr: (text, scripted) =>
     scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
-  // It tells its faults in its result; without one, what it said on standard error says it best.
+  // Its faults are in its result; if there is none, its standard error explains best.
   faultOf: () => null,
 } satisfies Agent
 

@@ -17,7 +17,7 @@ export function errorOf(line: ResultLine): AgentError {
   return { type: 'error', ...fault, message: messageOf(fault, saidBy(line)) }
 }
 
-/** What the broker says, which the CLI passes on. */
+/** Sentences of the broker, which the CLI passes on. */
 const budgets = [budgetUsedUp, dayBudgetUsedUp]
 
 function saidBy({ result, errors }: ResultLine): string {
@@ -48,7 +48,7 @@ function codeOf(line: ResultLine): AgentError['code'] {
     case 529:
       return 'overloaded'
     default:
-      // What else is refused by a status of 4xx would be refused again.
+      // Any other request that gets a 4xx would be refused again.
       return line.terminal_reason === 'api_error' && (line.api_error_status ?? 500) >= 500
         ? 'api_error'
         : 'other'

@@ -3,8 +3,8 @@ import { instructionFiles } from '../home.ts'
 import type { HomeFile } from '../port.ts'
 
 /**
- * Only the user's settings are read (a repository's could run commands), which leaves the repository's instructions out as well: the user's
- * `CLAUDE.md` gives back those of `instructionFiles` that are `present`. `workspace` is where the sandbox has the repository.
+ * Only the user's settings are read, since a repository's could run commands. That leaves out the repository's instructions as well, so the user's
+ * `CLAUDE.md` includes those `instructionFiles` that are `present`. `workspace` is where the sandbox has the repository.
  */
 export function claudeHome(present: ReadonlySet<string>, workspace = '/workspace'): readonly HomeFile[] {
   const includes = instructionFiles
@@ -18,10 +18,10 @@ export function claudeHome(present: ReadonlySet<string>, workspace = '/workspace
 }
 
 const settings = {
-  // The commits of a task are the person's; who wrote them is for the person to say.
+  // The commits of a task are the person's, who decides whom to credit.
   includeCoAuthoredBy: false,
   skipDangerousModePermissionPrompt: true,
-  // It would first ask claude.ai about each host, which no sandbox reaches. The project's list of hosts decides.
+  // The preflight would ask claude.ai about each host, which no sandbox reaches. The project's list of hosts decides instead.
   skipWebFetchPreflight: true,
 }
 const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }

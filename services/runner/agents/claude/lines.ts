@@ -111,13 +111,13 @@ const result = z.object({
   duration_ms: z.number().default(0),
   result: z.string().optional(),
   errors: z.array(z.string()).optional(),
-  /** Of the whole process, and in newer versions of the whole session. */
+  /** For the whole process; in newer versions for the whole session. */
   modelUsage: modelUsage.default({}),
   model_usage_since_last_result: modelUsage.optional(),
 })
 export type ResultLine = z.infer<typeof result>
 
-/** What becomes of a message that it was sent, or of something that it does unasked. */
+/** The state of a message that it was sent, or of something that it does unasked. */
 const lifecycle = z.object({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
@@ -127,7 +127,7 @@ const lifecycle = z.object({
 const known = z.discriminatedUnion('type', [system, streamEvent, assistant, user, result, lifecycle])
 export type ClaudeLine = z.infer<typeof known>
 
-/** Kinds of line that the CLI prints and that say nothing to us. */
+/** Kinds of line that are ignored. */
 const silent = new Set([
   'control_response',
   'control_request',

@@ -21,7 +21,7 @@ type Writing = { readonly kind: 'text' | 'thinking'; readonly messageKey: string
 interface State {
   /** Blocks that are being written, by their place in the stream, in order. */
   readonly writing: Map<string, Writing>
-  /** Blocks of an answer that broke off and is asked for again. The next of a kind takes the place of the first. */
+  /** Blocks of an answer that broke off and is asked for again. The next block of a kind replaces the first of these. */
   retried: readonly Writing[]
   isRetry: boolean
   /** After a compaction the CLI prints messages again that it has printed before. */
@@ -96,7 +96,7 @@ function systemEvents(state: State, line: SystemLine): AgentEvent[] {
       break
     case 'compact_boundary':
       state.printsCopies = true
-      // A person asked for it, and is told of nothing else.
+      // The person asked for this compaction, and gets no other reply.
       if (line.compact_metadata?.trigger === 'manual')
         return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
   }
@@ -242,7 +242,7 @@ function noticeOf(line: SystemLine): readonly string[] {
   }
 }
 
-/** Older versions say only what a process has used in all. */
+/** Older versions report only the total of a process, so this takes the difference. */
 function usageSince(before: ModelUsageByModel, now: ModelUsageByModel): ModelUsageByModel {
   return Object.fromEntries(
     Object.entries(now).map(([model, used]) => {
@@ -271,7 +271,7 @@ function usageEvents(usage: ModelUsageByModel): ModelUsed[] {
       outputTokens: used.outputTokens,
       cacheReadTokens: used.cacheReadInputTokens,
       cacheWriteTokens: used.cacheCreationInputTokens,
-      // The CLI prices a model that it does not know like one that it does; this one is free.
+      // The CLI prices unknown models like a known one; the scripted model is free.
       costUsd: model === scriptedModel ? 0 : used.costUSD,
     }))
     .filter((used) => used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens > 0)

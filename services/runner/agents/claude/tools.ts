@@ -67,9 +67,9 @@ const Hunk = z.object({
   lines: z.array(z.string()),
 })
 type Hunk = z.infer<typeof Hunk>
-/** What the CLI says beside the text that the model is given; of other tools, and of errors, it says something else. */
+/** What the CLI reports besides the text for the model. Other tools, and errors, report something else. */
 const Details = z.object({
-  /** Of a sub-agent, whose report is the `content`. */
+  /** Set for a sub-agent, whose report is the `content`. */
   agentId: z.string().optional(),
   type: z.string().optional(),
   content: z.unknown().optional(),

@@ -20,9 +20,9 @@ export const codex = {
   dialogue: 'single',
   sessionFolders: ['.codex/sessions'],
   images: 'files',
-  // It speaks HTTP over TCP alone.
+  // It speaks HTTP only over TCP, not over a unix socket.
   access: { kind: 'loopback', api: 'responses' },
-  // It says what a whole session used, and not of which model.
+  // It reports what a whole session used, and not of which model.
   usage: 'metered',
   leavesByItself: true,
   home: codexHome,
@@ -36,7 +36,7 @@ export const codex = {
         ...(session.kind === 'resume' ? ['resume'] : []),
         '--json',
         '--skip-git-repo-check',
-        // The sandbox is what holds the agent; asking a person before each step would stop it for ever.
+        // The sandbox confines the agent; waiting for a person before each step would block it for ever.
         '--dangerously-bypass-approvals-and-sandbox',
         // Arguments win over every file, also over one that a repository brings.
         '--config',

@@ -6,7 +6,7 @@ import { faultSentence } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
 import { shortened } from '../shorten.ts'
 
-/** What tells a fault, in the order in which it is looked for. */
+/** Patterns that identify a fault, tried in this order. */
 const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
   ['unknown_session', /no rollout found|thread\/resume failed/i],
   ['bad_model', /model\b.{0,120}\b(?:does not exist|not found|not supported)|model_not_found/i],
@@ -44,7 +44,7 @@ export function errorOf(said: string): AgentError {
   return faultOf(said) ?? { type: 'error', ...fault, message: faultSentence(fault, said, service) }
 }
 
-/** What it says of a request names the broker's address, which is nothing to a person. */
+/** Removes the broker's address, which errors about a request name and which means nothing to a person. */
 export function withoutAddress(said: string): string {
   return said.replaceAll(/, url: https?:\/\/[^\s,)]+/g, '')
 }

@@ -6,8 +6,8 @@ import type { HomeFile } from '../port.ts'
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
- * A repository's own configuration could name programs to run: it is not trusted, which leaves its instructions out as well. The user's
- * `AGENTS.md` says where those of `instructionFiles` that are `present` are.
+ * A repository's own configuration is not trusted, since it could name programs to run. That leaves out its instructions as well, so the user's
+ * `AGENTS.md` says where those `instructionFiles` are that are `present`.
  */
 export function codexHome(present: ReadonlySet<string>, workspace = '/workspace'): readonly HomeFile[] {
   const files = instructionFiles.filter((file) => present.has(file)).map((file) => `${workspace}/${file}`)
@@ -21,7 +21,7 @@ export function codexHome(present: ReadonlySet<string>, workspace = '/workspace'
   ]
 }
 
-/** Nothing but its model is reached, nobody is told of its use, and what it asks is sent as plain JSON, which the broker reads. */
+/** It reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker reads. */
 const configuration = (workspace: string): string => `model_provider = "flightdeck"
 check_for_update_on_startup = false
 web_search = "disabled"

@@ -12,16 +12,16 @@ interface State {
   readonly model: string
   readonly workspace: string
   session: string
-  /** When the turn began: it does not say how long it took. */
+  /** When the turn began, since the agent does not report how long it took. */
   begunAt: number
-  /** Its items count from 0 in every process, and names are wanted that are unique in a task. */
+  /** Makes the ids of items unique in a task: they count from 0 in every process. */
   prefix: string
-  /** What it said went wrong, when its turn has not ended yet. */
+  /** The last error it reported, while its turn has not ended. */
   lastError: string | undefined
 }
 
 interface Options extends ParserOptions {
-  /** The model that it was asked to use, which it does not say; empty where the choice was its own. */
+  /** The model that it was asked to use, since it does not report that; empty if it chose by itself. */
   readonly model?: string
   readonly workspace?: string
   /** Milliseconds. */
@@ -81,7 +81,7 @@ function ended(state: State, ok: boolean): AgentEvent {
   return { type: 'end', ok, sessionId: state.session, durationMs, turns: 1 }
 }
 
-/** A retry is told; what is final comes again with the end of the turn. */
+/** Reports a retry. Any other error is kept, as it comes again at the end of the turn. */
 function faulted(state: State, message: string): AgentEvent[] {
   const retry = /^Reconnecting\.\.\. (\d+)\/(\d+) \(([\s\S]*)\)$/.exec(message)
   if (retry === null) {

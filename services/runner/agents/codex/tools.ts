@@ -92,7 +92,7 @@ export function commandOf(command: string): string {
   return inner === undefined ? command : (unquoted(inner) ?? command)
 }
 
-/** The value of one word of a shell; `undefined` when there are several, or one that is not just quoted. */
+/** The value of a single shell word; `undefined` if there are several words, or one that is more than quoted. */
 function unquoted(word: string): string | undefined {
   const part = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\$`;&|<>()*?]+)/y
   let value = ''

@@ -5,7 +5,7 @@ import { locateCursor } from './locate.ts'
 import { createCursorParser } from './parser.ts'
 import type { Agent } from '../port.ts'
 
-/** Some that it offers; which of them an account has, Cursor says itself. */
+/** Some of its models; Cursor itself says which of them an account has. */
 const models = [
   { name: 'auto', label: 'Auto' },
   { name: 'composer-1', label: 'Composer 1' },
@@ -26,7 +26,7 @@ export const cursor = {
   author: 'cursor <cursoragent@cursor.com>',
   // It has been seen to hang after its result.
   leavesByItself: false,
-  // It reads a repository's AGENTS.md and CLAUDE.md by itself, and writes into its settings what it keeps of its own.
+  // It reads a repository's AGENTS.md and CLAUDE.md by itself, and keeps state of its own in its settings.
   home: () => [
     {
       path: '.cursor/cli-config.json',
@@ -44,12 +44,12 @@ export const cursor = {
         '--output-format',
         'stream-json',
         '--stream-partial-output',
-        // The sandbox is what holds the agent; asking a person before each step would stop it for ever.
+        // The sandbox confines the agent; waiting for a person before each step would block it for ever.
         '--force',
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
         ...(model !== null && takesModel('cursor', model) ? ['--model', model] : []),
       ],
-      // Without this its node takes no notice of the proxy that is the sandbox's way out.
+      // Without this, its Node ignores the proxy, which is the sandbox's way out.
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
     }
   },
@@ -69,8 +69,8 @@ const settings = {
   version: 1,
   editor: { vimMode: false },
   permissions: { allow: [], deny: [] },
-  // Its HTTP/2 goes through no proxy.
+  // Its HTTP/2 does not go through a proxy.
   network: { useHttp1ForAgent: true },
-  // The commits of a task are the person's; who wrote them is for the person to say.
+  // The commits of a task are the person's, who decides whom to credit.
   attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },
 }

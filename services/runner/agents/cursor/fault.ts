@@ -5,7 +5,7 @@ import { faultSentence } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
 import { shortened } from '../shorten.ts'
 
-/** What tells a fault, in the order in which they are looked for: what names the cause stands before what only names a layer. */
+/** Patterns that identify a fault, tried in this order: those that name the cause come before those that only name a layer. */
 const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
   ['bad_model', /cannot use this model|(?:invalid|unknown) model|model \S+ (?:is )?not (?:available|found)/i],
   [
@@ -29,7 +29,7 @@ const service = {
   canCompact: false,
 } as const
 
-/** The fault in what was said; `null` when nothing of it is known, and then what was said tells it best. */
+/** The fault that a message describes; `null` if it is unknown, and then the message itself explains it best. */
 export function faultOf(said: string): AgentError | null {
   const plain = stripVTControlCharacters(said).trim()
   const code = signs.find(([, sign]) => sign.test(plain))?.[0]

@@ -24,9 +24,9 @@ const other = z.object({ type: z.string().transform(() => 'other' as const) })
 const assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({ content: z.array(z.union([text, other])) }),
-  /** A text said again as a whole, before a tool is called. */
+  /** Set on a text that is repeated as a whole, before a tool is called. */
   model_call_id: z.string().optional(),
-  /** Not there on the text that is said again as a whole at the end. */
+  /** Missing on the text that is repeated as a whole at the end. */
   timestamp_ms: z.number().optional(),
 })
 export type AssistantLine = z.infer<typeof assistant>
@@ -60,7 +60,7 @@ export type ResultLine = z.infer<typeof result>
 const known = z.union([init, thinking, assistant, toolCall, result])
 export type CursorLine = z.infer<typeof known>
 
-/** What was asked, said back. */
+/** The request, echoed. */
 const echo = z.object({ type: z.literal('user') })
 
 /** A line read: one we know, one to pass over, or one that nobody understands. */

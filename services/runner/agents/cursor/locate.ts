@@ -17,7 +17,7 @@ export async function locateCursor(where: WhereToLook): Promise<Located> {
       reason: `The cursor-agent CLI is not installed: get it with Cursor's own installer, or set ${variables.program} to the path of the program.`,
     }
   if (!located.found) return located
-  // It is a script that starts what lies beside it; one that stands alone is shown alone.
+  // It is a script that starts files beside it, so the whole folder is shown; a program that stands alone is shown alone.
   const folder = dirname(located.path)
   return (await isThere(join(folder, 'index.js'))) ? { ...located, shown: folder } : located
 }

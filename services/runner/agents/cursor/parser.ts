@@ -21,7 +21,7 @@ interface State {
   writing: Writing | undefined
   /** How many texts were begun. */
   begun: number
-  /** What was said whole: the last text, and all of them as one. */
+  /** The whole texts so far: the last one, and all of them joined. */
   lastText: string
   allText: string
 }
@@ -76,7 +76,7 @@ function close(state: State, cut: boolean): AgentEvent[] {
   return [{ type: kind, messageKey, text, cut }]
 }
 
-/** Begins a text; the texts have no names of their own. */
+/** Begins a text under a key of our own, since texts have no ids. */
 function begin(state: State, kind: Writing['kind']): Writing {
   const writing = { kind, messageKey: `${state.session}/${kind}-${state.begun}`, text: '' }
   state.writing = writing
@@ -93,7 +93,7 @@ function more(state: State, kind: Writing['kind'], text: string): AgentEvent[] {
   return [...before, { type, messageKey: current.messageKey, text }]
 }
 
-/** A text as a whole. Most often it has been said in pieces before, and is then only the sign that it is whole. */
+/** Takes a whole text. Usually its pieces have come before, and then it only marks that they are complete. */
 function whole(state: State, text: string): AgentEvent[] {
   if (state.writing?.kind === 'text') {
     if (text.startsWith(state.writing.text)) state.writing.text = text
@@ -113,7 +113,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
 
 function called(state: State, line: ToolCallLine): AgentEvent[] {
   const call = toolCallOf(line.tool_call)
-  // Such an id may be of two lines.
+  // An id may contain a line break.
   const toolId = line.call_id.replaceAll(/\s+/g, '/')
   const known = state.tools.get(toolId)
   const started = known ?? toolStarted(toolId, call, state.workspace)
@@ -131,7 +131,7 @@ function ended(state: State, line: ResultLine): AgentEvent[] {
   return [
     ...close(state, line.is_error),
     ...state.tools.abandon(),
-    // It does not tell what it costs.
+    // The agent does not report its cost.
     ...(usage === undefined ? [] : [{ type: 'usage' as const, model: state.model, ...usage, costUsd: 0 }]),
     ...(line.is_error ? [errorOf(line.result)] : []),
     { type: 'end', ok: !line.is_error, sessionId, durationMs: line.duration_ms, turns: 1 },

@@ -145,7 +145,7 @@ export function toolFinished(started: ToolStarted, { args, result }: ToolCall): 
 
 function endOf(result: unknown): { readonly how: string; readonly details: Args } {
   const read = Ended.safeParse(result)
-  // A call that says nothing of its end has at least come to one.
+  // A call that does not say how it ended counts as a success.
   if (!read.success) return { how: 'success', details: {} }
   const ends = Object.keys(read.data)
   // Beside the end stand remarks such as `isBackground`.
@@ -181,14 +181,14 @@ function edited(args: Args, details: Args) {
   }
 }
 
-/** Of a file that was written whole. */
+/** The number of lines in a file that was written as a whole. */
 function writtenLines({ fileText }: Args): number | null {
   if (typeof fileText !== 'string') return null
   const lines = fileText.split('\n').length
   return fileText === '' || fileText.endsWith('\n') ? lines - 1 : lines
 }
 
-/** The text of an answer, which each tool has under another name. */
+/** The text of a result, which each tool keeps under another name. */
 function saidIn(details: Args): string {
   for (const field of ['content', 'markdown', 'text', 'output', 'message', 'contents']) {
     const value = details[field]

@@ -65,7 +65,7 @@ function roomWithin(allowance: RecordingAllowance) {
   return {
     /** How much of the end is kept; bytes. */
     tailBytes,
-    /** Takes so many bytes where they fit. */
+    /** Spends this many bytes if they fit. */
     take(bytes: number, what: keyof typeof share): boolean {
       if (spent + bytes > share[what] * allowance.bytes() - tailBytes()) return false
       spent += bytes
@@ -129,7 +129,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
     else posted.drop(bytes)
     return undefined
   }
-  /** What of the event is recorded now. */
+  /** The part of the event that is recorded now. */
   function recordedNow(event: ProgressEvent): ProgressEvent | undefined {
     const bytes = Buffer.byteLength(JSON.stringify(event.content)) + eventOverhead
     const fits = () => !isCut && room.take(bytes, 'chat')

@@ -2,7 +2,7 @@
 
 /** Waiting, as a collaborator. */
 export interface Timers {
-  /** Runs `run` after `ms` milliseconds; the answer calls it off. */
+  /** Calls `run` after `ms` milliseconds; the returned function cancels that. */
   after(ms: number, run: () => void): () => void
 }
 
@@ -98,7 +98,7 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
   }
 }
 
-/** The longest beginning of `text` that fits in so many bytes of UTF-8 and splits no character; at least one character. */
+/** The longest beginning of `text` that fits in `limit` bytes of UTF-8 and splits no character; at least one character. */
 function firstBytes(text: string, limit: number): string {
   if (text.length * 3 <= limit) return text
   let bytes = 0

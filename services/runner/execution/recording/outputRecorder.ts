@@ -11,12 +11,12 @@ export interface OutputRecorder {
   end(): Promise<void>
 }
 
-/** Records output without what is to be hidden. Fails with the error of `emit`, from then on. */
+/** Records output with the secrets removed. Once `emit` has failed, every call fails with its error. */
 export function recordOutput(options: CoalesceOptions & { readonly redaction: Redaction }): OutputRecorder {
   const decoder = new StringDecoder('utf8')
   const redactor = options.redaction.stream()
   const pieces = createCoalescer(options)
-  /** What is still looked through, or waits behind what is. */
+  /** Output that is still searched for secrets, or waits behind such output. */
   let underWay: Promise<void> | undefined
 
   function take(shown: string | Promise<string>): Promise<void> {

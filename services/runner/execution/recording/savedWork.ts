@@ -85,8 +85,8 @@ export type RestoredWork =
   | { readonly kind: 'nothing_saved' }
 
 /**
- * Whether a new workspace has all that the evicted one had, which was pushed: what was saved may be older. The agent's sessions are in the home that
- * was kept. Where it says no, something else is to be restored, and that is never again taken for what was evicted.
+ * Whether a new workspace already has all that the evicted one had, because it was pushed; the saved snapshot may be older. The agent's sessions
+ * are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never compared again.
  */
 export async function goesOnAsEvicted(
   { git, root }: Pick<WorkspaceDeps, 'git' | 'root'>,
@@ -122,8 +122,8 @@ export async function restoreSavedWork(
 }
 
 /**
- * Makes the agent's sessions those of the snapshot; answers whose they are, or `null` where there is none to resume. Not while the agent
- * runs.
+ * Replaces the agent's sessions with the snapshot's. Returns the agent that they belong to, or `null` if there is none to resume. Not while the
+ * agent runs.
  */
 export async function restoreSession(
   { blobs, path }: Pick<Deps, 'blobs' | 'path'>,
@@ -136,13 +136,13 @@ export async function restoreSession(
   if (!session || !archive) return null
   const folders = agents[session.agent]?.sessionFolders ?? []
   await removeFolders(homeDir, folders, path)
-  // Without a sandbox an agent names the folder of a session by the workspace's path, which has the id of the task.
+  // Without a sandbox an agent names a session's folder after the workspace's path, which contains the task's id.
   const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
   const unpacked = await unpackFolders(homeDir, folders, archive, owner, { renamed })
   return unpacked.kind === 'unpacked' ? session.agent : null
 }
 
-/** Sees to it that the private git directory has the commit of a snapshot; a sentence where it cannot. */
+/** Makes sure that the private git directory has a snapshot's commit; returns a sentence if it cannot. */
 export async function fetchSnapshot(
   { blobs, git }: Pick<Deps, 'blobs' | 'git'>,
   { work, bundle }: Pick<Snapshot, 'work' | 'bundle'>,
@@ -158,7 +158,7 @@ export async function fetchSnapshot(
   return null
 }
 
-/** The snapshots that count, oldest first, that of the turn before the task among them. Those whose files are gone are left out. */
+/** The snapshots that count, oldest first, including that of the turn before the task. Those whose files are gone are left out. */
 export async function countingSnapshots(
   deps: Pick<Deps, 'blobs' | 'git'>,
   { restorePoints: { points, at }, origin }: Pick<LiveTask, 'restorePoints' | 'origin'>,

@@ -113,7 +113,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         else await unasked.end(true)
         return
       case 'unknown':
-        // Lines of JSON are no words for a person: of a newer version of the agent, for example.
+        // Unknown JSON, for example of a newer version of the agent, means nothing to a person.
         return /^\s*[[{]/.test(event.line) ? undefined : output.stderr.write(`${event.line}\n`)
       case 'thinking_delta':
       case 'thinking':
@@ -159,7 +159,7 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
     begin(): void {
       said ??= ''
     },
-    // A little more than is kept, so that it shows that there was more.
+    // Keeps more than is recorded, so that shortening it shows that something is left out.
     say: (text: string) => void (said = `${said ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
     /** `happened`: something was done, even if its beginning was not told. */
     async end(happened = false): Promise<void> {

@@ -134,9 +134,9 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
       }),
     }
     const child = reserved?.run(spec) ?? sandbox.run(spec)
-    // From now on it ends with its process.
+    // From now on the reservation ends with its process.
     reserved = undefined
-    // What is there before the agent begins is ours.
+    // Processes that exist before the agent begins are ours.
     await child.settled
     let isOpen = true
     void child.exited.then(() => (isOpen = false))
@@ -353,7 +353,7 @@ const nobody: TurnListener = {
 function eventReader(
   parser: AgentParser,
   child: SandboxedProcess,
-  /** Of an agent that does not tell its usage itself. */
+  /** Set for an agent that does not report its usage itself. */
   metered: MeteredUsage | undefined,
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
   const chunks = child.stdout[Symbol.asyncIterator]()

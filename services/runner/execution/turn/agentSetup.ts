@@ -62,7 +62,7 @@ export function openSandboxFor(
 
 /** The files of an agent's home, which depend on the instruction files in the workspace. */
 export function homeFilesFor({ agent, sandbox }: AgentSetup, workspace: Workspace): readonly HomeFile[] {
-  // Synchronous: these few looks cost microseconds, and the pool of threads waited 8 ms for a core while a frozen agent woke.
+  // Synchronous: these few checks take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
   const isThere = (file: string) =>
     lstatSync(join(workspace.dir, file), { throwIfNoEntry: false }) !== undefined
   return agent.home(new Set(instructionFiles.filter(isThere)), sandbox.paths(workspace).tree)

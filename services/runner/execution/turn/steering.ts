@@ -21,7 +21,7 @@ interface SteeredTurn {
 }
 
 export interface Steering {
-  /** The agent has taken up messages: from the first on it is sent more, and those that it was sent count as delivered. */
+  /** The agent has taken up messages. From the first on it is sent more, and the messages it was sent count as delivered once taken up. */
   takenUp(ids: readonly string[]): Promise<void>
   stop(): void
 }

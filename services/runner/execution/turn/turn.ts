@@ -49,7 +49,7 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   if (setup.kind === 'failed') return setup
   const { executionId } = request.run.fence
   const budget = deps.budgets.ofRun({ userId: request.ownerId, executionId })
-  // An agent that reaches its model by itself can only be refused its turn as a whole.
+  // An agent with a key of its own does not pass the broker, so the budget can only refuse the whole turn.
   const refusal = setup.agent.access.kind === 'key' ? await budget.refusal() : undefined
   if (refusal !== undefined) return failed('budget', refusal)
   try {
@@ -59,7 +59,7 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   }
 }
 
-/** A turn that the model could not answer for a reason that passes is tried once more in a while. */
+/** Tries a turn once more after a while if the model could not answer for a temporary reason. */
 async function turnWithin(
   deps: ExecutionDeps,
   request: TurnRequest,
@@ -122,7 +122,7 @@ interface StartedAgent {
   readonly isWarm: boolean
 }
 
-/** The model could not answer for a reason that passes. */
+/** The model could not answer for a temporary reason. */
 interface Unanswered {
   readonly kind: 'unanswered'
   readonly code: PassingFault
@@ -139,7 +139,7 @@ async function turnOn(
   const { run, workspace } = request
   const { process } = started
   run.changes.hide(process.secrets)
-  // A redaction of its own: what the process alone was given is known only now.
+  // A redaction of its own, since the secrets that only the process was given are known only now.
   const redaction = deps.redaction([...request.secrets, ...process.secrets])
   const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', redaction })
   const messages = turnMessages()
