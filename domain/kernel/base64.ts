@@ -1,4 +1,4 @@
-/** Base64 with the standard alphabet and padding (RFC 4648, section 4), where neither Node nor a browser is there to do it. */
+/** Base64 with the standard alphabet and padding (RFC 4648, section 4), for code that can rely on neither Node nor a browser. */
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const values = new Map([...alphabet].map((letter, value) => [letter, value]))
@@ -15,7 +15,7 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** `undefined` when the text is not the base64 of any bytes, or not the one that `toBase64` writes. */
+/** `undefined` when the text is not valid base64, or not in the form that `toBase64` writes. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
@@ -33,7 +33,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
     bytes[at++] = (held >> bits) & 255
     held &= (1 << bits) - 1
   }
-  // What is left over must be nothing: two texts must not stand for the same bytes.
+  // Left-over bits must be zero: two texts must not stand for the same bytes.
   return held === 0 ? bytes : undefined
 }
 

@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
     return JSON.stringify(value)
   }
-  // `Array.from` also visits holes, which become null as `undefined` does.
+  // `Array.from` also visits holes, which become null just as `undefined` does.
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value === 'object' && isPlain(value)) {
     const members = Object.entries(value)
@@ -24,7 +24,7 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** Dates, maps and bytes are rejected: they would all become `{}` and have the same hash. */
+/** Rejects dates, maps and bytes: they would all become `{}` and have the same hash. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   // A plain object of another realm counts too: its prototype also ends the chain.

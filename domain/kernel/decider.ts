@@ -6,9 +6,9 @@ export type Decision<E extends AnyEvent> = readonly E[] | Refusal
 
 export interface Decider<State, Command, E extends AnyEvent> {
   readonly initial: State
-  /** What happens, or why it may not. No clock, no I/O, no randomness: what a decision needs comes in the command. */
+  /** The events, or why the command is refused. No clock, no I/O, no randomness: the command carries what a decision needs. */
   decide(command: Command, state: State): Decision<E>
-  /** State after the event. Accepts events whose content was erased. */
+  /** The state after the event. Accepts events whose content was erased. */
   evolve(state: State, event: RecordedOf<E>): State
 }
 

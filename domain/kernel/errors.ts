@@ -1,4 +1,4 @@
-/** Everything that can be refused or go wrong, once: its code, its HTTP status and the sentence used when no better one is at hand. */
+/** All faults in one place: code, HTTP status, and the sentence used when there is no better one. */
 
 export const faults = {
   invalid_input: { status: 400, sentence: 'The request is not valid.' },
@@ -146,20 +146,20 @@ export interface Refusal {
   readonly field?: string
 }
 
-/** Refuses a command; the sentence defaults to the code's own. */
+/** Refuses a command; the sentence defaults to that of the code. */
 export function refuse(code: FaultCode, sentence: string = faults[code].sentence, field?: string): Refusal {
   return field === undefined ? { refused: code, sentence } : { refused: code, sentence, field }
 }
 
-/** What a refusal may add. */
+/** Optional details of a fault. */
 export interface FaultDetails {
-  /** What is true now, as an answer of success would show it: `{task}`, `{project}`. */
+  /** The current state, in the form that a successful answer has: `{task}`, `{project}`. */
   readonly current?: Readonly<Record<string, unknown>>
-  /** When to ask again, in seconds. */
+  /** When to retry, in seconds. */
   readonly retryAfterSeconds?: number
 }
 
-/** The one error that is thrown at the edge; `platform/http` turns it into an answer. */
+/** The one error thrown at the edge; `platform/http` turns it into a response. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly code: FaultCode

@@ -27,7 +27,7 @@ export const EventMeta: z.ZodType<Meta> = z.strictObject({
 })
 export type EventMeta = Meta
 
-/** Lifts what one version recorded to the form of the next. */
+/** Converts data and content recorded by one version to the form of the next. */
 export type Upcast = (older: EventForm) => EventForm
 
 /** A kind of event: its name, version and schemas, and the one way to make one. */
@@ -36,7 +36,7 @@ export interface EventKind<T extends string, D extends z.ZodType, C extends z.Zo
   readonly version: number
   readonly data: D
   readonly content: C
-  /** From each version before this one to the next, the first version's first. */
+  /** One for each older version, in order from version 1. */
   readonly upcasts: readonly Upcast[]
   of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
     readonly type: T
@@ -45,7 +45,6 @@ export interface EventKind<T extends string, D extends z.ZodType, C extends z.Zo
   }
 }
 
-/** The event that a kind makes. */
 export type EventOf<K> =
   K extends EventKind<infer T, infer D, infer C>
     ? { readonly type: T; readonly data: z.output<D>; readonly content: z.output<C> }
@@ -55,8 +54,8 @@ export type EventOf<K> =
 export const none = z.null()
 
 /**
- * Declares a kind of event. The version counts up when the schema changes; `upcasts` then lift what older versions recorded. Throws when
- * one is missing: what was appended once is read for ever.
+ * Declares a kind of event. The version is increased when the schema changes; `upcasts` then convert what older versions recorded. Throws when one is
+ * missing, because a recorded event must stay readable for ever.
  */
 export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
   type: T,
@@ -71,7 +70,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
     data,
     content,
     upcasts,
-    // The compiler does not follow a conditional tuple into its members; the signature of `of` holds them.
+    // The compiler does not look into a conditional tuple; the signature of `of` ensures the types.
     of: (...args) =>
       ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
         EventKind<T, D, C>['of']
@@ -79,7 +78,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
   }
 }
 
-/** Declares how what an older version recorded reads as the next one; `lift` is pure, and erased content stays `null`. */
+/** Declares how an older version is converted to the next; `lift` is pure, and erased content stays `null`. */
 export function upcast<D extends z.ZodType, C extends z.ZodType>(
   older: { data: D; content: C },
   lift: (older: { data: z.output<D>; content: z.output<C> | null }) => EventForm,
@@ -91,7 +90,7 @@ export function upcast<D extends z.ZodType, C extends z.ZodType>(
     })
 }
 
-/** What a version recorded, in the form that the kind has today. */
+/** Converts what a version recorded to the current form of the kind. */
 export function lifted(
   { upcasts }: Pick<EventKind<string, z.ZodType, z.ZodType>, 'upcasts'>,
   version: number,

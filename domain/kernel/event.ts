@@ -3,13 +3,13 @@
 /** A position in the whole log: a decimal string without leading zeros that orders as a number and has gaps. Compare it by `comparePositions` only. */
 export type Position = string
 
-/** Negative when `a` comes first, zero when they are the same place. */
+/** Negative when `a` comes first, zero when they are equal. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.length !== b.length) return a.length - b.length
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The position as text that sorts as the number does: what documents are ordered and paged by. */
+/** The position as text that sorts like the number, for ordering and paging documents. */
 export function sortKey(position: Position): string {
   return position.padStart(20, '0')
 }
@@ -25,9 +25,9 @@ export interface EventMeta {
   readonly commandId: string
   readonly correlationId: string
   readonly causationId: string | null
-  /** On the terminal's stream of a task: the revision of the task's own stream that it came after. */
+  /** On a task's terminal stream: the revision of the task's own stream that the event came after. */
   readonly follows: number | null
-  /** Digests (SHA-256, hex) of the sealed content and of what was sealed, salt and all; `null` when there is none. */
+  /** SHA-256 (hex) of the sealed content, and of the salted plaintext; `null` when there is none. */
   readonly content: { readonly sealed: string; readonly commitment: string } | null
   /** Hash of the event before this one in its stream; `''` at revision 0. */
   readonly prev: string
@@ -35,23 +35,23 @@ export interface EventMeta {
   readonly hash: string
 }
 
-/** Why what is stored in an event's place is no event. */
+/** Why a stored entry is not a valid event. */
 export const damageReasons = [
   /** Its facts or its metadata are not JSON. */
   'no_json',
-  /** An object of it has two members of one name, so that readers disagree about its value. */
+  /** An object in it has the same member name twice, so parsers disagree about its value. */
   'repeated_name',
-  /** A member is missing, or has another type or form than it must have. */
+  /** A member is missing, or has the wrong type or form. */
   'wrong_envelope',
-  /** It is larger than any event, and was not read. */
+  /** It exceeds the maximum size of an event and was not read. */
   'too_large',
 ] as const
 export type DamageReason = (typeof damageReasons)[number]
 
-/** Why an event cannot be read, by this version or by any. */
+/** Why an event cannot be read: by this version, or at all. */
 export const unreadableReasons = [
   ...damageReasons,
-  /** It is not what its hash was taken over. */
+  /** It does not match its hash. */
   'changed',
   'unknown_kind',
   'newer_version',
@@ -59,7 +59,7 @@ export const unreadableReasons = [
   'cannot_be_opened',
   /** It does not follow the event before it. */
   'broken_chain',
-  /** Events before it were removed, as by an event store's retention limit. */
+  /** Events before it were removed, for example by an event store's retention limit. */
   'truncated',
   /** All events of the stream were removed. */
   'deleted',

@@ -5,7 +5,7 @@ export type ShownPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'hidden'; readonly codePoint: string }
 
-/** Joiners are part of words in many scripts and of emoji; they hide something only between ASCII characters. */
+/** Joiners are part of words in many scripts and of emoji; only between ASCII characters do they hide something. */
 const hidden =
   /[\u00AD\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]|[\u{E0000}-\u{E007F}]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])/gu
 
@@ -14,7 +14,7 @@ export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
 }
 
-/** The text in parts, each hidden character a part of its own. Joined, the parts are the text. */
+/** Splits the text so that each hidden character is a part of its own. Joined, the parts are the text. */
 export function shownParts(text: string): readonly ShownPart[] {
   const parts: ShownPart[] = []
   let at = 0

@@ -1,11 +1,11 @@
-/** Reads an input by its schema, or says in a sentence what is wrong with which field. */
+/** Validates an input by its schema, or says in a sentence which field is wrong and why. */
 import type { z } from 'zod'
 
 export type Input<Data> =
   | { readonly kind: 'read'; readonly data: Data }
   | { readonly kind: 'refused'; readonly sentence: string; readonly field: string | undefined }
 
-/** Reads by the schema. A sentence of the schema replaces ours; the schema library's own sentences are never shown. */
+/** A sentence in the schema replaces ours; the schema library's own sentences are never shown. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown): Input<z.output<S>> {
   const result = schema.safeParse(input, { error: sentenceOf })
   if (result.success) return { kind: 'read', data: result.data }
@@ -63,12 +63,12 @@ function amount(count: number | bigint, origin: string): string {
   return number
 }
 
-/** Where an issue of the schema library is. */
+/** The place of an issue that the schema library reports. */
 interface Place {
   readonly path?: readonly PropertyKey[] | undefined
 }
 
-/** The field in words, as a sentence begins: 'The setup command', 'The value in entry 1 of the variables'. */
+/** The field in words, as the start of a sentence: 'The setup command', 'The value in entry 1 of the variables'. */
 function fieldNamed({ path = [] }: Place): string {
   const named = path.reduce<string>((whole, step) => {
     const isIndex = typeof step === 'number'
@@ -86,11 +86,11 @@ const called: Readonly<Partial<Record<string, string>>> = {
   minPosition: 'position',
 }
 
-/** `setupCommand` as 'setup command', `per_page` as 'per page'. */
+/** Turns `setupCommand` into 'setup command' and `per_page` into 'per page'. */
 const wordsOf = (name: string): string =>
   called[name] ?? name.replace(/_?[A-Z]|_/g, (mark) => ` ${mark.replace('_', '').toLowerCase()}`)
 
-/** The error of a schema: a sentence that begins with the field's name and goes on with `says`. */
+/** A schema error: a sentence that begins with the field's name and continues with `says`. */
 export const saying =
   (says: string) =>
   (issue: Place): string =>

@@ -1,25 +1,25 @@
-/** The names of streams, and what they say about a stream. */
+/** The names of streams, and what a name says about its stream. */
 
 export const userStream = (userId: string): string => `user-${userId}`
 export const projectStream = (projectId: string): string => `project-${projectId}`
 /** Lifecycle, chat, tools, changes and pull request of a task. */
 export const taskStream = (taskId: string): string => `task-${taskId}`
-/** What a task's agent and commands print, and text as it is written. */
+/** The output of a task's agent and commands, and text while it is being written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
-/** A write with an `Idempotency-Key` or with an effect outside the log, by its command id. */
+/** One write with an `Idempotency-Key` or with an effect outside the log, by its command id. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** An account at the code host, and whose it is here: by the id that a user of it has from the start. */
+/** An account at the code host and its user here, by the id that the user has from the start. */
 export const identityStream = (id: string): string => `identity-${id}`
 /** An uploaded image. */
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
-/** The audit log of a day in UTC: what people read, exported and were refused. */
+/** The audit log of a day in UTC: what people read and exported, and what they were refused. */
 export const auditStream = (day: string): string => `audit-${day}`
 /** The webhooks that the code host delivered on a day in UTC. */
 export const deliveryStream = (day: string): string => `delivery-${day}`
 
-/** What happens to the log itself. */
+/** Events about the log itself. */
 export const logStream = 'log-main'
 /** The seals over the whole log that were made in an epoch. */
 export const sealStream = (epoch: number): string => `seal-${epoch}`

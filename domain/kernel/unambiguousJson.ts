@@ -1,8 +1,8 @@
-/** JSON that every parser reads alike. */
+/** JSON that every parser reads the same way. */
 
 /**
- * The value; `undefined` when the text is not JSON, or when an object in it has a name twice: which of the two counts differs from parser to
- * parser, so that people could be shown something else than what was checked.
+ * The value; `undefined` when the text is not JSON, or when an object in it has the same name twice: parsers differ in which of the two counts, so
+ * people could be shown something other than what was checked.
  */
 export function unambiguousJson(text: string): unknown {
   let value: unknown
@@ -14,7 +14,7 @@ export function unambiguousJson(text: string): unknown {
   return namesIn(text) === membersIn(value) ? value : undefined
 }
 
-/** Strings before a colon. A pattern would need a stack for long strings. */
+/** Counts the strings before a colon. A regular expression would overflow the stack on long strings. */
 function namesIn(json: string): number {
   let count = 0
   for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', at + 1)) {
@@ -27,7 +27,7 @@ function namesIn(json: string): number {
   return count
 }
 
-/** Of all objects in it. Without recursion: what comes from outside may be nested as deeply as it likes. */
+/** Counts the members of all objects. Not recursive, since untrusted input may be nested to any depth. */
 function membersIn(value: unknown): number {
   let count = 0
   const open: unknown[] = [value]

@@ -1,4 +1,4 @@
-/** The commands of people and runners on a task. They bring the ids of what they create. */
+/** The commands of people and runners on a task. They carry the ids of what they create. */
 import type { Proposal } from './codeHost/proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
@@ -18,7 +18,7 @@ import type {
   WorkspaceChanged,
 } from './events.ts'
 
-/** One attempt of one execution: a report that names another is refused. */
+/** One attempt of one execution: a report for another one is refused. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -31,7 +31,7 @@ export type ExecutionOutcome =
       readonly code: string
       readonly reason: string
       readonly exitCode: number | null
-      /** ISO 8601; until when the code host asked to wait. */
+      /** ISO 8601; the time until which the code host asked to wait. */
       readonly retryAt?: string
     }
   | { readonly kind: 'cancelled' }
@@ -44,10 +44,10 @@ export type PullRequestOutcome =
       readonly headCommit: string
       /** The id of the system message for the chat; `null` when there is nothing new to say. */
       readonly messageId: string | null
-      /** Why the origin of the lines could not be published beside the commits. */
+      /** Why the provenance notes could not be published with the commits. */
       readonly notesRefused?: string | null
     }
-  /** With a message when nobody waits for the outcome. */
+  /** With a message id when nobody waits for the outcome. */
   | {
       readonly kind: 'failed'
       readonly code: string
@@ -57,10 +57,10 @@ export type PullRequestOutcome =
   /** The pull request is no longer open: no turn updates it again. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
-/** What reviews and checks of a pull request say; `undefined` where they were not asked for. */
+/** The result of a pull request's reviews and checks; `undefined` when it was not queried. */
 export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['data']
 
-/** What the code host says of a pull request. Times are ISO 8601. */
+/** What the code host reports about a pull request. Times are ISO 8601. */
 export interface ObservedPullRequest {
   readonly number: number
   readonly nodeId: string
@@ -77,13 +77,13 @@ export interface ObservedPullRequest {
 
 type Received = EventOf<typeof FeedbackReceived>
 
-/** What the project's rule has done with feedback at once, within the limits. */
+/** What the project's rule needs to send feedback at once, with its limits. */
 export interface AutomaticTurn {
   readonly messageId: string
   readonly executionId: string
   /** ISO 8601. */
   readonly now: string
-  /** Whether the head of the pull request is in the repository itself and not in a fork. */
+  /** Whether the head branch is in the repository itself and not in a fork. */
   readonly isSameRepository: boolean
   readonly triesPerCommit: number
   readonly triesPerDay: number
@@ -94,11 +94,11 @@ export interface NamedImage extends MessageImage {
   readonly name: string
 }
 
-/** A turn of another task, from which a task begins. */
+/** The turn of another task that this task starts from. */
 export interface TurnOrigin {
   readonly taskId: string
   readonly executionId: string
-  /** The other task's. */
+  /** The title of the other task. */
   readonly title: string
   readonly transcript: string
   /** Copied under the key of the new task. */
@@ -118,9 +118,9 @@ export type TaskCommand =
       readonly branch: string
       readonly messageId: string
       readonly executionId: string
-      /** Of the first message, which is the description. */
+      /** The images of the first message, which is the description. */
       readonly images: readonly NamedImage[]
-      /** The turn that the task begins from. Such a task may have a blank description: it then waits for a message. */
+      /** The turn that the task starts from. Such a task may have a blank description: it then waits for a message. */
       readonly from?: TurnOrigin
       /** The original of the comparison that the task joins. */
       readonly comparedTo?: {
@@ -128,7 +128,7 @@ export type TaskCommand =
         readonly title: string
         readonly baseCommit: string | null
       }
-      /** The issue that the task is made of. */
+      /** The issue that the task is made from. */
       readonly fromIssue?: IssueOrigin
     }
   | {
@@ -137,7 +137,7 @@ export type TaskCommand =
         | {
             readonly kind: 'written'
             readonly commentId: string
-            /** The revision of the task that the comment tells of. */
+            /** The revision of the task that the comment shows. */
             readonly shows: number
           }
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
@@ -146,7 +146,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** What the agent uses from its next turn on; `null` names the task's current agent. */
+      /** What the agent uses from its next turn on; a `null` agent means the task's current one. */
       readonly model?: { readonly agent: AgentName | null; readonly name: string | null }
     }
   | { readonly type: 'DeleteTask' }
@@ -155,7 +155,7 @@ export type TaskCommand =
       readonly messageId: string
       readonly kind: ExecutionKind
       readonly agent: AgentName | null
-      /** May be blank where there are images. */
+      /** May be blank when there are images. */
       readonly message: string
       readonly images: readonly NamedImage[]
       /** The execution that starts when the task is idle. */
@@ -186,11 +186,14 @@ export type TaskCommand =
       readonly draft: boolean
       /** Whether each successful turn updates it from now on; `null` leaves that unchanged. */
       readonly autoUpdate: boolean | null
-      /** The tree of the changes that the person saw, `null` if none was recorded, if they name it: refused when other changes were recorded since. */
+      /**
+       * The tree of the changes that the person saw; `null` if none was recorded. When given, the request is refused if other changes were recorded
+       * since.
+       */
       readonly tree?: string | null
-      /** Title and body for when the person gave none; without it, those of the task. */
+      /** Title and body to use when the person gave none; if missing, those of the task. */
       readonly proposed?: Proposal | null
-      /** Opens a new pull request in place of one that was merged or closed. */
+      /** Opens a new pull request to replace one that was merged or closed. */
       readonly opensNew?: boolean
     }
   | {
@@ -201,19 +204,22 @@ export type TaskCommand =
       readonly runnerId: string
     }
   | { readonly type: 'RecordProgress'; readonly fence: Fence; readonly progress: readonly ProgressEvent[] }
-  /** The agent has received a message that steers. */
+  /** The agent has received a steering message. */
   | { readonly type: 'DeliverSteering'; readonly fence: Fence; readonly messageId: string }
   | {
       readonly type: 'EndExecution'
       readonly fence: Fence
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
-      /** The id of the execution that delivers the next queued message, or else of the request that updates the pull request, or of the message that it no longer is. */
+      /**
+       * The id of whatever comes next: the execution that delivers the next queued message, the request that updates the pull request, or the message
+       * that it is no longer open.
+       */
       readonly nextExecutionId: string
-      /** Whether the project wants a draft of a pull request for what the turn changed. */
+      /** Whether the project opens draft pull requests for what a turn changed. */
       readonly opensDraft?: boolean
     }
-  /** The changes while the pull request is made: those that it publishes, or those for which it is refused. */
+  /** The changes at the time of publication: those that are published, or those for which it is refused. */
   | {
       readonly type: 'RecordChanges'
       readonly requestId: string
@@ -223,13 +229,13 @@ export type TaskCommand =
       readonly type: 'SettlePullRequest'
       readonly requestId: string
       readonly outcome: PullRequestOutcome
-      /** The feedback that was done when the work began to be published; all that is done now where it is left out. */
+      /** The feedback that was done when the publication began; if missing, all feedback that is done now. */
       readonly covers?: readonly string[]
-      /** The id of the request that follows when a turn has ended meanwhile and the pull request must be updated. */
+      /** The id of the follow-up request, for a turn that ended during the publication and whose work must still be published. */
       readonly nextRequestId: string
     }
   | { readonly type: 'ObservePullRequest'; readonly observed: ObservedPullRequest }
-  /** Something on the pull request that may be new. `automatic` is `null` where the project's rule leaves it to a person. */
+  /** Feedback on the pull request that may be new. `automatic` is `null` when the project's rule leaves it to a person. */
   | {
       readonly type: 'ReceiveFeedback'
       readonly feedbackId: string
@@ -243,7 +249,7 @@ export type TaskCommand =
       readonly messageId: string
       readonly executionId: string
       readonly message: string
-      /** As it was received; `null` where it can no longer be read. */
+      /** As received; `null` when it can no longer be read. */
       readonly content: Received['content'] | null
       readonly right: Received['data']['right']
     }
@@ -257,13 +263,13 @@ export type TaskCommand =
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
         | { readonly kind: 'resolved'; readonly automatic: boolean }
     }
-  /** An answer that the code host did not take is to be given once more, with the commit that it was to name. */
+  /** Tries a reply again that the code host refused, with the commit that it refers to. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
-  /** The owner's access is back: an update that failed for want of it is tried once more. */
+  /** The owner is connected again: retries an update that failed because they were not. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
-  /** The pull request is to become a draft, or ready for review. */
+  /** Makes the pull request a draft, or ready for review. */
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
-  /** The branch and the workspace are to be removed, as the pull request is over. */
+  /** Removes the branch and the workspace of a task whose pull request is over. */
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }
   | {
       readonly type: 'SettleCleanUp'
@@ -271,9 +277,9 @@ export type TaskCommand =
       readonly branch: BranchOutcome
       readonly workspace: WorkspaceOutcome
     }
-  /** Its runner is about to remove the workspace. */
+  /** The runner is about to remove the workspace. */
   | { readonly type: 'BeginCleanUp'; readonly work: WorkPlace }
-  /** The code host does not show the pull request of this number. */
+  /** The code host did not show the pull request with this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 
   /** `taskId` was created from this turn. */
@@ -288,29 +294,28 @@ export type TaskCommand =
       readonly type: 'AddAlternative'
       readonly taskId: string
       readonly title: string
-      /** Alternatives that were deleted: they take no place. A deleted task never comes back, so the list is never wrong, only short. */
+      /** Deleted alternatives, which take no place. A deleted task never comes back, so the list may be incomplete but never wrong. */
       readonly deleted: readonly string[]
     }
-  /** `taskId` exists as an alternative to this task. */
+  /** `taskId` was created as an alternative to this task. */
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
-  /** `taskId` was not created. */
+  /** The creation of `taskId` failed. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
-  /** Goes back to what the task was before a turn, a command or an earlier undo. */
+  /** Goes back to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
-  /** The snapshot that the turn before an undo has not left. */
+  /** The snapshot of the turn before an undo, taken later because that turn left none. */
   | {
       readonly type: 'RecordSnapshot'
       readonly undoId: string
       readonly snapshot: EventOf<typeof WorkspaceSnapshotTaken>
     }
-  /** The files are as the undo, or the turn that the task was created from, wants them. */
+  /** The files now match the snapshot of the undo, or of the turn that the task was created from. */
   | {
       readonly type: 'RecordRestore'
       readonly executionId: string
-      /** Files that git ignores now, and that were left as they are. */
+      /** Files that git now ignores and that were left unchanged. */
       readonly keptPaths: readonly string[]
       readonly changes: EventOf<typeof WorkspaceChanged> | null
     }
 
-/** The command of this type. */
 export type CommandOf<Type extends TaskCommand['type']> = Extract<TaskCommand, { type: Type }>

@@ -1,6 +1,6 @@
 /**
- * The same task run another time, with another agent, model or message, from the same commit. The first of them is the original; all others are
- * its alternatives, also those that were asked for on an alternative.
+ * A comparison: the same task run again from the same commit with another agent, model or message. The first is the original; all others are its
+ * alternatives, also those that were requested on an alternative.
  */
 import { mostCompared } from '../api/comparison.ts'
 import type { Decision } from '../kernel/decider.ts'
@@ -9,7 +9,7 @@ import type { CommandOf } from './commands.ts'
 import { AlternativeAdded, AlternativeRemoved, TaskCreatedToCompare, type TaskEvent } from './events.ts'
 import type { LiveTask } from './state.ts'
 
-/** Gives an alternative that is about to be created a place in the comparison; once, however often it is asked for. */
+/** Reserves a place in the comparison for an alternative that is about to be created. Idempotent. */
 export function addAlternative(
   state: LiveTask,
   { taskId, title, deleted }: CommandOf<'AddAlternative'>,
@@ -19,7 +19,7 @@ export function addAlternative(
   return places < mostCompared ? [AlternativeAdded.of({ taskId }, { title })] : refuse('comparison_full')
 }
 
-/** Notes an alternative that exists but was never noted; once, however often it is told. */
+/** Records an alternative that exists but has no place yet. Idempotent. */
 export function recordAlternative(
   state: LiveTask,
   { taskId, title }: CommandOf<'RecordAlternative'>,
@@ -27,7 +27,7 @@ export function recordAlternative(
   return state.alternatives.includes(taskId) ? [] : [AlternativeAdded.of({ taskId }, { title })]
 }
 
-/** Frees the place of an alternative that was not created after all. */
+/** Frees the place of an alternative whose creation failed. */
 export function removeAlternative(
   state: LiveTask,
   { taskId }: CommandOf<'RemoveAlternative'>,

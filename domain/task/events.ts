@@ -1,6 +1,6 @@
 /**
- * The events of a task. Facts are in `data`. What people and agents wrote, printed or named is in `content`, as is what identifies a
- * person outside: names of git objects and numbers of pull requests.
+ * The events of a task. Facts are in `data`. Everything that people and agents wrote, printed or named is in `content`, and so is what identifies a
+ * person elsewhere: names of git objects and numbers of pull requests.
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
@@ -37,7 +37,7 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
-/** Why a model cannot answer at the moment. */
+/** Why a model is temporarily unavailable. */
 export const PassingFault = z.enum(passingFaults)
 
 const Commit = ObjectName
@@ -46,7 +46,7 @@ const Tree = ObjectName.nullable()
 /** A name chosen by a program in the sandbox. It is not sealed, so it must be short. */
 const Named = z.string().max(200)
 
-/** The last event of the terminal stream at that time: it ties that stream's hash chain to the task's. */
+/** The last event of the terminal stream at that time: it links that stream's hash chain to the task's. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
@@ -65,7 +65,7 @@ export const TaskCreated = event('TaskCreated', 1, {
     title: z.string(),
     description: z.string(),
     branch: z.string(),
-    /** The model that the agent of the task is asked to use, as the client sent it; the model really used is recorded by `UsageRecorded`. */
+    /** The model requested for the task's agent, as the client sent it; the model really used is recorded by `UsageRecorded`. */
     codexModel: z.string().nullable(),
   }),
 })
@@ -92,10 +92,10 @@ export const MessageQueued = event('MessageQueued', 1, {
     agent: AgentName,
     images: z.array(MessageImage),
   }),
-  /** `imageNames` are those of the images, in their order. */
+  /** `imageNames` has the names of the images, in the same order. */
   content: z.object({ message: z.string(), imageNames: z.array(z.string()) }),
 })
-/** The command that was just queued is given the secrets of the project. */
+/** The command that was just queued gets the project's secrets. */
 export const SecretsGranted = event('SecretsGranted', 1, {
   data: z.object({ messageId: MessageId }),
   content: none,
@@ -109,12 +109,12 @@ export const MessageEdited = event('MessageEdited', 1, {
   data: z.object({ messageId: MessageId }),
   content: z.object({ message: z.string() }),
 })
-/** The queued messages were put in this order; later messages come after them. */
+/** The queued messages were put in this order; others come after them. */
 export const QueueReordered = event('QueueReordered', 1, {
   data: z.object({ messageIds: z.array(MessageId) }),
   content: none,
 })
-/** A queued message is to be sent to the running turn at once. It is delivered when the agent has it. */
+/** A queued message shall be sent to the running turn at once. It counts as delivered when the agent has it. */
 export const SteeringRequested = event('SteeringRequested', 1, {
   data: z.object({ messageId: MessageId, ...execution }),
   content: none,
@@ -134,12 +134,12 @@ export const MessagePosted = event('MessagePosted', 1, {
   content: z.object({ message: z.string() }),
 })
 
-/** The agent did something that nobody had asked for, before it took up the message of the turn; `said` may be empty. */
+/** The agent did something unprompted before it took up the message of the turn; `said` may be empty. */
 export const AgentActedUnasked = event('AgentActedUnasked', 1, {
   data: z.object({ ...execution, messageId: MessageId, agent: AgentName }),
   content: z.object({ said: z.string() }),
 })
-/** The model could not answer for a reason that passes. The turn goes on, and asks it once more at `retryAt`. */
+/** The model was temporarily unavailable. The turn goes on and asks it again at `retryAt`. */
 export const ModelRetryScheduled = event('ModelRetryScheduled', 1, {
   data: z.object({
     ...execution,
@@ -183,7 +183,7 @@ const Failure = z.object({
 const FailureReason = z.object({ reason: z.string() })
 export const ExecutionFailed = event('ExecutionFailed', 2, {
   data: Failure.extend({
-    /** Until when the code host asked to wait; `null` where it did not, and as version 1 recorded it. */
+    /** The time until which the code host asked to wait; `null` when it did not, and in events of version 1. */
     retryAt: z.iso.datetime().nullable(),
   }),
   content: FailureReason,
@@ -223,7 +223,7 @@ export const ToolFinished = event('ToolFinished', 1, {
     ...execution,
     toolId: Named,
     ok: z.boolean(),
-    /** `null` when the tool was closed by the end of the execution. */
+    /** `null` when the tool was closed because the execution ended. */
     durationMs: z.number().int().nullable(),
     exitCode: z.number().int().nullable(),
     additions: z.number().int().nullable(),
@@ -231,7 +231,7 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
-/** The last output of a command, bounded; all of it is in the terminal. Recorded before the command's end. */
+/** The last output of a command, up to a limit; the terminal has all of it. Recorded before the command's end. */
 export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
@@ -260,22 +260,22 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
     truncated: z.boolean(),
     blob: BlobRef.nullable(),
   }),
-  /** The diff is that of `tree`, from which a pull request is made; `null` while an agent writes. */
+  /** The diff is that of `tree`, from which a pull request is made; `null` while the agent is writing. */
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
-/** What `WorkspaceSnapshotTaken` was before; it was recorded only where something had changed. */
+/** The predecessor of `WorkspaceSnapshotTaken`, recorded only when something had changed. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,
     bundle: BlobRef,
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
   }),
-  /** The commit that holds all of the work: the same work is the same commit. */
+  /** The commit with all of the work; equal work gives the same commit. */
   content: z.object({ work: Commit }),
 })
 
-/** The intent is recorded before the outcome: a pull request is looked up before it is tried again. */
+/** Recorded before the outcome, so that a retry first looks for a pull request that already exists. */
 export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
@@ -304,11 +304,11 @@ export const PullRequestFailed = event('PullRequestFailed', 1, {
   content: z.object({ reason: z.string() }),
 })
 
-/** How a pull request stands at the code host. */
+/** The state of a pull request at the code host. */
 export const PullRequestState = z.enum(['open', 'closed', 'merged'])
 export type PullRequestState = z.infer<typeof PullRequestState>
 
-/** The code host was asked how the pull request stands, and said something new. Times are the code host's. */
+/** The code host reported something new about the pull request. Times are the code host's. */
 export const PullRequestObserved = event('PullRequestObserved', 1, {
   data: z.object({
     state: PullRequestState,
@@ -318,20 +318,20 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
   }),
   content: z.object({
     number: z.number().int(),
-    /** The code host's own ids, which stay when the repository gets another name or owner. */
+    /** The code host's own ids, which do not change when the repository is renamed or transferred. */
     nodeId: z.string(),
     repositoryId: z.string(),
     headCommit: Commit,
-    /** A login; `null` where nobody merged it by name, as by a push. */
+    /** A login; `null` when no user merged it explicitly, as with a push. */
     mergedBy: z.string().nullable(),
   }),
 })
 
-/** Why the code host does not show a pull request to those who follow it. */
+/** Why the code host does not show a pull request to us. */
 export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
-/** The pull request could not be read. Recorded once, until it can be read again. */
+/** The pull request could not be read. Recorded once per such period. */
 export const PullRequestUnreadable = event('PullRequestUnreadable', 1, {
   data: z.object({ code: UnreadableCode }),
   content: none,
@@ -341,23 +341,23 @@ export const PullRequestUnreadable = event('PullRequestUnreadable', 1, {
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   /** The original. */
   data: z.object({ taskId: TaskId }),
-  /** `baseCommit`: where it begins; `null` when the original had none yet, and where its repository was empty. */
+  /** `baseCommit`: where the task starts; `null` when the original had none yet, or its repository was empty. */
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 
-/** An alternative to this task takes a place in its comparison; the alternative is created right after. */
+/** An alternative takes a place in this task's comparison; it is created right after this event. */
 export const AlternativeAdded = event('AlternativeAdded', 1, {
   data: z.object({ taskId: TaskId }),
   content: z.object({ title: z.string() }),
 })
 
-/** The alternative was not created after all: its place is free again. */
+/** The creation of the alternative failed: its place is free again. */
 export const AlternativeRemoved = event('AlternativeRemoved', 1, {
   data: z.object({ taskId: TaskId }),
   content: none,
 })
 
-/** What a runner reports while an execution runs; each is fenced by execution and attempt. */
+/** What a runner reports while an execution runs; each report is fenced by execution and attempt. */
 export const progressEvents = [
   WorkspacePreparing,
   WorkspacePrepared,

@@ -1,4 +1,4 @@
-/** A new task from a turn of another: it begins with the files and the conversation as they were at the end of that turn. */
+/** A new task from a turn of another task: it starts with the files and the conversation as of the end of that turn. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
@@ -16,7 +16,7 @@ export function snapshotOfTurn(state: LiveTask, executionId: string): Snapshot |
   return point.snapshot ?? refuse('no_snapshot', 'The files at the end of this turn were not saved.')
 }
 
-/** Notes in the task that another was created from it; once, however often it is told. */
+/** Records that another task was created from this one. Idempotent. */
 export function recordFork(state: LiveTask, command: CommandOf<'RecordFork'>): Decision<TaskEvent> {
   const { taskId, executionId, title } = command
   if (state.forks.includes(taskId)) return []
@@ -24,7 +24,7 @@ export function recordFork(state: LiveTask, command: CommandOf<'RecordFork'>): D
   return 'refused' in found ? found : [TaskForked.of({ taskId, executionId }, { title })]
 }
 
-/** The event that says where a new task comes from. */
+/** The event that says which turn a new task was created from. */
 export function origin({ from }: CommandOf<'CreateTask'>): readonly TaskEvent[] {
   if (!from) return []
   const { taskId, executionId, title, transcript, snapshot } = from

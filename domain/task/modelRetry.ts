@@ -1,4 +1,4 @@
-/** When a model cannot answer for a reason that passes, a turn asks it once more. */
+/** When a model is temporarily unavailable, a turn asks it again. */
 
 export const passingFaults = ['rate_limited', 'overloaded', 'api_error'] as const
 export type PassingFault = (typeof passingFaults)[number]
@@ -9,7 +9,7 @@ const reasons: Readonly<Record<PassingFault, string>> = {
   api_error: "The model's API failed.",
 }
 
-/** Says why and when the model is asked once more; `time` is a time of day as its reader knows it. */
+/** The sentence that says why and when the model is asked again; `time` is the time of day in the reader's form. */
 export function retrySentence(code: PassingFault, time: string): string {
   return `${reasons[code]} Trying once more at ${time}.`
 }

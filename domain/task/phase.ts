@@ -1,4 +1,4 @@
-/** Where a task stands: what runs, or how what ran has ended. */
+/** The phase of a task: what runs, or how the last execution ended. */
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind } from './events.ts'
 
@@ -9,16 +9,16 @@ export interface Execution {
   readonly kind: ExecutionKind
   readonly messageId: string
   readonly agent: AgentName
-  /** 0 until a runner claims it, then counts the claims. */
+  /** 0 until a runner claims the execution, then the number of claims. */
   readonly attempt: number
   readonly cancelRequested: boolean
-  /** Messages sent after the cancellation: they still run. */
+  /** Messages sent after the cancellation: they still get their turn. */
   readonly sentSinceCancel: readonly string[]
   /** The status that the task returns to after a command. */
   readonly statusBefore: EndStatus | 'pending'
 }
 
-/** Where the task stands. Only a queued or running task has an execution. */
+/** Only a queued or running task has an execution. */
 export type Phase =
   | { readonly status: 'pending' | EndStatus }
   | { readonly status: 'queued' | 'running'; readonly execution: Execution }
@@ -29,7 +29,7 @@ export interface QueuedMessage {
   readonly agent: AgentName
 }
 
-/** Notes that a message was sent while what runs was being cancelled. */
+/** Records a message that was sent during a cancellation. */
 export function sentIn(phase: Phase, messageId: string): Phase {
   if (!('execution' in phase) || !phase.execution.cancelRequested) return phase
   const { execution } = phase

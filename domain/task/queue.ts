@@ -1,10 +1,10 @@
-/** The messages of a task that wait. */
+/** The queue of a task: its messages that wait. */
 
 interface Waiting {
   readonly messageId: string
 }
 
-/** In this order. A message on its way to a runner is not named and stays first. */
+/** Reorders the queue. A message that is already on its way to a runner is not in the list and stays first. */
 export function reordered<Message extends Waiting>(
   queue: readonly Message[],
   messageIds: readonly string[],
@@ -12,7 +12,6 @@ export function reordered<Message extends Waiting>(
   return queue.toSorted((a, b) => messageIds.indexOf(a.messageId) - messageIds.indexOf(b.messageId))
 }
 
-/** All but this one. */
 export function without<Message extends Waiting>(
   queue: readonly Message[],
   messageId: string,

@@ -1,4 +1,4 @@
-/** What a task can go back to: the end of each turn and command, and each undo, with the snapshot that was taken there. */
+/** What a task can go back to: the end of each turn and command, and each undo, with its snapshot. */
 import type { AgentName } from '../agents.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { ExecutionKind } from './events.ts'
@@ -10,23 +10,23 @@ export interface Snapshot {
   readonly bundle: BlobRef
   readonly session: {
     readonly agent: AgentName
-    /** `null` where it is not known which of the saved sessions it was. */
+    /** `null` when it is not known which of the saved sessions it was. */
     readonly sessionId: string | null
     readonly blob: BlobRef
   } | null
 }
 
 export interface RestorePoint {
-  /** Of the turn, the command or the undo. */
+  /** The turn, command or undo. */
   readonly executionId: string
   readonly kind: ExecutionKind | 'undo'
-  /** The point that the task was at before; `null`: its beginning. */
+  /** The index of the point before this one; `null` for the beginning of the task. */
   readonly before: number | null
-  /** Of a turn or command; `null` until it has ended, and where none could be taken. */
+  /** `null` for a turn or command that has not ended, and when no snapshot could be taken. */
   readonly snapshot: Snapshot | null
 }
 
-/** All points in the order of the log, and the one that the task is at now: `null` at its beginning. An undo only moves `at`. */
+/** All points in log order, and the index of the current one: `null` at the beginning. An undo only moves `at`. */
 export interface RestorePoints {
   readonly points: readonly RestorePoint[]
   readonly at: number | null
@@ -57,7 +57,7 @@ export function withSnapshot(
   return point ? { points: points.with(index, { ...point, snapshot }), at } : { points, at }
 }
 
-/** The task went back to what it was before a point. */
+/** The task went back to the state before a point. */
 export function wentBack(
   { points, at }: RestorePoints,
   { undoId, executionId }: { readonly undoId: string; readonly executionId: string },
@@ -66,12 +66,11 @@ export function wentBack(
   return { points: [...points, undo], at: pointOf(points, executionId)?.before ?? null }
 }
 
-/** The point of a turn, a command or an undo. */
 export function pointOf(points: RestorePoints['points'], executionId: string): RestorePoint | undefined {
   return points[indexOf(points, executionId)]
 }
 
-/** The turns and commands that count at a point, the latest first. */
+/** The turns and commands that count at a point, latest first. */
 export function countingAt(points: RestorePoints['points'], at: number | null): readonly RestorePoint[] {
   const counting: RestorePoint[] = []
   for (let index = at; index !== null;) {
@@ -83,7 +82,7 @@ export function countingAt(points: RestorePoints['points'], at: number | null): 
   return counting
 }
 
-/** From the end, since it is mostly about the latest. */
+/** Searches from the end, since the latest is usually meant. */
 function indexOf(points: RestorePoints['points'], executionId: string): number {
   return points.findLastIndex((point) => point.executionId === executionId)
 }

@@ -1,6 +1,6 @@
 /**
- * Messages that begin with a slash. Some an agent takes as a command; others belong to its own terminal, do nothing here, and are refused
- * with what to do instead. Anything else is text: a path can begin with a slash as well.
+ * Messages that begin with a slash. Some are commands that the agent takes. Others belong to its own terminal and do nothing here: they are refused,
+ * with a sentence that says what to do instead. Anything else is text, since a path can begin with a slash too.
  */
 import type { AgentName } from '../agents.ts'
 
@@ -9,7 +9,7 @@ export interface SlashCommand {
   /** What may follow the name, in a word or two; `null` when nothing may. */
   readonly argument: string | null
   readonly help: string
-  /** Makes sense only once the task has had a turn. */
+  /** Only useful once the task has had a turn. */
   readonly needsTurn: boolean
 }
 
@@ -43,7 +43,7 @@ const ofOperator = 'The operator of this server configures the agent.'
 const chooseModel = 'Use the model picker instead.'
 const ownFiles = 'The agent reads CLAUDE.md in the repository. Ask it to change that file.'
 
-/** What to do instead, by the name of a command; `null` when there is nothing like it here. */
+/** What to do instead, by command name; `null` when there is no equivalent here. */
 const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string | null>>>>> = {
   claude: {
     clear: 'Create a new task to start over, or send /compact to summarize this conversation.',
@@ -103,7 +103,7 @@ const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string
   },
 }
 
-/** The sentence by which a message to an agent is refused, the `first` of its task or a later one; `null` when it is not. */
+/** The sentence with which a message is refused; `null` when it is accepted. `first`: it is the first message of its task. */
 export function refusalOfCommand(agent: AgentName, message: string, first = false): string | null {
   const name = /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
   if (first && slashCommandsOf(agent).some((command) => command.name === name && command.needsTurn))

@@ -1,4 +1,4 @@
-/** Events about the snapshots of turns: taken, forked into a new task, gone back to. */
+/** Events about snapshots of turns: taken, forked into a new task, restored. */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
 import { event, none } from '../kernel/event.schema.ts'
@@ -7,7 +7,7 @@ import { BlobRef, ExecutionId, ObjectName, TaskId } from '../kernel/ids.schema.t
 const AgentName = z.enum(agentNames)
 
 /**
- * The files and the agent's session at the end of a turn or command. Files that git ignores are not in it. The bundle of the same work is the
+ * The files and the agent's session at the end of a turn or command, without files that git ignores. Equal work gives the same bundle, and so the
  * same blob.
  */
 export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
@@ -16,20 +16,20 @@ export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
     /** `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
-    /** How many files were left out because they are too large, or because git does not take them. */
+    /** How many files were left out because they are too large, or because git cannot store them. */
     leftOut: z.int().nonnegative(),
   }),
   content: z.object({
-    /** The commit that holds all of the files: the same files are the same commit. */
+    /** The commit with all of the files; equal files give the same commit. */
     work: ObjectName.nullable(),
-    /** The first of the files that were left out. */
+    /** The first of the files that were left out; the event does not list all. */
     leftOutPaths: z.array(z.string()),
     /** Why the files could not be saved. */
     missing: z.string().nullable(),
   }),
 })
 
-/** The task begins with the files and the conversation of another task, as they were at the end of a turn of that one. */
+/** The task starts with the files and the conversation of another task, as of the end of one of its turns. */
 export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
   data: z.object({
     taskId: TaskId,
@@ -41,7 +41,7 @@ export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
     /** The other task's title at that time. */
     title: z.string(),
     work: ObjectName,
-    /** The conversation, for an agent that cannot resume the session. */
+    /** The conversation as text, for an agent that cannot resume the session. */
     transcript: z.string(),
   }),
 })
@@ -53,8 +53,7 @@ export const TaskForked = event('TaskForked', 1, {
 })
 
 /**
- * The task goes back to what it was before `executionId`, which is a turn, a command or an earlier undo. The files follow with
- * `WorkspaceRestored`.
+ * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. The files follow with `WorkspaceRestored`.
  */
 export const TurnsUndone = event('TurnsUndone', 1, {
   data: z.object({
@@ -69,7 +68,7 @@ export const TurnsUndone = event('TurnsUndone', 1, {
 
 /** The files are those of the snapshot that the task began with or went back to. */
 export const WorkspaceRestored = event('WorkspaceRestored', 1, {
-  /** `executionId`: the undo, or the turn that the task was created from. `kept`: files that git ignores now, and that were left as they are. */
+  /** `executionId`: the undo, or the turn that the task was created from. `kept`: how many files git now ignores and were left unchanged. */
   data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
   content: z.object({ keptPaths: z.array(z.string()) }),
 })

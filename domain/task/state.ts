@@ -41,7 +41,7 @@ import {
   type Snapshot,
 } from './restorePoints.ts'
 
-/** The model that an agent is asked to use; `null` leaves the choice to the agent. */
+/** The model requested for an agent; `null` leaves the choice to the agent. */
 export interface ModelChoice {
   readonly agent: AgentName
   readonly name: string | null
@@ -59,7 +59,7 @@ export interface LiveTask {
   readonly phase: Phase
   /** Messages that were not delivered yet, in the order of delivery. */
   readonly queue: readonly QueuedMessage[]
-  /** Those of them that are on their way to the running turn. */
+  /** Those of the queued messages that are on their way to the running turn. */
   readonly steering: readonly string[]
   /** Messages that were delivered to an agent, or cancelled on their way to one. */
   readonly delivered: ReadonlySet<string>
@@ -70,17 +70,17 @@ export interface LiveTask {
   readonly lastRunnerId: string | null
   /** The agent's session that the next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** The files and the session as they were saved last, or as an undo wants them. */
+  /** The last saved files and session, or those that an undo shall restore. */
   readonly saved: Snapshot | null
   readonly restorePoints: RestorePoints
-  /** The turn of another task that this one began from. */
+  /** The turn of another task that this one started from. */
   readonly origin: {
     readonly taskId: string
     readonly executionId: string
     readonly snapshot: Snapshot
     readonly transcript: string
   } | null
-  /** Where its working branch began, once a workspace was made, or where it shall; `null` also in an empty repository. */
+  /** Where the working branch starts or, before a workspace was made, where it will start; `null` also in an empty repository. */
   readonly baseCommit: string | null
   /** The task that this one is an alternative to. */
   readonly original: string | null
@@ -88,27 +88,27 @@ export interface LiveTask {
   readonly alternatives: readonly string[]
   /** Tasks that were created from turns of this one. */
   readonly forks: readonly string[]
-  /** The files are not yet those of `saved`: since the task was created from a turn, or since an undo. */
+  /** Set while the files do not match `saved` yet: after the task was created from a turn, or after an undo. */
   readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
-  /** Tools that have started and not finished: the end of the execution closes them. */
+  /** Tools that have started and not finished; the end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
   /** Files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  /** The tree of those changes, from which a pull request is made; `null` when there is none, as while an agent writes. */
+  /** The tree of those changes, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
   readonly changedTree: string | null
-  /** That tree when the last execution was requested; `null` where it was not known. */
+  /** `changedTree` when the last execution was requested; `null` when it was not known. */
   readonly treeBefore: string | null
   readonly pullRequest: TaskPullRequest | null
   /** The request for a pull request that has no outcome yet. */
   readonly pullRequestRequest: string | null
-  /** Whether the last request failed as the owner was no longer connected to the code host. */
+  /** Whether the last request failed because the owner was not connected to the code host. */
   readonly lostAccess: boolean
   /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean
-  /** Whether a turn has ended whose work is still to be published in the pull request. */
+  /** Whether a turn has ended whose work must still be published in the pull request. */
   readonly updateOwed: boolean
   readonly feedback: TaskFeedback
-  /** The issue that it was made of. */
+  /** The issue that the task was made from. */
   readonly issue: TaskIssue | null
   readonly cleanUp: TaskCleanUp
 }
@@ -301,7 +301,7 @@ function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'Executi
   if (!('execution' in task.phase)) return task
   const execution = { ...task.phase.execution, attempt }
   const restorePoints = started(task.restorePoints, execution)
-  // A retry is not delivered again.
+  // A retry is not a new delivery.
   const feedback = workedOn(task.feedback, execution.messageId, execution.executionId)
   return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints, feedback }
 }
@@ -322,7 +322,7 @@ function executionEnded(
   }
   const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
   if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
-  // What a person stopped before it started must not run with their next message; a retry still may.
+  // A message that a person stopped before it started must not run with their next one; a retry may still run it.
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
 }
 
@@ -392,7 +392,7 @@ function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
     restorePoints,
     saved,
     session: session?.sessionId == null ? null : { agent: session.agent, sessionId: session.sessionId },
-    // Before a workspace was made there is nothing to restore.
+    // Without a workspace there is nothing to restore.
     pendingRestore:
       task.workspace === 'ready' || task.pendingRestore !== null
         ? {
@@ -415,7 +415,7 @@ function pullRequestDone(
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
-  // Its branch is at the code host again.
+  // The publication has put its branch back at the code host.
   const cleanUp = afterWorkspace(task.cleanUp)
   return { ...task, pullRequest, pullRequestRequest: null, cleanUp, feedback: publishedWith(task.feedback) }
 }
@@ -427,7 +427,7 @@ function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>
   return { ...task, pullRequestRequest: null, lostAccess, updateOwed: task.updateOwed || isOwed, feedback }
 }
 
-/** A turn ends the task in its outcome; a command gives the task back the status it had. */
+/** A turn sets the status to its outcome; a command restores the status from before it. */
 function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   if (!('execution' in task.phase)) return task
   const { execution } = task.phase
@@ -441,7 +441,7 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   }
 }
 
-/** Whether the execution that ends has changed files; also where that could not be read. */
+/** Whether the execution that ends has changed files; `true` also when that is unknown. */
 function hasChangedFiles({ treeBefore, changedTree }: LiveTask): boolean {
   return treeBefore === null || changedTree === null || treeBefore !== changedTree
 }

@@ -266,7 +266,7 @@ function cancelExecution(state: LiveTask): Decision<TaskEvent> {
 
 function startExecution(state: LiveTask, command: CommandOf<'StartExecution'>): Decision<TaskEvent> {
   const execution = current(state, command.executionId)
-  // Of two runners that saw the same attempt, one wins the next.
+  // If two runners saw the same attempt, only one can claim the next.
   if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
   const { executionId, messageId } = execution
   const attempt = execution.attempt + 1
@@ -290,8 +290,8 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]
-  // A failed or cancelled turn stops the queue: the waiting messages were written for a turn that succeeds. So does a
-  // cancellation that came too late for this turn, until the person sends another message.
+  // A failed or cancelled turn stops the queue: the waiting messages assume a turn that succeeds. A cancellation that came too late for this turn
+  // also stops it, until the person sends another message.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||
@@ -311,7 +311,7 @@ function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonl
   return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
 }
 
-/** Refuses a message that the agent would take as a command of its own terminal. */
+/** Refuses a message that the agent would take for a command of its own terminal. */
 function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,
@@ -369,7 +369,6 @@ export function hasMessage(task: LiveTask, messageId: string): boolean {
   return task.delivered.has(messageId) || isQueued(task, messageId)
 }
 
-/** The message that a retry runs again. */
 export const retriedOf = (task: LiveTask): QueuedMessage | undefined => task.lastTurn ?? task.queue[0]
 
 function isQueued(task: LiveTask, messageId: string): boolean {
@@ -415,7 +414,7 @@ function fenced(task: LiveTask, fence: Fence): Execution | undefined {
     : undefined
 }
 
-/** Whether a report is about the execution that fences it; system messages are about none. */
+/** Whether a report belongs to the execution of its fence; system messages belong to none. */
 function isOf(fence: Fence, { data }: ProgressEvent): boolean {
   return data.executionId === null || data.executionId === fence.executionId
 }

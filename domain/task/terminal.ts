@@ -1,9 +1,11 @@
-/** The terminal stream of a task: what was printed, in order, and text while it is being written. It has no decider: only the runner that holds the execution appends, by exact revision. */
+/**
+ * The terminal stream of a task: printed output in order, and text while it is being written. It has no decider: only the runner that holds the
+ * execution appends, by exact revision.
+ */
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
 import { ExecutionId, MessageId } from '../kernel/ids.schema.ts'
 
-/** The execution, and the attempt that prints. */
 const attempt = { executionId: ExecutionId, attempt: z.int().positive() }
 
 export const OutputChannel = z.enum(['stdout', 'stderr'])
@@ -14,9 +16,9 @@ export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
-/** Part of a text: its length in UTF-16 code units, and when it came, in ms after `begunAt`. Together, in order, they are the text. */
+/** Part of a text: its length in UTF-16 code units, and its arrival time in ms after `begunAt`. Joined in order, the parts are the text. */
 const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
-/** Text of a message as it is written; the whole message is posted to the task stream under the same id when it ends. */
+/** Text of a message while it is being written; when it is complete, the whole message is posted to the task stream under the same id. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
     ...attempt,
@@ -24,7 +26,7 @@ export const MessageTextRecorded = event('MessageTextRecorded', 1, {
     /** Where the text begins in the message, in UTF-16 code units. */
     offset: z.number().int(),
   }),
-  /** `begunAt` is when the first part came, so that a replay shows each part at its time. */
+  /** `begunAt` is when the first part arrived, so that a replay shows each part at its time. */
   content: z.object({ text: z.string(), begunAt: z.iso.datetime(), chunks: z.array(Chunk) }),
 })
 

@@ -1,4 +1,4 @@
-/** A conversation as text, for an agent that has no session of it. */
+/** A conversation as text, for an agent without a session of it. */
 
 interface Said {
   readonly messageType: string
@@ -6,7 +6,7 @@ interface Said {
   readonly message: string | null
 }
 
-/** How many characters of a conversation are passed on; the latest are kept. */
+/** How many characters of a conversation are passed on; the end is kept. */
 const longestTranscript = 20_000
 
 /** What people and agents said, oldest first; empty when there was nothing. */
@@ -20,12 +20,11 @@ export function transcriptOf(messages: readonly Said[]): string {
   return lastOf(said.join('\n\n'))
 }
 
-/** Both, one after the other. */
 export function joinTranscripts(...transcripts: readonly string[]): string {
   return lastOf(transcripts.filter((transcript) => transcript !== '').join('\n\n'))
 }
 
-/** By code points: a cut must not halve an emoji. */
+/** Cuts by code points, so that no emoji is split. */
 function lastOf(text: string): string {
   if (text.length <= longestTranscript) return text
   const last = text.slice(-longestTranscript)

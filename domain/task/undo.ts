@@ -1,4 +1,4 @@
-/** Undoing a turn: the task goes back to what it was before, and all that happened stays in its history. */
+/** Undoing a turn: the task goes back to an earlier state, and everything that happened stays in its history. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
@@ -7,7 +7,7 @@ import { countingAt, pointOf } from './restorePoints.ts'
 import { TurnsUndone, WorkspaceRestored } from './snapshotEvents.ts'
 import type { LiveTask } from './state.ts'
 
-/** Undoes a turn or command with all that came after it, or an earlier undo. */
+/** Undoes an earlier undo, or a turn or command with everything after it. */
 export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decision<TaskEvent> {
   const { undoId, executionId } = command
   const { points, at } = state.restorePoints
@@ -28,12 +28,12 @@ export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decis
   return [TurnsUndone.of({ undoId, executionId, undone, redone })]
 }
 
-/** Records the snapshot of a turn that ended without one, before an undo restores other files. */
+/** Records a late snapshot of a turn that ended without one, before an undo restores other files. */
 export function recordSnapshot(state: LiveTask, command: CommandOf<'RecordSnapshot'>): Decision<TaskEvent> {
   return state.pendingRestore?.executionId === command.undoId ? [command.snapshot] : []
 }
 
-/** Records that the files are as the task says. A restore that another undo has replaced is ignored. */
+/** Records that the files now match the state of the task. A restore that a later undo has replaced is ignored. */
 export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore'>): Decision<TaskEvent> {
   const { executionId, keptPaths, changes } = command
   if (state.pendingRestore?.executionId !== executionId) return []
@@ -45,5 +45,5 @@ export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore
   return [restored, ...(changes ? [changes] : [])]
 }
 
-/** How many paths an event lists. */
+/** How many paths an event lists at most. */
 export const mostListedPaths = 100

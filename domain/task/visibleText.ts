@@ -1,24 +1,27 @@
 /**
- * What a reader of the code host's page sees of a text: without what stands in it and is not shown there. Anybody may have written it, so the
- * work grows with its length and not with its square, whatever it is made of.
+ * The part of a text that a reader sees on the code host's page. The text is untrusted, so the running time must grow linearly with its length, never
+ * quadratically.
  */
 
-/** Formats, private and unassigned characters, what is drawn as nothing, and controls but for tab and line feed. */
+/** Format, private-use and unassigned characters, characters drawn as nothing, and control characters except tab and line feed. */
 const invisible = /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}]|(?![\t\n])\p{Cc}/gu
 const lineEnds = /\r\n?|[\u2028\u2029\u0085\v\f]/g
 
-/** Bounds on quantifiers keep a text that never closes what it opens from being searched to its end again and again. */
+/** Bounded quantifiers: without them, a text with many unclosed openings would be searched to its end for each. */
 const linkTitles =
   /(\]\(\s{0,99}[^\s()]{1,500})\s{1,99}(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\))\s{0,99}\)/g
-/** Link definitions are shown nowhere, and so are remarks that are written as such. */
+/** Link definitions are not displayed, nor are comments written in that form. */
 const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
 
-/** Taking something out may bring the next together: that is looked for so often, and then no tag is left one. */
+/**
+ * Removing one construct may join the next one together, so removal is repeated this many times; after that, every `<` is escaped so that no tag
+ * remains.
+ */
 const mostRounds = 8
-/** Tags that end nowhere: each was looked for to the end of the text. */
+/** Maximum number of unclosed tags, since each costs a search to the end of the text. */
 const mostUnclosed = 50
 
-/** The text as it is seen; the same again for what it returned. */
+/** The visible text. Idempotent. */
 export function visibleText(text: string): string {
   const clean = text.replaceAll(lineEnds, '\n').replaceAll(invisible, '')
   return settled(clean) ?? settled(clean.replaceAll('<', '&lt;')) ?? ''
@@ -37,7 +40,7 @@ function settled(text: string): string | undefined {
 const withoutMarkdown = (text: string): string =>
   withoutAlts(text).replaceAll(linkTitles, '$1)').replaceAll(definitions, '')
 
-/** Without what stands for an image that is not shown. */
+/** Removes the alternative text of images. */
 function withoutAlts(text: string): string {
   const seen: string[] = []
   let at = 0
@@ -58,14 +61,14 @@ interface Tag {
   readonly source: string
 }
 
-/** Elements whose content is not shown, or is shown only where something else is not. */
+/** Elements that are not displayed, or only as a fallback for something else. */
 const unseen: ReadonlySet<string> = new Set(['picture', 'script', 'style', 'template'])
-/** They have no content. */
+/** Void elements. */
 const empty: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr'])
 const hidingAttributes = /\s(?:hidden|style)(?![\w-])/i
 const href = /\shref\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)/i
 
-/** Without comments, hidden elements, images, and attributes that are not seen. What never ends hides the rest. */
+/** Removes comments, hidden elements, images and invisible attributes. A construct without an end hides the rest of the text. */
 function withoutTags(text: string): string {
   const seen: string[] = []
   let hidden: { readonly name: string; depth: number } | undefined
@@ -102,7 +105,7 @@ function withoutTags(text: string): string {
 
 const tagName = /<\/?([a-z]\w{0,30})/iy
 
-/** `unclosed` for a text that only begins as a tag does, `endless` where that hides what follows. */
+/** `unclosed` when the text only starts like a tag; `endless` when that hides everything after it. */
 function tagAt(text: string, start: number): Tag | 'none' | 'unclosed' | 'endless' {
   tagName.lastIndex = start
   const [begun, name = ''] = tagName.exec(text) ?? []
@@ -116,7 +119,7 @@ function tagAt(text: string, start: number): Tag | 'none' | 'unclosed' | 'endles
   return { name: known, isClosing: begun.startsWith('</'), end, source: text.slice(start, end) }
 }
 
-/** Behind its `>`, which is none within a quoted value; -1 when there is no such. */
+/** The index after its `>`, ignoring one in a quoted value; -1 when there is none. */
 function endOfTag(text: string, from: number): number {
   const mark = /=\s{0,9}["']|>/g
   mark.lastIndex = from
@@ -139,13 +142,13 @@ function shown({ name, isClosing, source }: Tag): string {
   return address === undefined ? `<${name}>` : `<${name} href=${address}>`
 }
 
-/** The marker by which a comment of ours is known, whoever's token wrote it. */
+/** The marker that identifies our comments, whichever token wrote them. */
 export const markerOf = (id: string): string => `<!-- flightdeck:${id} -->`
 
 const marker = /<!--\s*flightdeck:/i
 
-/** Whether a comment carries a marker of ours: no such comment is feedback. */
+/** Whether a comment carries our marker: such a comment is never feedback. */
 export const isMarked = (body: string): boolean => marker.test(body)
 
-/** Whether a comment answers this. */
+/** Whether this comment is the reply to `id`. */
 export const answers = (body: string, id: string): boolean => body.includes(markerOf(id))

@@ -1,7 +1,6 @@
 /**
- * The audit log: one document per entry, in the order of time. Most of it is folded from what people's, projects' and tasks' own streams
- * record anyway, so that an action and its entry are one append; the rest is in the `audit` streams.
- * A document holds ids, enums and times, and no content.
+ * The audit log: one document per entry, ordered by time. Most entries are folded from the streams of people, projects and tasks, so that an action
+ * and its entry are one append; the rest come from the `audit` streams. A document holds ids, enums and times, and no content.
  */
 import type { AuditEntry } from '../api/admin.schema.ts'
 import { sortKey, type Position } from '../kernel/event.ts'
@@ -9,16 +8,16 @@ import { parseStream } from '../kernel/streams.ts'
 import type { AnyRecorded, View } from './view.ts'
 
 export interface AuditDocument extends Omit<AuditEntry, 'person' | 'secret'> {
-  /** Who did it; `null` for a service, and for somebody whose sign-in was refused and who has no account. */
+  /** The actor; `null` for a service, and for a refused sign-in without an account. */
   readonly person: string | null
   readonly stream: string
-  /** The time, then the position, as they sort. */
+  /** The time, then the position, in a form that sorts. */
   readonly order: string
   readonly position: Position
   readonly version: number
 }
 
-/** What is an entry, and of which kind. */
+/** Which events become an entry, and its category. */
 const actions = {
   LogRestored: 'log_restored',
   UserRegistered: 'account_created',
@@ -59,7 +58,7 @@ const actions = {
 type Audited = Extract<AnyRecorded, { type: keyof typeof actions }>
 const types = Object.keys(actions) as (keyof typeof actions)[]
 
-/** Entries with a name in their event's content: that of a secret. */
+/** Actions whose event has a name in its content: that of a secret. */
 export const namingSecrets: readonly AuditEntry['action'][] = ['secret_set', 'secret_removed']
 
 export const auditLogView: View<AuditDocument> = {
@@ -71,7 +70,7 @@ export const auditLogView: View<AuditDocument> = {
   touches: (event) => (isAudited(event) ? [entryId(event)] : []),
   evolve: (entry, event, id) => {
     if (!isAudited(event)) return entry
-    // The sessions that one command ended are one entry.
+    // All sessions that one command ended share one entry.
     if (entry !== undefined) return { ...entry, count: entry.count + 1, version: event.revision }
     return entryOf(event, id)
   },
@@ -127,7 +126,7 @@ function factsOf(event: Audited): Partial<AuditDocument> {
   }
 }
 
-/** A place in the order of entries. A time alone stands before all entries of that time. */
+/** A place in the order of entries. A time alone sorts before all entries of that time. */
 export function auditOrder(at: string, position?: string): string {
   return position === undefined ? at : `${at}_${sortKey(position)}`
 }

@@ -13,7 +13,7 @@ export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' |
   readonly images: readonly NamedImage[]
   /** The message's own id, which a client may choose: unique within the task only. */
   readonly messageId: string
-  /** The position as it sorts. */
+  /** The position in a form that sorts. */
   readonly order: string
 }
 
@@ -77,7 +77,7 @@ export const chatView: View<MessageDocument> = {
   goneWith: (event) =>
     event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
   evolve: (message, event) => {
-    // Clients may choose message ids: a second message with the same id changes nothing.
+    // Clients may choose message ids: a second message with the same id is ignored.
     if (message !== undefined && (event.type === 'MessageQueued' || event.type === 'MessagePosted'))
       return message
     switch (event.type) {
@@ -119,7 +119,7 @@ export const chatView: View<MessageDocument> = {
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
       case 'MessageDelivered':
-        // The message of an execution has the execution's status; one that was still queued was sent to a running turn.
+        // An execution's message has the execution's status; one that was still queued was sent to a running turn.
         return message?.status === 'queued'
           ? {
               ...message,
@@ -151,7 +151,7 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
-/** Compares queued messages by their place: in the given order, and later ones after them. */
+/** Compares queued messages by their place: in the given order, and others after them. */
 export function byPlaceInQueue(
   a: Pick<MessageDocument, 'queueIndex' | 'order'>,
   b: Pick<MessageDocument, 'queueIndex' | 'order'>,
@@ -193,7 +193,7 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
   }
 }
 
-/** A message of the system about a turn. */
+/** A system message about a turn. */
 function ofSystem(
   event: RecordedOf<Extract<TaskEvent, { type: 'AgentActedUnasked' | 'ModelRetryScheduled' }>>,
   message: string | null,
@@ -202,14 +202,14 @@ function ofSystem(
   return { ...posted(event, messageId, message), executionId }
 }
 
-/** `null` where what the agent said was erased. */
+/** `null` when what the agent said was erased. */
 function unaskedWords(content: { readonly said: string } | null): string | null {
   if (content === null) return null
   const happened = 'The agent worked on its own between messages; nobody had asked it.'
   return content.said === '' ? happened : `${happened} It said:\n\n${content.said}`
 }
 
-/** The status of an execution's message; for a command also how it ended, with its last output below. */
+/** The status of an execution's message and, for a command, how it ended with its last output below. */
 export function faredIn(
   event: RecordedOf<ExecutionEvent>,
   { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
@@ -226,7 +226,7 @@ export function faredIn(
   }
 }
 
-/** How a command ended, in a line: its exit code, or the reason why it did not end by itself. */
+/** How a command ended, in one line: its exit code, or why it did not end by itself. */
 export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   if (exitCode !== null) return `exit ${exitCode}`
@@ -253,7 +253,7 @@ function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running
 export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
     case 'ExecutionCompleted':
-      // A command that ran to its end may have failed, by its exit code; a turn has not.
+      // A command that ran to its end may still have failed, by its exit code; a turn has not.
       return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'
     case 'ExecutionFailed':
       return 'failed'
@@ -267,7 +267,7 @@ export function parseTask(stream: string): string {
   return name.kind === 'task' ? name.id : ''
 }
 
-/** What the API shows of a message document; `addressOf` gives its images theirs. */
+/** The API's form of a message document; `addressOf` makes the addresses of its images. */
 export function chatMessageOf(
   document: MessageDocument,
   task: { owner: string; projectId: string },

@@ -6,13 +6,13 @@ import { parseTask } from './chat.ts'
 import type { View } from './view.ts'
 
 export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'canBeSent'> {
-  /** The task and the feedback: ids of feedback are unique within a task. */
+  /** The task and the feedback, because ids of feedback are unique only within a task. */
   readonly id: string
   readonly feedbackId: string
   readonly task: string
-  /** The turn to take the closing words of; `null` until the answer is due. */
+  /** The turn whose last message becomes the reply; `null` until the reply is due. */
   readonly executionId: string | null
-  /** When it was answered; missing of one that was folded before this was noted. */
+  /** When the reply was written; missing in documents folded before this field existed. */
   readonly answeredAt?: string
   readonly order: string
 }
@@ -66,7 +66,7 @@ function received(event: Extract<Event, { type: 'FeedbackReceived' }>, id: strin
     id,
     ...data,
     task: parseTask(event.stream),
-    // What is left of one whose words were erased was received then.
+    // When the content was erased, only the time of receipt is left.
     writtenAt: content?.writtenAt ?? at,
     receivedAt: at,
     number: content?.number ?? null,

@@ -1,6 +1,6 @@
 /**
- * What is counted of each task: one document per task, with a row for each day, agent and model. Figures of a period are summed from these
- * when they are asked for. A document has ids and numbers only and stays when its task is deleted, since what was spent stays spent.
+ * What is counted per task: one document per task, with a row for each day, agent and model. The figures of a period are summed from these on
+ * request. A document has only ids and numbers, and stays when its task is deleted, since what was spent stays spent.
  */
 import type { AgentName } from '../agents.ts'
 import { added, noFigures, type DayFigures, type Figures } from '../figures.ts'
@@ -16,13 +16,13 @@ type Use = Pick<
   readonly model: string | null
 }
 
-/** A turn that has not ended. */
+/** The running turn. */
 interface OpenTurn {
   readonly id: string
   readonly agent: AgentName
   readonly requestedAt: string
   readonly startedAt: string | null
-  /** By model, in the order in which they were first used. */
+  /** By model, in order of first use. */
   readonly uses: readonly Use[]
 }
 
@@ -31,15 +31,15 @@ export interface FiguresDocument {
   readonly owner: string
   readonly project: string
   readonly agent: AgentName
-  /** The model that the last turn with any used most. */
+  /** The model that the last turn with any usage used most. */
   readonly model: string | null
   readonly createdAt: string
-  /** The agent that the task was created for, and the model that it then used. */
+  /** The agent that the task was created for, and the model it used at first. */
   readonly first: { readonly agent: AgentName; readonly model: string | null }
   readonly turn: OpenTurn | null
-  /** Of turns that have ended, and of pull requests. */
+  /** Of ended turns, and of pull requests. */
   readonly days: readonly DayFigures[]
-  /** The merge that was counted last: the code host may be heard to say it again. */
+  /** The merge that was counted last, because the code host may report it again. */
   readonly mergedAt?: string | null
   /** When something was last counted. */
   readonly last: string
@@ -100,7 +100,7 @@ function count(document: FiguresDocument, event: AnyRecorded): FiguresDocument {
   switch (event.type) {
     case 'ExecutionRequested': {
       const { kind, executionId, agent } = event.data
-      // A command of a person is no turn: it has no model.
+      // A person's command is not a turn: it has no model.
       if (kind === 'command') return seen
       return {
         ...seen,
@@ -165,12 +165,12 @@ function ended(
   }
 }
 
-/** Turns that end before they begin, by clocks that differ, took no time. */
+/** If clocks differ and a turn ends before it begins, its duration is zero. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 const dayOf = (at: string): string => at.slice(0, 10)
 
-/** All of a turn counts for the day on which it was asked for, and for the model that it used most. */
+/** A whole turn counts for the day on which it was requested, and for the model that it used most. */
 function placeOf(turn: OpenTurn): DayFigures {
   return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn) }
 }
@@ -183,7 +183,7 @@ function mostUsed({ uses }: OpenTurn): string | null {
   )
 }
 
-/** A turn itself, and what it used of each model. */
+/** The rows of a turn: one for itself, and one for the usage of each model. */
 function rowsOf(turn: OpenTurn): readonly DayFigures[] {
   const place = placeOf(turn)
   return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...use }))]
@@ -216,7 +216,7 @@ function withUse(uses: readonly Use[], more: Use): readonly Use[] {
   })
 }
 
-/** All rows of a task: also its creation, and the turn that has not ended. */
+/** All rows of a task, including its creation and the running turn. */
 export function figuresRows({ createdAt, first, turn, days }: FiguresDocument): readonly DayFigures[] {
   return [{ ...first, day: dayOf(createdAt), tasks: 1 }, ...days, ...(turn === null ? [] : rowsOf(turn))]
 }

@@ -13,7 +13,7 @@ export interface ImageDocument extends ViewDocument {
   /** Whether it is not attached to a message yet. */
   readonly isWaiting: boolean
   readonly uploadedAt: string
-  /** The upload's place among all, as it sorts: the oldest is discarded first. */
+  /** The order of uploads, in a form that sorts: the oldest is discarded first. */
   readonly order: string
 }
 
@@ -48,28 +48,28 @@ export const imagesView: View<ImageDocument> = {
   },
 }
 
-/** What the address of an image leads to: its bytes, and the key that they are sealed under. */
+/** What an image address points to: its bytes, and the key that they are sealed under. */
 export interface SealedImage {
   readonly imageId: string
-  /** The vault's scope. */
+  /** The scope of the key in the vault. */
   readonly scope: string
   readonly blob: BlobRef
   readonly mediaType: MediaType
   readonly name: string
 }
 
-/** Makes the address of an image: valid for a while, and given to its owner only. */
+/** Makes the address of an image: valid for a limited time, and given to its owner only. */
 export type AddressOf = (image: SealedImage) => string
 
 type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>
 
-/** The images of a message with their names; none once the message was erased, since their bytes went with it. */
+/** The images of a message with their names; empty once the message was erased, since their bytes are gone too. */
 export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
   if (content === null) return []
   return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))
 }
 
-/** An image of a task's message as the API shows it. */
+/** The API's form of an image of a task's message. */
 export function shownImage(image: NamedImage, taskId: string, addressOf: AddressOf): ShownImage {
   const { imageId, blob, mediaType, name } = image
   const url = addressOf({ imageId, scope: scopeOfStream(taskStream(taskId)), blob, mediaType, name })

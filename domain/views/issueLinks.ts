@@ -1,29 +1,31 @@
-/** What is told of tasks at the code host: on which issue or pull request, and whether the comment says how far the task is. */
+/** The comment about a task at the code host: on which issue or pull request it is, and whether it is up to date. */
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
 import { todosAfter, withoutDone, type Todo } from './todos.ts'
 import type { AnyRecorded, View, ViewDocument } from './view.ts'
 
 export interface IssueLinkDocument extends ViewDocument {
-  /** `none`: nobody there waits for word of the task. `stale`: the task has moved on since it was written. */
+  /** `none`: nobody there expects a comment. `stale`: the task has moved on since it was written. */
   readonly comment: 'none' | 'due' | 'written' | 'stale' | 'failed'
   /** `null` where none was written, or its id was erased. */
   readonly commentId: string | null
-  /** Whether the comment tells how far the task is: those of earlier versions only led to it, and stay as they are. */
+  /** Whether the comment shows progress and is kept up to date: those of earlier versions only linked to the task, and stay unchanged. */
   readonly isKept: boolean
-  /** Revision of the latest event that the comment should tell of. */
+  /** Revision of the latest event that the comment should show. */
   readonly changedAt: number
-  /** Of the issue that the task was made of; `null` where it was made of none, and here and below where the content was erased. */
+  /**
+   * The repository of the issue that the task was made from; `null` when there is no issue. Here and below also `null` when the content was erased.
+   */
   readonly repositoryId: string | null
   readonly number: number | null
   readonly isOnPull: boolean
-  /** Whether the next turn may be one that feedback of the pull request asked for. */
+  /** Whether the next turn may be one that feedback on the pull request asked for. */
   readonly isAwaited: boolean
   readonly todos: readonly Todo[]
   readonly order: string
 }
 
-/** What such a comment tells of. */
+/** The events that such a comment shows. */
 export const toldToIssues = [
   'ExecutionRequested',
   'ExecutionStarted',
@@ -85,7 +87,7 @@ export const issueLinksView: View<IssueLinkDocument> = {
 
 const unwritten = { commentId: null, isKept: false, isAwaited: false, todos: [] } as const
 
-/** How an event that is told of changes what is to be told. */
+/** How an event changes what the comment should show. */
 function changeBy(
   { comment: before, isKept, isOnPull, isAwaited, todos }: IssueLinkDocument,
   event: AnyRecorded,
@@ -101,7 +103,7 @@ function changeBy(
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
     case 'ExecutionCancelled':
-      // Whoever was not told in time gets the answer.
+      // If the progress comment was not written in time, the reply alone is enough.
       return { comment: isOnPull && comment === 'due' ? 'none' : comment }
     default:
       return { comment }

@@ -5,7 +5,7 @@ import { endOf, type MessageDocument, messageDocumentId, outcomeOf, parseTask } 
 import type { AnyRecorded, View } from './view.ts'
 
 export interface LogDocument extends LogEntry {
-  /** The position as it sorts. */
+  /** The position in a form that sorts. */
   readonly order: string
 }
 
@@ -82,7 +82,7 @@ export const logView: View<LogDocument> = {
         }
       }
       case 'MessageQueued': {
-        // Clients may choose message ids: a second message with the same id changes nothing.
+        // Clients may choose message ids: a second message with the same id is ignored.
         if (entry !== undefined) return entry
         return queuedCommand(begun(event, id), event.data.messageId, event.content?.message ?? null)
       }
@@ -93,7 +93,7 @@ export const logView: View<LogDocument> = {
       case 'MessageWithdrawn':
         return undefined
       case 'ExecutionStarted':
-        // Its place in the log is where it started.
+        // It is ordered by when it started.
         return (
           entry && {
             ...entry,
@@ -176,7 +176,7 @@ function entryBegun(
   }
 }
 
-/** What the API shows of a log document. */
+/** The API's form of a log document. */
 export function logEntryOf(document: LogDocument): LogEntry {
   const { order: _order, ...shown } = document
   return shown

@@ -1,11 +1,11 @@
-/** Projects whose issues become tasks, or have issues that wait still since they did, so that they are found among all. */
+/** Projects whose issues become tasks, or that have unsettled issues since they did: an index to find them among all projects. */
 import { sortKey } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { View, ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
-  /** Tasks of issues that were taken and are not settled. */
+  /** Tasks made from issues that were taken and are not settled. */
   readonly waiting: readonly string[]
   /** Whether there is something to read or to settle. */
   readonly isRead: boolean

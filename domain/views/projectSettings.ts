@@ -10,7 +10,7 @@ import type { View, ViewDocument } from './view.ts'
 
 export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
-  /** Missing until it was first changed. */
+  /** Missing until first changed. */
   readonly feedback?: FeedbackRule
   readonly issues?: IssueRule
   readonly issueDecisions?: readonly KeptDecision[]
@@ -101,7 +101,7 @@ type DecisionEvent = Extract<
   { type: 'ProjectIssueTaken' | 'ProjectIssueSettled' | 'ProjectIssuePassed' }
 >
 
-/** The latest decisions, one for each issue, oldest first. */
+/** The latest decision for each issue, oldest first. */
 function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
   if (event.type === 'ProjectIssueSettled') {
     const { taskId, failure } = event.data
@@ -124,7 +124,7 @@ function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): 
   return [...before.filter((one) => one.issueId !== issueId), decision].slice(-issueLimits.decisions)
 }
 
-/** What the API shows of a project's settings. */
+/** The API's form of a project's settings. */
 export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
   const { setupCommand, variables, egress, modelFetches, allowedFilters, draftPullRequests, submodules } = {
     ...noSettings,

@@ -1,4 +1,4 @@
-/** A project as the API shows it; its tasks are counted when it is read. */
+/** A project as the API shows it; its tasks are counted on each read. */
 import type { Project } from '../api/projects.schema.ts'
 import { parseStream } from '../kernel/streams.ts'
 import { sortKey } from '../kernel/event.ts'
@@ -11,7 +11,7 @@ export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization
   /** Why the last sync failed. */
   readonly statusReason: string | null
   readonly githubRepoId: string
-  /** The creation's place among all, as it sorts. */
+  /** The order of creation, in a form that sorts. */
   readonly order: string
   readonly version: number
 }
@@ -82,13 +82,13 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Why a sync fails when the repository is gone, not accessible, or can only be read: no task comes to an end until that changes. */
+/** Reasons for a failed sync that block all tasks until they change: the repository is gone, not accessible, or read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
-/** A sync is one request to the code host and times out before this: one that began earlier ended with its server. Milliseconds. */
+/** Milliseconds. A sync is one request to the code host with a shorter timeout: one that began earlier than this died with its server. */
 const longestSyncMs = 90_000
 
-/** What the API shows of a project document; `login` is the person's own account name at the code host. */
+/** The API's form of a project document; `login` is the person's own account name at the code host. */
 export function projectOf(
   document: ProjectDocument,
   {

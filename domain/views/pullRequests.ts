@@ -1,27 +1,27 @@
-/** Pull requests of tasks, for those who follow them at the code host: found by their repository and number, and by whether they may still change. */
+/** Pull requests of tasks, for following them at the code host: indexed by repository and number, and by whether they may still change. */
 import { sortKey, type Position } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { PullRequestStanding } from '../task/commands.ts'
 import type { PullRequestState } from '../task/events.ts'
 import type { AnyRecorded, View } from './view.ts'
 
-/** The id is the task's. */
+/** The id is that of the task. */
 export interface PullRequestDocument {
   readonly id: string
   readonly number: number
-  /** The code host's own ids; `null` before it was asked. */
+  /** The code host's own ids; `null` before the first observation. */
   readonly nodeId: string | null
   readonly repositoryId: string | null
-  /** The newest commit of its branch, as it was published or observed last; `null` where what named it was erased. */
+  /** The newest commit of its branch, as last published or observed; `null` when the content was erased. */
   readonly headCommit: string | null
   readonly state: PullRequestState
-  /** What its reviews and checks said last, and of which commit; missing before they were asked for. */
+  /** The last known result of its reviews and checks, with its commit; missing before the first. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
   /** Whether it may still change: a merged one does not. */
   readonly isFollowed: boolean
   /** When it was last published, observed or missed. */
   readonly at: string
-  /** The place of its opening, as it sorts. */
+  /** When it was opened, in a form that sorts. */
   readonly order: string
   readonly position: Position
   readonly version: number

@@ -1,4 +1,4 @@
-/** What a task's runs took, where they began, and which of the commands that its agent ran were tests: for comparing tasks. */
+/** Facts about a task's runs, for comparing tasks: how long they took, where they started, and which of the agent's commands were tests. */
 import type { Position } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { AnyRecorded, View } from './view.ts'
@@ -7,7 +7,7 @@ export interface RunFactsDocument {
   readonly id: string
   /** The full hash; `null` before a workspace was made, and in an empty repository. */
   readonly baseCommit: string | null
-  /** Milliseconds in which its turns and commands ran, without the one that runs. */
+  /** Total milliseconds of its turns and commands, without the running one. */
   readonly runningMs: number
   readonly runs: { readonly executionId: string; readonly startedAt: string } | null
   readonly tests: {
@@ -15,7 +15,7 @@ export interface RunFactsDocument {
     /** How the last one ended; `null` when none has. */
     readonly lastPassed: boolean | null
   }
-  /** The tool calls of tests that have not ended. */
+  /** The running tool calls that are tests. */
   readonly openTests: readonly string[]
   readonly position: Position
   readonly version: number
@@ -51,7 +51,7 @@ export const runFactsView: View<RunFactsDocument> = {
   },
 }
 
-/** Most tool calls run no tests: their beginnings cost the projector nothing. */
+/** Most tool calls are not tests: skipping their beginnings saves the projector work. */
 function isFolded(event: AnyRecorded): boolean {
   if (event.type === 'ToolStarted') return isTest(event)
   return folded.some((type) => type === event.type)
@@ -101,10 +101,10 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
-/** Milliseconds; none where clocks differ. */
+/** In milliseconds; zero where clocks differ. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
-/** Milliseconds in which the task's turns and commands ran, until `now`. */
+/** Total milliseconds of the task's turns and commands, up to `now`. */
 export function runningMsOf({ runs, runningMs }: RunFactsDocument, now: Date): number {
   return runningMs + (runs === null ? 0 : between(runs.startedAt, now.toISOString()))
 }
@@ -113,7 +113,7 @@ function isTest({ data: { kind }, content }: Extract<AnyRecorded, { type: 'ToolS
   return kind === 'run' && isTestCommand(content?.target ?? '')
 }
 
-/** The runners of tests that people use most, as they stand in a command line. */
+/** The most common test runners, as they appear in a command line. */
 const testCommand = new RegExp(
   [
     String.raw`\b(npm|pnpm|yarn|bun)\s+(run\s+)?(test|t)\b`,

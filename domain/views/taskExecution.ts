@@ -1,11 +1,11 @@
-/** What a task's document tells of the execution that runs, or ran last: its steps, its use, how far it is. */
+/** The part of a task's document about the running or last execution: its steps, usage and progress. */
 import type { Task } from '../api/tasks.schema.ts'
 
 export type ShownExecution = NonNullable<Task['execution']>
 
 export const nothingUsed = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
-/** The execution with a change, and with the step that it reached. */
+/** Changes the execution, and adds the step that it reached. */
 export function step(
   execution: ShownExecution | null,
   change: Partial<ShownExecution>,
@@ -32,7 +32,7 @@ export function used(
   }
 }
 
-/** Percent after this many tool calls. Nobody knows how many there will be, so each takes a tenth of what is left below 95. */
+/** Percent shown after this many tool calls. The total is unknown, so each call takes a tenth of what is left below 95. */
 export function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }

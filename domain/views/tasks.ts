@@ -19,7 +19,7 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
   readonly images: readonly NamedImage[]
   /** The agent that the model was chosen for; another agent uses its default. */
   readonly modelAgent: AgentName
-  /** The creation's place among all, as it sorts. */
+  /** The order of creation, in a form that sorts. */
   readonly order: string
   /** The status that the task returns to after a command. */
   readonly statusBefore: EndStatus | 'pending'
@@ -29,7 +29,7 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
   /** Title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
-  /** Where an alternative begins: the commit that the original began from, if that was known. */
+  /** The commit that an alternative starts from: the original's base, if it was known. */
   readonly startCommit?: string | null
   readonly recorded: {
     readonly blob: BlobRef | null
@@ -74,7 +74,7 @@ function failureOf(
   return { code, reason: event.content?.reason ?? '', ...(retryAt !== null && { retryAt }) }
 }
 
-/** Nothing runs in a task whose own record is damaged: nothing of it could be recorded. */
+/** Nothing can run in a task whose stream is damaged, because nothing could be recorded. */
 function flawed(task: TaskDocument, unreadable: Flaw): TaskDocument {
   if (unreadable.stream === 'terminal') return { ...task, unreadable: task.unreadable ?? unreadable }
   const isActive = task.status === 'queued' || task.status === 'running'
@@ -199,7 +199,7 @@ function created(event: Event<'TaskCreated'>, id: string): TaskDocument {
   }
 }
 
-/** The document with the version and the time of an event that is folded in. */
+/** The document with the version and time of the event. */
 function upTo(task: TaskDocument, event: Pick<AnyRecorded, 'revision' | 'at'>): TaskDocument {
   return { ...task, version: event.revision, updatedAt: event.at }
 }
@@ -261,7 +261,7 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 }
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
-  // One that opens by itself has words of the moment at which it is opened.
+  // One that opens automatically gets its text at the moment it is opened.
   const isReworded = (task.prNumber === null && !event.data.automatic) || event.data.rewrites
   const { publishingFault: _before, ...seen } = upTo(task, event)
   return {
@@ -281,7 +281,7 @@ function published(
   const number = event.content?.number ?? task.prNumber
   return {
     ...withWork(withoutCleanUp(seen)),
-    // What was read of another pull request says nothing of this one.
+    // Observations of another pull request do not apply to this one.
     ...(pullRequest !== undefined && number === task.prNumber ? { pullRequest } : {}),
     pullRequestPending: false,
     prNumber: number,
@@ -311,7 +311,7 @@ function observed(task: TaskDocument, { data, content }: Event<'PullRequestObser
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
 
-/** Fields that only tasks have that were forked, compared or undone, made of an issue, or whose pull request is followed: others stay as they always were. */
+/** Fields of tasks that were forked, compared, undone or made from an issue, or whose pull request is followed. Other tasks do not have them. */
 function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
@@ -386,7 +386,7 @@ export function shownOf(document: TaskDocument) {
   return shown
 }
 
-/** What the API shows of a task document; `addressOf` gives its images theirs. */
+/** The API's form of a task document; `addressOf` makes the addresses of its images. */
 export function taskOf(
   document: TaskDocument,
   project: ProjectDocument | undefined,

@@ -1,15 +1,17 @@
-/** The to-do list that an agent keeps, folded from the calls of the tools by which it does. */
+/** An agent's to-do list, folded from its tool calls. */
 
 export interface Todo {
   readonly text: string
-  /** `gone`: taken off the list, or done in an earlier turn. */
+  /** `gone`: removed from the list, or done in an earlier turn. */
   readonly state: 'open' | 'done' | 'gone'
 }
 
-/** Items beyond these are not kept, and characters of one. */
+/** Maximum number of items, and of characters per item. */
 const most = { items: 100, text: 200 }
 
-/** The list after a call: as a whole where the tool gives all of it, else with the item that it adds or changes. What cannot be read changes nothing. */
+/**
+ * The list after a tool call: replaced if the tool gives all of it, else with one item added or changed. Input that cannot be read changes nothing.
+ */
 export function todosAfter(
   before: readonly Todo[],
   { name, input }: { readonly name: string; readonly input: string },
@@ -19,7 +21,7 @@ export function todosAfter(
   if (Array.isArray(whole)) return whole.slice(0, most.items).flatMap((one: unknown) => todoOf(fieldsOf(one)))
   if (name === 'TaskCreate') return [...before, ...todoOf(asked)].slice(0, most.items)
   if (name !== 'TaskUpdate') return before
-  // These tools number their items from 1, in the order in which they were made.
+  // These tools number their items from 1, in order of creation.
   return before.map((todo, index) =>
     asked['taskId'] === `${index + 1}`
       ? { text: textIn(asked) ?? todo.text, state: stateIn(asked) ?? todo.state }
@@ -27,7 +29,7 @@ export function todosAfter(
   )
 }
 
-/** The list as the next turn begins with it. */
+/** The list at the start of the next turn. */
 export const withoutDone = (todos: readonly Todo[]): readonly Todo[] =>
   todos.map((todo) => (todo.state === 'done' ? { ...todo, state: 'gone' } : todo))
 

@@ -7,9 +7,9 @@ import type { View } from './view.ts'
 export interface UserDocument extends User {
   readonly position: Position
   readonly version: number
-  /** Sessions that were neither ended nor expired when the latest one began, oldest first. */
+  /** Sessions that were active when the latest one began, oldest first. */
   readonly sessions: readonly KnownSession[]
-  /** Sessions that were ended and may not have expired; their tokens are refused. */
+  /** Ended sessions that may not have expired yet; their tokens are refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
 }
 
@@ -20,7 +20,7 @@ export interface KnownSession {
   readonly client: string | null
 }
 
-/** What a person is called in comments at the code host; `null` where nobody is known. */
+/** The name for a person in comments at the code host; `null` when none is known. */
 export const nameAtCodeHost = (user: UserDocument | undefined): string | null =>
   user?.githubUsername ?? user?.fullName ?? null
 
@@ -86,7 +86,7 @@ export const usersView: View<UserDocument> = {
         return { ...seen, name, fullName, email }
       }
       case 'OnboardingCompleted': {
-        // There is one field for both names.
+        // The form has one field for both names.
         const { fullName, email } = event.content ?? { fullName: '', email: null }
         return { ...seen, name: fullName, fullName, email, onboardingCompleted: true }
       }
@@ -96,7 +96,7 @@ export const usersView: View<UserDocument> = {
   },
 }
 
-/** A session lasts seven days: one that was ended longer ago has expired anyway. */
+/** A session lasts seven days: one that ended longer ago has expired anyway. */
 const sessionMs = 7 * 86_400_000
 
 function withEnded(
@@ -109,7 +109,7 @@ function withEnded(
   return [...open, { sessionId, endedAt }]
 }
 
-/** What the API shows of a user document. */
+/** The API's form of a user document. */
 export function userOf(document: UserDocument): User {
   const {
     id,

@@ -22,7 +22,7 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
   return Object.entries(document).some(([name, held]) => name === field && held === value)
 }
 
-/** The first event of a task's stream, or of its terminal's, that cannot be read, and why. */
+/** The first unreadable event of a task's stream or of its terminal's, and why. */
 export interface Flaw {
   readonly stream: 'task' | 'terminal'
   readonly revision: number
@@ -31,26 +31,26 @@ export interface Flaw {
 
 export interface View<D extends ViewDocument> {
   readonly collection: string
-  /** Increases whenever the same events would give other documents: all are then rebuilt. */
+  /** Increased whenever the same events would give other documents: all are then rebuilt. */
   readonly version: number
-  /** The oldest version whose documents may be read and folded further during the rebuild; by default, this version. */
+  /** The oldest version whose documents may still be read and folded further during a rebuild; by default, this version. */
   readonly readsFrom?: number
-  /** The kinds of streams that it is folded from, and the types of events in them; by default, all types. */
+  /** The kinds of streams that it is folded from, and the event types in them; by default, all types. */
   readonly streams: readonly StreamKind[]
   readonly types?: readonly AnyRecorded['type'][]
-  /** Fields compared for equality, then the field to sort by. */
+  /** Fields compared for equality, followed by the field to sort by. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** For an event that removes all documents that belong to something: how they are found, by the first index. */
+  /** For an event that removes all documents that belong to something: how to find them by the first index. */
   goneWith?(event: AnyRecorded): Belonging | undefined
-  /** Marks the document of a stream that can no longer be read; left out where documents do not show that. */
+  /** Marks the document of a stream that can no longer be read; left out when documents do not show that. */
   flawed?(document: D, flaw: Flaw): D
   /** The document after the event; `undefined` when there is none. Accepts erased content. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
 
-/** `evolve`, made idempotent: an event that is already in the document changes nothing. */
+/** `evolve`, made idempotent: an event that the document already contains changes nothing. */
 export function project<D extends ViewDocument>(
   view: View<D>,
   document: D | undefined,
@@ -62,7 +62,7 @@ export function project<D extends ViewDocument>(
     : view.evolve(document, event, id)
 }
 
-/** Folds events into a set of documents, as a client and a replay do. */
+/** Folds events into a set of documents, as clients and replays do. */
 export function foldView<D extends ViewDocument>(
   view: View<D>,
   documents: ReadonlyMap<string, D>,

@@ -1,23 +1,23 @@
-/** What is written on a pull request about feedback that an agent worked on. */
+/** The reply on a pull request to feedback that an agent worked on. */
 import type { AgentName } from '../../agents.ts'
 import { visibleText } from '../visibleText.ts'
 
-/** Characters of the agent's own words. */
+/** At most this many characters of the agent's own words. */
 const longestWords = 1_500
 
-/** The answer in Markdown: the agent's own words, the commit with its work, and that an agent wrote it, for whom. It mentions nobody. */
+/** The reply in Markdown: the agent's own words, the commit with its work, and a line that an agent wrote it and for whom. It mentions nobody. */
 export function answerWords({
   said,
   commit,
   agent,
   person,
 }: {
-  /** The last words of its turn; empty where there were none. */
+  /** The agent's last message in the turn; empty when there was none. */
   readonly said: string
   /** `null` where the turn changed nothing. */
   readonly commit: string | null
   readonly agent: AgentName
-  /** The name of the person whose task it is; `null` where that is gone. */
+  /** The name of the task's owner; `null` when it is no longer known. */
   readonly person: string | null
 }): string {
   const words = quiet(visibleText(said))
@@ -28,5 +28,5 @@ export function answerWords({
   return [own, isTold ? '' : changes, author].filter(Boolean).join('\n\n')
 }
 
-/** Without mentions: nobody is called by an agent. */
+/** Breaks up mentions, so that an agent notifies nobody. */
 const quiet = (text: string): string => text.replaceAll('@', '@\u200B')

@@ -1,4 +1,4 @@
-/** Clean-up after a pull request: what asking for it and its outcome lead to. */
+/** Decides about the clean-up of a task whose pull request is over: its request, its beginning and its outcome. */
 import { isBranchGone } from '../../api/cleanUp.ts'
 import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from '../state.ts'
 
-/** Only after the end of the pull request: before it, branch and workspace are what the next turn goes on with. */
+/** Requires a merged or closed pull request: while it is open, the next turn continues on its branch and workspace. */
 export function requestCleanUp(
   { pullRequest, phase, pullRequestRequest }: LiveTask,
   { requestId }: CommandOf<'RequestCleanUp'>,
@@ -21,7 +21,7 @@ export function requestCleanUp(
   return [TaskCleanUpRequested.of({ requestId })]
 }
 
-/** Why the task needs its branch and its workspace; `null` where it does not. */
+/** Why the task still needs its branch and workspace; `null` when it does not. */
 export function whyNotOver({
   pullRequest,
   phase,
@@ -31,19 +31,19 @@ export function whyNotOver({
   return pullRequest === null || endOf(pullRequest) === null ? 'pull_request_open' : null
 }
 
-/** Notes where the work is, before anything of the workspace goes. Refused once the task goes on. */
+/** Records where the work is before anything of the workspace is deleted. Refused when the task has gone on meanwhile. */
 export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'>): Decision<TaskEvent> {
   const why = whyNotOver(state)
   return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)
 }
 
-/** Notes what became of it. What ends after another was asked for says nothing any more. */
+/** Records the outcome of a clean-up. The outcome of an older request is ignored. */
 export function settleCleanUp(
   { cleanUp, phase }: LiveTask,
   { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
   if (cleanUp.request !== requestId) return []
-  // While the branch stands at the code host, work goes on where it stands; a turn that began meanwhile makes its workspace already.
+  // While the branch exists at the code host, the next workspace starts from it. A turn that began meanwhile is already making its workspace.
   const begins = cleanUp.work === 'merged' && isBranchGone(branch) && !('execution' in phase)
   return [TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })]
 }

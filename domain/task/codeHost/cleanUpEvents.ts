@@ -5,14 +5,14 @@ import { branchOutcomes, workspaceOutcomes } from '../../api/cleanUp.ts'
 
 const asked = { requestId: z.string() }
 
-/** A person wants it. What became of it is `TaskCleanedUp`; without that it can be asked for again. */
+/** A person asked for the clean-up. Its outcome is `TaskCleanedUp`; until then it can be asked for again. */
 export const TaskCleanUpRequested = event('TaskCleanUpRequested', 1, { data: z.object(asked), content: none })
 
-/** Where all work of a workspace is: at the merged head or the base, in what was saved last, or nobody looked, as the workspace was gone already. */
+/** Where all work of a workspace is: in the merged head or the base, in the last snapshot, or unknown because the workspace was already gone. */
 export const workPlaces = ['merged', 'saved', 'unknown'] as const
 export type WorkPlace = (typeof workPlaces)[number]
 
-/** Its runner has looked through the workspace and removes it from now on, whatever comes in between. */
+/** The runner has checked the workspace and will remove it now, whatever happens meanwhile. */
 export const TaskCleanUpBegun = event('TaskCleanUpBegun', 1, {
   data: z.object({ work: z.enum(workPlaces) }),
   content: none,
@@ -23,7 +23,7 @@ export const TaskCleanedUp = event('TaskCleanedUp', 1, {
     ...asked,
     branch: z.enum(branchOutcomes),
     workspace: z.enum(workspaceOutcomes),
-    /** Whether all work was merged and the branch is gone, so that a workspace that is made later begins at the base branch. */
+    /** Whether all work was merged and the branch is gone, so that the next workspace starts from the base branch. */
     startsAnew: z.boolean(),
   }),
   content: none,

@@ -5,17 +5,17 @@ import type { WorkPlace } from './cleanUpEvents.ts'
 import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
-  /** The one that was asked for last and has no outcome yet. */
+  /** The latest request that has no outcome yet. */
   readonly request: string | null
   /** Where the work of the workspace was when its removal began; `null` while there may be a workspace with later work. */
   readonly work: WorkPlace | null
-  /** The branch was gone from the code host when it was looked for last. */
+  /** Whether the branch was missing at the code host at the last check. */
   readonly isBranchGone: boolean
 }
 
 export const noCleanUp: TaskCleanUp = { request: null, work: null, isBranchGone: false }
 
-/** Whether a workspace that is made next begins at the base branch, with the conversation alone: however many tries it took. */
+/** Whether the next workspace starts from the base branch and keeps only the conversation, however many clean-ups that took. */
 export function startsAnew({ work, isBranchGone: isGone }: TaskCleanUp): boolean {
   return work === 'merged' && isGone
 }
@@ -37,14 +37,14 @@ export function withCleanUp(before: TaskCleanUp, { type, data }: CleanUpEvent): 
     case 'TaskCleanedUp':
       return {
         request: null,
-        // In what was recorded before the beginning was, this alone says that all was merged.
+        // Older logs have no `TaskCleanUpBegun`: there, only this flag says that all work was merged.
         work: data.startsAnew ? 'merged' : before.work,
         isBranchGone: isBranchGone(data.branch) || (before.isBranchGone && !isBranchThere(data.branch)),
       }
   }
 }
 
-/** A workspace was made, or found: what was true of the one before says nothing of it. */
+/** A new workspace was made, or one was found: what was known about the earlier one no longer applies. */
 export function afterWorkspace(before: TaskCleanUp): TaskCleanUp {
   return { ...before, work: null, isBranchGone: false }
 }

@@ -1,39 +1,39 @@
 /** Messages of the commits that carry a task's work: what a reader of `git log` finds years later. */
 import { visibleText } from '../visibleText.ts'
 
-/** Feedback that a turn worked on, as far as a commit names it. */
+/** Feedback that a turn worked on, with what a commit message says about it. */
 export interface AnsweredFeedback {
   readonly kind: 'review' | 'comment' | 'check'
-  /** Login of who wrote it; `null` for checks, and where it was erased. */
+  /** Login of the author; `null` for checks and when it was erased. */
   readonly author: string | null
-  /** Name of the check; `null` unless it is one. */
+  /** Name of the check; `null` for other feedback. */
   readonly check: string | null
 }
 
 export interface FollowUp {
   /** Number of the pull request. */
   readonly number: number
-  /** What the agent said last in its turn; `null` where it said nothing. */
+  /** The agent's last message in the turn; `null` when there was none. */
   readonly said: string | null
-  /** What a person asked for; `null` where the turn worked on feedback. */
+  /** The person's request; `null` when the turn worked on feedback. */
   readonly asked: string | null
   readonly feedback: readonly AnsweredFeedback[]
 }
 
-/** The longest subject that git's own tools show whole. */
+/** The longest subject that git's own tools show in full. */
 export const subjectLength = 72
 const requestLength = 300
-/** Sentences of an answer that are looked at for the one that says what was done. */
+/** How many sentences of the agent's message are searched for the one that says what was done. */
 const sentencesRead = 12
 
-/** The message of the first commit: its title, and once more in full below where that is too long for a subject. */
+/** The message of the first commit: the title, repeated in full in the body when it is too long for a subject. */
 export function firstCommitMessage(title: string): string {
   const whole = quiet(title)
   const subject = cutAtWord(whole, subjectLength)
   return subject === whole ? whole : `${subject}\n\n${whole}`
 }
 
-/** The message of a later commit: its subject says what was done, its body what that was asked by. Nobody is mentioned in it. */
+/** The message of a later commit: the subject says what was done, the body who or what asked for it. It mentions nobody. */
 export function followUpMessage(work: FollowUp): string {
   const subject = summaryIn(work.said ?? '') ?? requestSubject(work)
   return [subject, ...requestsOf(work).filter((line) => line !== subject)].join('\n\n')
@@ -56,7 +56,7 @@ function requestsOf({ number, asked, feedback }: FollowUp): readonly string[] {
   return [...new Set(request === '' ? lines : [...lines, `Asked for: ${request}`])]
 }
 
-/** The sentence of an answer that says what was done, as an imperative of at most 72 characters; `undefined` where none does. */
+/** The sentence that says what was done, as an imperative of at most 72 characters; `undefined` when there is none. */
 function summaryIn(answer: string): string | undefined {
   for (const sentence of sentencesOf(answer).slice(0, sentencesRead)) {
     const [first = '', ...rest] = sentence.replace(beginnings, '').split(' ')

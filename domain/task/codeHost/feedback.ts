@@ -1,4 +1,4 @@
-/** Feedback on a task's pull request: what is recorded of it, what starts an agent, and what is answered. */
+/** Decides about feedback on a task's pull request: what is recorded, what starts an agent, and what gets a reply. */
 import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
 import type { CommandOf, PullRequestOutcome, TaskCommand } from '../commands.ts'
@@ -28,7 +28,7 @@ export function isOnFeedback<Command extends TaskCommand>(
   return command.type.endsWith('Feedback')
 }
 
-/** What a command on feedback leads to; `send` decides what a message leads to. */
+/** Decides a command on feedback; `send` decides about the message that it may cause. */
 export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send): Decision<TaskEvent> {
   switch (command.type) {
     case 'ReceiveFeedback':
@@ -47,8 +47,8 @@ export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send
 }
 
 /**
- * Records a piece of feedback that is not known yet, and sends it to the agent at once where the project's rule and the limits allow: in one
- * decision, so that no crash can come between. `send` decides what the message leads to.
+ * Records a piece of feedback that is new, and sends it to the agent at once if the project's rule and the limits allow. Both are one decision, so
+ * that no crash can separate them. `send` decides about the message.
  */
 function receiveFeedback(
   state: LiveTask,
@@ -59,14 +59,14 @@ function receiveFeedback(
   const { known } = state.feedback
   if (state.pullRequest?.number !== content.number || isFull(state, data)) return []
   const comments = content.comments.filter(({ id }) => !known.has(`line ${id}`))
-  // Of a review that is known already, only what was added to it.
+  // Of a known review, only the new comments count.
   const isAdded = content.reviewId !== null && known.has(`review ${content.reviewId}`)
   const fresh = { ...content, comments, body: isAdded ? '' : content.body }
   if (keysOf(fresh).every((key) => known.has(key))) return []
   const received = FeedbackReceived.of({ feedbackId, ...data }, fresh)
   if (automatic === null || !mayStart(state, command)) return [received]
   const message = send(messageOf(state, { ...automatic, message: followUpOf({ ...data, ...fresh }) }))
-  // A full queue, say: it waits for a person.
+  // For example, the queue is full: the feedback then waits for a person.
   if ('refused' in message) return [received]
   const sent = FeedbackSent.of(
     { feedbackId, messageId: automatic.messageId, automatic: true, right: data.right },
@@ -75,7 +75,7 @@ function receiveFeedback(
   return [received, sent, ...message]
 }
 
-/** Whether no more of this kind is recorded: outsiders leave room for those who may write, and for checks. */
+/** Whether no more feedback of this kind is recorded: outsiders leave room for people with write access and for checks. */
 function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedback'>['data']): boolean {
   if (items.size >= feedbackLimits.items) return true
   if (!isByOutsider(data)) return false
@@ -83,7 +83,7 @@ function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedb
   return byOutsiders.length >= feedbackLimits.itemsByOutsiders
 }
 
-/** Whether this may start an agent without a person: who asked, and how often that has been lately. */
+/** Whether this may start an agent without a person, which depends on its author and on how many automatic turns there were lately. */
 function mayStart(state: LiveTask, { data, content, automatic }: CommandOf<'ReceiveFeedback'>): boolean {
   const { pullRequest } = state
   if (automatic === null || pullRequest === null || !automatic.isSameRepository) return false
@@ -119,7 +119,7 @@ function textOf({ body, comments }: Pick<FeedbackWords, 'body' | 'comments'>): s
   return [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '').join('\n\n')
 }
 
-/** A person sends it to the agent, in these words. */
+/** Sends feedback to the agent on behalf of a person, in their words. */
 function sendFeedback(
   state: LiveTask,
   { feedbackId, messageId, executionId, message, content, right }: CommandOf<'SendFeedback'>,
@@ -159,7 +159,7 @@ function restoreFeedback(
   return item.status === 'dismissed' ? [FeedbackRestored.of({ feedbackId })] : []
 }
 
-/** Notes what the code host made of an answer, or that threads were resolved; what is noted already is ignored. */
+/** Records how the code host took a reply, or that threads were resolved; what is already recorded is ignored. */
 function settleFeedback(
   { feedback }: LiveTask,
   { feedbackId, outcome }: CommandOf<'SettleFeedback'>,
@@ -180,7 +180,7 @@ function settleFeedback(
   }
 }
 
-/** Makes an answer due again that the code host did not take; one that is on its way is not asked for twice. */
+/** Makes a reply due again that the code host refused; one that is already due is left alone. */
 function answerFeedback(
   { feedback }: LiveTask,
   { feedbackId, commit }: CommandOf<'AnswerFeedback'>,
@@ -196,8 +196,8 @@ function answerFeedback(
 }
 
 /**
- * The answers that are due once the pull request was published: for each piece of feedback that a turn has worked on. Of those that `covers`
- * names, where it is given: what was done while the work was on its way is not in it.
+ * The replies that are due after a publication: one for each piece of feedback that a turn has worked on. With `covers`, only for the feedback that
+ * it lists: work that was finished during the publication is not in it.
  */
 export function answersDue(
   { feedback, pullRequest }: LiveTask,

@@ -1,6 +1,6 @@
 /**
- * What comes back on a task's pull request: what its reviewers and checks say of it, what people wrote on it, and what became of that. Names
- * and ids of the code host are content, as they identify people.
+ * Events about what comes back on a task's pull request: the status of reviews and checks, what people wrote, and how it was handled. Names and ids
+ * of the code host are content, because they identify people.
  */
 import { z } from 'zod'
 import { event, none } from '../../kernel/event.schema.ts'
@@ -10,11 +10,11 @@ export const FeedbackId = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'A feedback id is a UUID in lower case.')
 
-/** Whether the branch rules are content with the reviews; `required` while one is missing. */
+/** The review status under the branch rules; `required` while a review is missing. */
 export const ReviewDecision = z.enum(['approved', 'changes_requested', 'required'])
 export type ReviewDecision = z.infer<typeof ReviewDecision>
 
-/** Checks of one commit: what they say together, and how many say so. */
+/** The checks of one commit: their combined result, and how many passed, failed or are pending. */
 export const CheckCounts = z.object({
   state: z.enum(['passing', 'failing', 'pending']),
   passing: z.int().nonnegative(),
@@ -23,14 +23,14 @@ export const CheckCounts = z.object({
 })
 export type CheckCounts = z.infer<typeof CheckCounts>
 
-/** The reviews or the checks of the pull request say something new. */
+/** The result of the reviews or checks changed. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
-    /** `null` where no review is asked for. */
+    /** `null` when no review is required. */
     review: ReviewDecision.nullable(),
-    /** `null` where the commit has none, and where they cannot be read. */
+    /** `null` when the commit has no checks, or when they cannot be read. */
     checks: CheckCounts.nullable(),
-    /** `false` where the token that reads the pull request may not see its checks. */
+    /** `false` when the token that reads the pull request has no permission to read its checks. */
     checksReadable: z.boolean(),
   }),
   content: z.object({ number: z.int(), headCommit: ObjectName }),
@@ -40,7 +40,7 @@ export const PullRequestStandingObserved = event('PullRequestStandingObserved', 
 export const FeedbackKind = z.enum(['review', 'comment', 'check'])
 export type FeedbackKind = z.infer<typeof FeedbackKind>
 
-/** What the author may do in the repository, as the code host says; `maintain` shows as `write`, `triage` as `read`. */
+/** The author's permission in the repository, as the code host reports it; `maintain` counts as `write`, `triage` as `read`. */
 export const RepositoryRight = z.enum(['admin', 'write', 'read', 'none'])
 export type RepositoryRight = z.infer<typeof RepositoryRight>
 
@@ -52,14 +52,14 @@ const Author = z.object({ id: z.string(), login: z.string() })
 /** A comment on lines of a file. */
 export const LineComment = z.object({
   id: z.string(),
-  /** The first comment of its thread, where that is another. */
+  /** The id of the thread's first comment, which may be this one. */
   threadId: z.string(),
   path: z.string(),
-  /** `null` for the whole file. The line at the time of the comment, where the code has moved on since. */
+  /** The line at the time of the comment, if the code has changed since; `null` when the comment is about the whole file. */
   line: z.int().nullable(),
   startLine: z.int().nullable(),
   isOutdated: z.boolean(),
-  /** The lines of the diff that it stands at. */
+  /** The diff lines that the comment is attached to. */
   hunk: z.string(),
   body: z.string(),
 })
@@ -76,21 +76,21 @@ export type CheckAnnotation = z.infer<typeof CheckAnnotation>
 export const FailedCheck = z.object({
   id: z.string(),
   name: z.string(),
-  /** The code host's word: `failure`, `timed_out`. */
+  /** The conclusion in the code host's terms, such as `failure` or `timed_out`. */
   conclusion: z.string(),
   summary: z.string(),
   annotations: z.array(CheckAnnotation),
-  /** The end of its log from the step that failed; `null` where there is none to read. */
+  /** The end of its log, from the step that failed; `null` when no log could be read. */
   log: z.string().nullable(),
   isLogCut: z.boolean(),
 })
 export type FailedCheck = z.infer<typeof FailedCheck>
 
-/** The time that a first version had among the facts: it finds a public comment, and so its author, also after the words are erased. */
+/** Version 1 kept this time in `data`, where it outlives erasure: it could lead to a public comment, and so to its author. */
 const TimeInData = z.looseObject({ writtenAt: z.iso.datetime() })
 const Words = z.looseObject({}).nullable()
 
-/** Something new on the pull request, as it was when it was first read: later edits change nothing. */
+/** New feedback on the pull request, as first read: later edits change nothing. */
 export const FeedbackReceived = event('FeedbackReceived', 2, {
   upcasts: [
     (first) => {
@@ -102,23 +102,23 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
   data: z.object({
     feedbackId: FeedbackId,
     kind: FeedbackKind,
-    /** The author's, when it was read; `null` for checks. */
+    /** The author's permission when the feedback was read; `null` for checks. */
     right: RepositoryRight.nullable(),
     /** Whether the author is a user of this server. */
     isKnown: z.boolean(),
-    /** `null` for what is no review. */
+    /** `null` when it is not a review. */
     verdict: ReviewVerdict.nullable(),
   }),
   content: z.object({
     number: z.int(),
-    /** When it was written or when the check ended, by the code host. */
+    /** When it was written, or when the check ended, according to the code host. */
     writtenAt: z.iso.datetime(),
     /** `null` for checks. */
     author: Author.nullable(),
     url: z.string().nullable(),
     /** The commit that it is about. */
     headCommit: ObjectName,
-    /** Of the review or the comment; `null` for others. */
+    /** The review that the feedback belongs to; `null` for other kinds. */
     reviewId: z.string().nullable(),
     commentId: z.string().nullable(),
     body: z.string(),
@@ -127,20 +127,20 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
   }),
 })
 
-/** It was made a message of the task. `automatic`: by the project's rule rather than by a person. */
+/** The feedback was sent to the agent as a message. `automatic`: by the project's rule, not by a person. */
 export const FeedbackSent = event('FeedbackSent', 1, {
   data: z.object({
     feedbackId: FeedbackId,
     messageId: MessageId,
     automatic: z.boolean(),
-    /** The author's right at that time; `null` for checks. */
+    /** The author's permission when it was sent; `null` for checks. */
     right: RepositoryRight.nullable(),
   }),
-  /** Who asked, by what, and in which words. */
+  /** Who asked, the ids at the code host, and the text. */
   content: z.object({ author: Author.nullable(), hostIds: z.array(z.string()), text: z.string() }),
 })
 
-/** Somebody does not want it sent to the agent. */
+/** A person decided not to send it to the agent. */
 export const FeedbackDismissed = event('FeedbackDismissed', 1, {
   data: z.object({ feedbackId: FeedbackId }),
   content: none,
@@ -151,18 +151,18 @@ export const FeedbackRestored = event('FeedbackRestored', 1, {
   content: none,
 })
 
-/** The work that was asked for is published: the code host is to be told. An answer is looked up there before it is written. */
+/** The requested work is published, so a reply is due. Before writing it, the code host is searched for a reply that already exists. */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
   data: z.object({ feedbackId: FeedbackId, executionId: ExecutionId }),
-  /** `null` where the turn changed nothing that was published. */
+  /** `null` when the turn changed nothing that was published. */
   content: z.object({ commit: ObjectName.nullable() }),
 })
 export const FeedbackAnswered = event('FeedbackAnswered', 1, {
   data: z.object({ feedbackId: FeedbackId }),
-  /** The comments that answer it. */
+  /** The comments that make up the reply. */
   content: z.object({ replyIds: z.array(z.string()) }),
 })
-/** The code host took no answer. */
+/** The code host refused the reply. */
 export const FeedbackAnswerFailed = event('FeedbackAnswerFailed', 1, {
   data: z.object({ feedbackId: FeedbackId, code: z.string() }),
   content: z.object({ reason: z.string() }),
@@ -173,7 +173,7 @@ export const FeedbackThreadsResolved = event('FeedbackThreadsResolved', 1, {
   content: none,
 })
 
-/** Somebody asked that the pull request become a draft, or ready for review. What the code host made of it is observed. */
+/** A person asked to make the pull request a draft, or ready for review. The result is observed at the code host. */
 export const PullRequestDraftRequested = event('PullRequestDraftRequested', 1, {
   data: z.object({ draft: z.boolean() }),
   content: none,

@@ -1,10 +1,10 @@
-/** What a project does with feedback on its pull requests, and the limits that hold whatever it says. */
+/** What a project does with feedback on its pull requests, and the limits that apply to every project. */
 
 export const feedbackModes = ['off', 'ask', 'automatic'] as const
 export type FeedbackMode = (typeof feedbackModes)[number]
 
 export interface FeedbackRule {
-  /** What people write on pull requests. */
+  /** How comments and reviews by people are handled. */
   readonly reviews: FeedbackMode
   readonly checks: FeedbackMode
   /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
@@ -23,24 +23,24 @@ export const defaultRule: FeedbackRule = {
 }
 
 export const feedbackLimits = {
-  /** Of one task: what comes after them is not recorded. */
+  /** Per task; further feedback is not recorded. */
   items: 500,
-  /** Of these, by people who may not write in the repository. */
+  /** How many of these may come from people without write access. */
   itemsByOutsiders: 300,
-  /** Automatic turns of one pull request within an hour: whoever answers whom, it ends there. */
+  /** Automatic turns of one pull request per hour. This limit also ends a loop of bots that answer each other. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,
-  /** Characters of a body, of one comment and of the lines that it stands at. */
+  /** Characters of a body, of one comment, and of the diff lines that it is attached to. */
   body: 20_000,
   hunk: 4_000,
-  /** Of one review in full: of others it is recorded where they stand. */
+  /** Comments of one review that are recorded in full; of the others, only where they are. */
   comments: 50,
   annotations: 20,
-  /** Characters of the end of a log: what is recorded of it, and what of that an agent is given. */
+  /** Characters from the end of a log: how many are recorded, and how many of those an agent gets. */
   log: 64 * 1_024,
   logInMessage: 16_000,
 } as const
 
-/** Whether a comment of a review is there in full. Of those after the first `feedbackLimits.comments` only their ids and places are. */
+/** Whether a review comment is recorded in full. After the first `feedbackLimits.comments`, only ids and places are recorded. */
 export const isInFull = ({ body }: { readonly body: string }): boolean => body !== ''

@@ -1,25 +1,25 @@
-/** Feedback on a task's pull request in the state of the task: what is known already, and how far each piece has come. */
+/** Feedback in the state of a task: what is already known, and how far each piece has got. */
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { TaskEvent } from '../events.ts'
 import type { FeedbackKind } from './feedbackEvents.ts'
 
-/** What became of a piece of feedback, as far as decisions need it. */
+/** The state of one piece of feedback, as far as decisions need it. */
 export interface FeedbackItem {
   readonly kind: FeedbackKind
-  /** By somebody who may not write in the repository: anybody, where that is public. */
+  /** Whether the author has no write access: in a public repository, that can be anybody. */
   readonly isByOutsider: boolean
-  /** The commit that it is about; `null` once that is erased. */
+  /** The commit that it is about; `null` once erased. */
   readonly headCommit: string | null
   readonly status: 'open' | 'sent' | 'dismissed'
-  /** The message that it was sent as last, also while that came to nothing: a retry runs it again. */
+  /** The message that last sent it, even if that turn failed: a retry runs it again. */
   readonly messageId: string | null
-  /** The execution that works on it, or did it. */
+  /** The execution that works on it, or that did. */
   readonly executionId: string | null
-  /** When the project's rule sent it, whatever became of that; `null` where it did not. */
+  /** When the project's rule sent it, whatever came of that; `null` when the rule did not. */
   readonly automaticAt: string | null
-  /** The turn has ended well. */
+  /** Whether the turn that worked on it completed. */
   readonly isDone: boolean
-  /** Turns that worked on it have changed files. */
+  /** Whether turns that worked on it have changed files. */
   readonly hasChanged: boolean
   readonly answer: 'none' | 'due' | 'failed' | 'settled'
   readonly isResolved: boolean
@@ -27,7 +27,7 @@ export interface FeedbackItem {
 
 export interface TaskFeedback {
   readonly items: ReadonlyMap<string, FeedbackItem>
-  /** What was read at the code host, by its ids. */
+  /** Keys of everything that was read at the code host, made of its ids (`keysOf`). */
   readonly known: ReadonlySet<string>
 }
 
@@ -36,7 +36,7 @@ export const noFeedback: TaskFeedback = { items: new Map(), known: new Set() }
 type Received = Extract<RecordedOf<TaskEvent>, { type: 'FeedbackReceived' }>
 export type FeedbackWords = NonNullable<Received['content']>
 
-/** What makes a piece of feedback the same as one that is known: its ids at the code host. */
+/** The keys by which feedback is recognized as already known: its ids at the code host. */
 export function keysOf({
   reviewId,
   commentId,
@@ -51,12 +51,12 @@ export function keysOf({
   ]
 }
 
-/** What turns have worked on and nobody was answered for: a publication that begins now has it. */
+/** Feedback that a turn has worked on and that has no reply yet: a publication that begins now contains that work. */
 export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
   return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
 }
 
-/** Whether a turn worked on feedback that nobody was answered for: its work is published also where automatic updates are off. */
+/** Whether a turn worked on feedback that has no reply yet: its work is published even when automatic updates are off. */
 export function owesAnswer({ feedback }: { readonly feedback: TaskFeedback }, executionId?: string): boolean {
   return [...feedback.items.values()].some(
     (item) =>
@@ -105,7 +105,7 @@ export function withFeedback(before: TaskFeedback, event: FeedbackEvent): TaskFe
   }
 }
 
-/** Whether somebody wrote it who may not write in the repository. */
+/** Whether the author has no write access. */
 export function isByOutsider({ kind, right }: Pick<Received['data'], 'kind' | 'right'>): boolean {
   return kind !== 'check' && right !== 'admin' && right !== 'write'
 }
@@ -133,7 +133,7 @@ function changed(before: TaskFeedback, feedbackId: string, change: Partial<Feedb
     : before
 }
 
-/** The feedback with a change of each piece that `isMeant`. */
+/** Changes each piece that `isMeant` selects. */
 function changedWhere(
   before: TaskFeedback,
   isMeant: (item: FeedbackItem) => boolean,
@@ -146,7 +146,7 @@ function changedWhere(
   return { ...before, items: new Map(items) }
 }
 
-/** Notes that this message is to be run again: what came to nothing with it is with the agent once more. */
+/** Records that a message runs again: its feedback, open after the failed turn, is sent again. */
 export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -155,7 +155,7 @@ export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedba
   )
 }
 
-/** Notes which execution works on the feedback that this message was made of. */
+/** Records which execution works on the feedback that this message was made from. */
 export function workedOn(before: TaskFeedback, messageId: string, executionId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -164,7 +164,7 @@ export function workedOn(before: TaskFeedback, messageId: string, executionId: s
   )
 }
 
-/** Notes that a turn has done what the feedback that it worked on asked for, and whether it changed files. */
+/** Records that a turn completed the feedback that it worked on, and whether it changed files. */
 export function doneBy(before: TaskFeedback, executionId: string, hasChanged: boolean): TaskFeedback {
   return changedWhere(
     before,
@@ -173,7 +173,7 @@ export function doneBy(before: TaskFeedback, executionId: string, hasChanged: bo
   )
 }
 
-/** Notes that a turn came to nothing: what it worked on may be sent again. A retry of the message goes on with it. */
+/** Records that a turn failed or was cancelled: its feedback may be sent again. A retry of the message resumes it. */
 export function cameToNothing(
   before: TaskFeedback,
   { executionId, messageId }: { readonly executionId: string; readonly messageId: string },
@@ -193,7 +193,7 @@ export function cameToNothing(
   )
 }
 
-/** Notes that a message was withdrawn: the feedback that it was made of may be sent again. */
+/** Records that a message was withdrawn: its feedback may be sent again. */
 export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -202,7 +202,7 @@ export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeed
   )
 }
 
-/** Notes that the work of turns is published, or that there was nothing to publish: nobody is to be told of a check that is done. */
+/** Records that work was published, or that there was nothing to publish: a check that was worked on gets no reply, so it is settled. */
 export function publishedWith(before: TaskFeedback): TaskFeedback {
   return changedWhere(
     before,

@@ -1,27 +1,27 @@
-/** The issue that a task was made of, and what is told of the task at the code host, in the state of the task. */
+/** The issue and the comment about the task at the code host, in the state of the task. */
 import type { EventOf } from '../../kernel/event.schema.ts'
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { issueEvents, TaskCreatedFromIssue } from './issueEvents.ts'
 
 type FromIssue = EventOf<typeof TaskCreatedFromIssue>
 
-/** The issue that a new task is made of. */
+/** The issue that a new task is made from. */
 export type IssueOrigin = FromIssue['data'] & FromIssue['content']
 
 export interface TaskIssue {
-  /** `null` once it is erased, and where only the pull request is told. */
+  /** `null` once erased, and when the comment is on the pull request only. */
   readonly number: number | null
-  /** That on the issue, or on the pull request of a task that was made of none, which leads to the task. */
+  /** The comment that links to the task: on the issue, or on the pull request of a task that was not made from an issue. */
   readonly comment: 'due' | 'written' | 'failed'
-  /** The revision of the task that it tells of; `null` where it tells of none. */
+  /** The revision of the task that the comment shows; `null` when it shows no progress. */
   readonly shows: number | null
-  /** `null` before there is one. */
+  /** `null` before the comment exists. */
   readonly commentId: string | null
 }
 
 type IssueEvent = RecordedOf<EventOf<(typeof issueEvents)[number]>>
 
-/** Whether an event is about the issue that the task was made of. */
+/** Whether an event is about the issue or its comment. */
 export function isOfIssue<Event extends { readonly type: string }>(
   event: Event,
 ): event is Extract<Event, { type: IssueEvent['type'] }> {
@@ -30,7 +30,6 @@ export function isOfIssue<Event extends { readonly type: string }>(
   )
 }
 
-/** The issue after an event of its own. */
 export function issueAfter(before: TaskIssue | null, event: IssueEvent): TaskIssue | null {
   if (event.type === 'TaskCreatedFromIssue')
     return { number: event.content?.number ?? null, comment: 'due', commentId: null, shows: null }

@@ -1,6 +1,5 @@
 /** The proposed title and description of a pull request, made from the task, the whole diff and the chat. */
 
-/** A changed file, as the diff has it. */
 export interface ProposedFile {
   readonly fileName: string
   readonly previousName?: string | undefined
@@ -12,12 +11,12 @@ export interface ProposedFile {
 export interface ProposalOf {
   readonly title: string
   readonly description: string
-  /** Messages of people after the first, oldest first. */
+  /** Later messages by people, oldest first. */
   readonly asked: readonly string[]
-  /** What the agent said last. */
+  /** The agent's last message. */
   readonly answered: string | null
   readonly files: readonly ProposedFile[]
-  /** Of all files, also of those that `files` leaves out. */
+  /** Of all files, including those that `files` leaves out. */
   readonly totals: { readonly files: number; readonly additions: number; readonly deletions: number }
 }
 
@@ -28,7 +27,7 @@ export interface Proposal {
 
 const most = { title: 250, description: 10_000, answer: 10_000, asked: 20, askedLength: 200, files: 50 }
 
-/** Proposes a title and a body in Markdown, well below what a code host takes. The same task has the same proposal. */
+/** Proposes a title and a body in Markdown, well below the code host's limits. It depends on the task alone. */
 export function proposePullRequest(task: ProposalOf): Proposal {
   const description = withoutFirstLine(task.description.trim(), task.title)
   const sections = [
@@ -44,7 +43,7 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `## ${heading}\n\n${text}`
 }
 
-/** The description without its first line where that is the title. */
+/** The description without its first line if that is the title. */
 function withoutFirstLine(description: string, title: string): string {
   const [first = '', ...rest] = description.split('\n')
   return first.trim() === title.trim() ? rest.join('\n').trim() : description
@@ -82,7 +81,7 @@ function counted(files: number): string {
   return files === 1 ? '1 file' : `${files} files`
 }
 
-/** Any text as inline code in Markdown: nothing in it is a mention, a link or a tag. */
+/** Any text as inline code in Markdown: nothing in it becomes a mention, a link or a tag. */
 export function code(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
@@ -97,7 +96,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** Cuts by code points, so that no character is halved. */
+/** Cuts by code points, so that no character is split. */
 function cut(text: string, length: number): string {
   const characters = [...text]
   return characters.length <= length

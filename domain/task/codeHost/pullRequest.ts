@@ -1,4 +1,4 @@
-/** A task's pull request: what asking for one, updating it and settling it lead to. */
+/** Decides about a task's pull request: requests, updates and outcomes. */
 import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
 import type { CommandOf, PullRequestOutcome, PullRequestStanding } from '../commands.ts'
@@ -59,7 +59,9 @@ export function requestPullRequest(
   ]
 }
 
-/** Whether nothing changed of which a pull request could be opened. What was not recorded is not known here: the runner records it, and asks again. */
+/**
+ * Whether there is no change to open a pull request for. Changes that were not recorded yet are unknown here: the runner records them and asks again.
+ */
 export function hasNoChanges({
   changedFiles,
   changedTree,
@@ -88,7 +90,7 @@ export function settlePullRequest(
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
-/** Records what the code host says of the pull request, if that is news. What is older than what is known is dropped. */
+/** Records what the code host reports about the pull request, if it is new. A report older than the known one is dropped. */
 export function observePullRequest(
   { pullRequest: known }: LiveTask,
   { observed }: CommandOf<'ObservePullRequest'>,
@@ -108,7 +110,7 @@ function standingOf(
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
 ): readonly TaskEvent[] {
   const { headCommit: beforeOf, ...saidBefore } = before ?? { headCommit: null, ...saidNothing }
-  // Before anything was said, there is nothing to say of a pull request that nobody reviews and nothing checks.
+  // With no earlier observation, no reviews and no checks count as 'nothing new'.
   const isSame = canonicalJson(saidBefore) === canonicalJson(standing)
   if (isSame && (before === undefined || beforeOf === headCommit)) return []
   return [PullRequestStandingObserved.of(standing, { number, headCommit })]
@@ -116,7 +118,7 @@ function standingOf(
 
 const saidNothing = { review: null, checks: null, checksReadable: true } as const
 
-/** Nothing follows on a merge. The code host's times have seconds, so of two readings of one second the later counts. */
+/** A merge is final. The code host's times are in whole seconds, so of two readings within one second the later one counts. */
 function isOlder(
   observed: CommandOf<'ObservePullRequest'>['observed'],
   { observed: known }: TaskPullRequest,
@@ -142,7 +144,7 @@ function saysTheSame(
   )
 }
 
-/** Notes who asked for a draft, or for a pull request that is ready; refused where it is over. */
+/** Records who asked for a draft, or for a pull request that is ready for review; refused when it is merged or closed. */
 export function requestDraft(
   { pullRequest }: LiveTask,
   { draft }: CommandOf<'RequestDraft'>,
@@ -161,7 +163,7 @@ export function missPullRequest(
     : [PullRequestUnreadable.of({ code })]
 }
 
-/** Why a pull request takes no more work; `null` while it is open, as far as is known. */
+/** Why a pull request takes no more work; `null` while it is open, as far as known. */
 export function endOf({ number, observed }: TaskPullRequest) {
   switch (observed?.state) {
     case 'merged':
@@ -179,14 +181,14 @@ export function endOf({ number, observed }: TaskPullRequest) {
   }
 }
 
-/** What is said in the chat when a turn finds that its pull request is no longer open. */
+/** The chat message for a turn that finds its pull request no longer open. */
 export function noLongerOpen(number: number | null): string {
   return `Pull request #${number} is no longer open, so automatic updates have stopped. Open a new one for work done since.`
 }
 
 /**
- * The request by which a successful turn updates the pull request, if there is one and automatic updates are on. They end with a pull
- * request that is known to be merged or closed; the chat says so.
+ * The request by which a completed turn updates the pull request, if there is one and automatic updates are on. Once the pull request is known to be
+ * merged or closed, automatic updates are turned off, and the chat says so.
  */
 export function automaticUpdate(
   {
@@ -202,7 +204,7 @@ export function automaticUpdate(
 ): readonly TaskEvent[] {
   if (pullRequest === null || !(autoUpdate || owesAnswer({ feedback }, executionId))) return []
   if (endOf(pullRequest) !== null) {
-    // Of work that feedback asked for, nothing is to be said once the pull request is over.
+    // Automatic updates were off, so none have stopped: the work answered feedback, and there is nothing to say.
     if (!autoUpdate) return []
     return [
       PullRequestAutoUpdateChanged.of({ on: false }),
@@ -214,8 +216,8 @@ export function automaticUpdate(
 }
 
 /**
- * The request by which a turn that changed something opens a draft, which later turns update. There is none of a task that is run several
- * times, since a person chooses a run first, nor beside any pull request there was.
+ * The request by which a turn that changed something opens a draft, which later turns update. Not for a task that is compared with alternatives,
+ * since a person chooses one first, and not when there already is or was a pull request.
  */
 export function firstDraft(
   { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,
@@ -231,7 +233,7 @@ export function firstDraft(
   ]
 }
 
-/** Once for each failure: what a turn that runs has, its own update brings. */
+/** Retries once per failure. If a turn is running, its own update publishes the work instead. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
   const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)
@@ -240,7 +242,6 @@ export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpda
   return automaticUpdate(state, requestId)
 }
 
-/** The task once its pull request has this outcome. */
 function after(task: LiveTask, outcome: PullRequestOutcome): LiveTask {
   if (!('number' in outcome)) return task
   return { ...task, pullRequest: publishedAs(task.pullRequest, outcome) }

@@ -3,11 +3,11 @@ import type { RecordedOf } from '../../kernel/event.ts'
 import type { PullRequestStanding } from '../commands.ts'
 import type { PullRequestState, TaskEvent, UnreadableCode } from '../events.ts'
 
-/** The task's pull request: as it was published last, and as the code host shows it. */
+/** The task's pull request: as last published, and as the code host shows it. */
 export interface TaskPullRequest {
   readonly number: number
   readonly headCommit: string
-  /** What the code host said last; `null` before it was asked. */
+  /** The last observation; `null` before the first. */
   readonly observed: {
     readonly state: PullRequestState
     readonly draft: boolean
@@ -16,13 +16,13 @@ export interface TaskPullRequest {
     readonly mergedBy: string | null
     readonly headCommit: string
   } | null
-  /** What its reviews and checks said last; missing before they were asked for. */
+  /** The last known result of its reviews and checks; missing before the first. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
   /** Why the code host does not show it; `null` while it does. */
   readonly unreadable: UnreadableCode | null
 }
 
-/** The pull request after work was published in it. What was observed of another says nothing of this one. */
+/** The pull request after a publication. Observations of another pull request are dropped. */
 export function publishedAs(
   before: TaskPullRequest | null,
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
@@ -33,7 +33,6 @@ export function publishedAs(
 
 type RecordedAs<Type extends TaskEvent['type']> = Extract<RecordedOf<TaskEvent>, { type: Type }>
 
-/** The pull request after the code host said how it stands. */
 export function observedIn(
   before: TaskPullRequest,
   { data, content }: RecordedAs<'PullRequestObserved'>,
@@ -43,7 +42,6 @@ export function observedIn(
   return { ...before, observed: { ...data, headCommit, mergedBy }, unreadable: null }
 }
 
-/** The pull request after its reviews and checks said something new. */
 export function standingIn(
   before: TaskPullRequest,
   { data, content }: RecordedAs<'PullRequestStandingObserved'>,

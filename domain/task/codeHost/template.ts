@@ -1,12 +1,12 @@
-/** The body of a pull request with the repository's own template below the words of the task. */
+/** The body of a pull request: the task's text, and below it the repository's own template. */
 
-/** A rule, and a remark by which what stands below is known again. */
+/** A rule and an HTML comment by which the template's part is recognized again. */
 const mark = '<!-- Template of the repository -->'
 
-/** GitHub takes no longer body. */
+/** GitHub's maximum length of a body. */
 const longestBody = 65_536
 
-/** Our words, and the template below them; without it where there is none, and where GitHub would not take that much. */
+/** Our text with the template below; without the template if there is none, or if the body would be too long for GitHub. */
 export function withTemplate(ours: string, template: string | null): string {
   if (template === null) return ours
   const above = ours.replaceAll(mark, '').trimEnd()
@@ -14,7 +14,7 @@ export function withTemplate(ours: string, template: string | null): string {
   return body.length > longestBody ? ours : body.trimStart()
 }
 
-/** What stands below in a body that was made so, as people filled it in; `null` where there is nothing. */
+/** The part below the mark, as people filled it in; `null` when there is none. */
 export function belowTemplateMark(body: string): string | null {
   const at = body.indexOf(mark)
   return at === -1 ? null : body.slice(at + mark.length).trimStart()
