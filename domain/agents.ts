@@ -1,23 +1,23 @@
 /**
- * The agents that can work on tasks: the one list that the schemas, the server and the client derive theirs from. It holds no schema, so
- * that the client can import it as it is.
+ * The agents that can work on tasks: the one list from which the schemas, the server and the client derive theirs. It contains no schema, so that the
+ * client can import it directly.
  */
 import type { Agent } from './agents/agent.ts'
 import { claude } from './agents/claude.ts'
 import { codex } from './agents/codex.ts'
 import { cursor } from './agents/cursor.ts'
 
-/** In the order in which they are offered. */
+/** In the order in which people see them. */
 const byName = { claude, cursor, codex } as const satisfies Readonly<Record<string, Agent>>
 
 export type AgentName = keyof typeof byName
 export const agents = Object.values(byName)
 export const agentNames: readonly AgentName[] = agents.map(({ name }) => name)
-/** The agent of a task whose creator names none. */
+/** The agent of a task when its creator chose none. */
 export const defaultAgent: AgentName = 'claude'
 
 export const isAgentName = (value: string): value is AgentName => Object.hasOwn(byName, value)
 export const agentNamed = (name: AgentName): Agent => byName[name]
 
-/** What people call an agent; a name that is not known is its own. */
+/** The name that people see; an unknown agent keeps its own. */
 export const labelOf = (name: string): string => (isAgentName(name) ? agentNamed(name).label : name)

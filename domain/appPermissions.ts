@@ -1,10 +1,10 @@
-/** The permissions of a GitHub App: what we ask for and why, and what the host says is missing. */
+/** The permissions of a GitHub App: which we need and why, and which are missing according to GitHub. */
 
 export type PermissionLevel = 'read' | 'write' | 'admin'
-/** By name, as `contents`. */
+/** By name, such as `contents`. */
 export type AppPermissions = Readonly<Record<string, PermissionLevel>>
 
-/** What every App of ours asks for: the least that does the job. */
+/** What our App always requests: the least that does the job. */
 export const neededPermissions = {
   metadata: 'read',
   contents: 'write',
@@ -15,13 +15,13 @@ export const neededPermissions = {
   actions: 'read',
 } as const satisfies AppPermissions
 
-/** What an administrator may add, each for one thing. */
+/** What an administrator may add, each for one purpose. */
 export const optionalPermissions = {
   workflows: 'write',
   members: 'read',
 } as const satisfies AppPermissions
 
-/** The events that we ask for, each with a permission of which one must be granted. GitHub refuses a manifest where none is. */
+/** The events that we subscribe to, each with permissions of which one must be granted. GitHub refuses a manifest with an event that has none. */
 export const wantedEvents = {
   push: ['contents'],
   pull_request: ['pull_requests'],
@@ -36,7 +36,7 @@ export const wantedEvents = {
   repository: ['metadata'],
 } as const
 
-/** Events that GitHub sends to every App, and whose names in a manifest it refuses. */
+/** Events that GitHub sends to every App, and refuses to have listed in a manifest. */
 export const alwaysSent = [
   'installation',
   'installation_repositories',
@@ -46,7 +46,7 @@ export const alwaysSent = [
 
 const levels: readonly PermissionLevel[] = ['read', 'write', 'admin']
 
-/** Those of `wanted` that `granted` has not, or not as far. */
+/** The permissions in `wanted` that `granted` lacks or has only at a lower level. */
 export function missingPermissions(
   wanted: AppPermissions,
   granted: AppPermissions,
@@ -57,7 +57,7 @@ export function missingPermissions(
   })
 }
 
-/** What `X-Accepted-GitHub-Permissions` names, the first way of several: a comma is 'and', a semicolon 'or'. */
+/** The permissions in `X-Accepted-GitHub-Permissions`: ',' means 'and', ';' means 'or', and only the first alternative is returned. */
 export function acceptedPermissions(
   header: string | null,
 ): readonly (readonly [name: string, level: PermissionLevel])[] {
@@ -69,11 +69,11 @@ export function acceptedPermissions(
   })
 }
 
-/** What a request to the code host is made with. `own_token` is `GITHUB_TOKEN`; a `person`'s token is one of the App, bound by its rights. */
+/** The credential of a request to the code host. `own_token` is `GITHUB_TOKEN`; a `person`'s token is from the App and limited by its permissions. */
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]
 
-/** What reaches repositories, as sentences name it. */
+/** The name in sentences of what gives access to repositories. */
 export const credentialNames = {
   person: 'your access',
   own_token: 'the token in GITHUB_TOKEN',
@@ -81,14 +81,14 @@ export const credentialNames = {
 } as const
 export type NamedCredential = keyof typeof credentialNames
 
-/** To whom the code host shows what a person asks for, as sentences name it. */
+/** The name in sentences of the account under which the code host shows a person's data. */
 export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
   ownToken === undefined ? 'your account' : credentialNames.own_token
 
-/** Where the owner of `GITHUB_TOKEN` changes what it may. */
+/** Where the owner of `GITHUB_TOKEN` can change its permissions. */
 export const tokenPage = 'on GitHub: Settings, Developer settings, Personal access tokens'
 
-/** A sentence for people, which names what lacks the permissions and where it gets them. */
+/** A sentence for people that says which permissions are missing, to what, and where to grant them. */
 export function missingSentence(
   missing: readonly (readonly [string, PermissionLevel])[],
   credential: Credential = 'person',

@@ -1,6 +1,6 @@
 /**
- * What the audit log must hold that no other stream does: refused sign-ins, who read what is not only their own, and who exported what.
- * Ids alone, no content: nothing here names a person once their account is erased.
+ * The audit events that no other stream has: refused sign-ins, reads of data that is not only one's own, and exports. They hold only ids and no
+ * content: nothing here names a person once their account is erased.
  */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
@@ -19,13 +19,13 @@ export type AuditedRecords = (typeof auditedRecords)[number]
 
 export const signInMethods = ['password', 'code_host'] as const
 
-/** Somebody was not let in. `userId` is whose account it is here; `null` when it is nobody's. */
+/** A sign-in was refused. `userId` is the user that the account belongs to here; `null` when there is none. */
 export const SignInRefused = event('SignInRefused', 1, {
   data: z.object({ method: z.enum(signInMethods), code: z.string(), userId: UserId.nullable() }),
   content: none,
 })
 
-/** What was asked for: `null` where it was not limited. */
+/** The filters of the request: `null` where it was not limited. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),
@@ -33,12 +33,12 @@ const asked = {
   from: z.iso.datetime().nullable(),
   to: z.iso.datetime().nullable(),
 }
-/** Somebody was about to be shown these records: recorded before they are. */
+/** Recorded before the records are shown. */
 export const RecordsRead = event('RecordsRead', 1, { data: z.object(asked), content: none })
-/** Somebody was about to be given a copy of these records: recorded before they are. */
+/** Recorded before a copy of the records is handed out. */
 export const RecordsExported = event('RecordsExported', 1, { data: z.object(asked), content: none })
 
-/** The App by which this server acts at the code host was made, by an administrator or with the code that the server printed. */
+/** The App of this server at the code host was created, by an administrator or with the code that the server printed. */
 export const CodeHostAppRegistered = event('CodeHostAppRegistered', 1, {
   data: z.object({ hasWebhook: z.boolean() }),
   content: none,
@@ -52,7 +52,7 @@ export interface AuditCommand {
   readonly event: AuditEvent
 }
 
-/** Takes whatever is recorded: it has no state, and refuses nothing. */
+/** Stateless: records everything, and refuses nothing. */
 export const audit: Decider<null, AuditCommand, AuditEvent> = {
   initial: null,
   decide: ({ event }) => [event],

@@ -1,4 +1,4 @@
-/** How the App of this server stands at the code host: what it lacks, what became of deliveries, which repositories it reaches. */
+/** The status of the server's App at the code host: missing permissions, webhook deliveries, and the repositories it can reach. */
 import {
   missingPermissions,
   neededPermissions,
@@ -28,11 +28,11 @@ export const namedPermissions = (permissions: AppPermissions): NamedPermission[]
     .map(([name, level]) => ({ name, level }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
-/** What every App of ours needs, and these permissions lack. */
+/** The permissions that our App needs and that `granted` lacks. */
 export const lacking = (granted: AppPermissions): NamedPermission[] =>
   missingPermissions(neededPermissions, granted).map(([name, level]) => ({ name, level }))
 
-/** What is wanted beside what the App asks for: the needed ones first, then the optional ones, then what nothing here needs. */
+/** All permissions for display: the needed ones first, then the optional ones, then those that the App has and we do not need. */
 export function permissionRows(app: AppPermissions): PermissionRow[] {
   const asked = (name: string): PermissionLevel | null => app[name] ?? (name === 'metadata' ? 'read' : null)
   const wanted = { ...neededPermissions, ...optionalPermissions }
@@ -46,11 +46,11 @@ export function permissionRows(app: AppPermissions): PermissionRow[] {
   return [...known, ...extra.map(({ name, level }) => ({ name, wanted: null, isOptional: true, app: level }))]
 }
 
-/** Wanted events that the App has not subscribed to. */
+/** Events that we need and that the App is not subscribed to. */
 export const lackingEvents = (subscribed: readonly string[]): string[] =>
   Object.keys(wantedEvents).filter((event) => !subscribed.includes(event))
 
-/** What is known of an attempt to deliver. */
+/** One attempt to deliver a webhook, as far as known. */
 export interface Attempt {
   readonly guid: string
   readonly event: string
@@ -58,8 +58,8 @@ export interface Attempt {
 }
 
 /**
- * What became of each attempt, in the order in which the code host lists them: newest first. A GUID has one effect, which is that of its
- * oldest attempt, and all others repeat it. What failed and is in the log was fetched later.
+ * The effect of each attempt, in the order in which the code host lists them: newest first. Per GUID, only the oldest attempt takes effect, and all
+ * others are repeats. A failed attempt whose GUID is in the log was fetched later.
  */
 export function deliveryEffects(
   attempts: readonly Attempt[],

@@ -1,4 +1,7 @@
-/** Kinds of tokens of the code host, as they begin: https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github */
+/**
+ * Kinds of tokens of the code host, by prefix:
+ * https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
+ */
 
 export const tokenKinds = ['classic', 'fine_grained', 'oauth', 'app_user', 'installation', 'other'] as const
 export type TokenKind = (typeof tokenKinds)[number]
@@ -11,16 +14,16 @@ const beginnings: readonly (readonly [string, TokenKind])[] = [
   ['ghs_', 'installation'],
 ]
 
-/** By its beginning alone. Classic tokens from before 2021 are 40 hexadecimal digits. */
+/** Decides by the prefix alone. Classic tokens from before 2021 are 40 hexadecimal digits. */
 export function tokenKindOf(token: string): TokenKind {
   const known = beginnings.find(([beginning]) => token.startsWith(beginning))
   return known?.[1] ?? (/^[0-9a-f]{40}$/.test(token) ? 'classic' : 'other')
 }
 
-/** The scopes that a classic token needs, each with wider ones that hold it. */
+/** The scopes that a classic token needs, each with wider scopes that include it. */
 const neededScopes = { repo: [], 'read:org': ['write:org', 'admin:org'], workflow: [] } as const
 
-/** Those needed scopes that a classic token with these scopes lacks. */
+/** The needed scopes that a classic token with these scopes lacks. */
 export function missingScopes(given: readonly string[]): readonly string[] {
   const held = Object.entries(neededScopes).filter(([name, wider]) =>
     [name, ...wider].some((scope) => given.includes(scope)),

@@ -1,6 +1,6 @@
 /**
- * Deliveries of webhooks by the code host. A delivery is a hint: it says what to read again, and never what is true. So what is kept of it
- * is its kind and ids. The ids of the code host are content, sealed under the key of the day.
+ * Webhook deliveries of the code host. A delivery is only a hint what to read again, and never a source of facts, so only its kind and ids are kept.
+ * The ids of the code host are content, sealed under the key of the day.
  */
 import { z } from 'zod'
 import type { Decider } from './kernel/decider.ts'
@@ -8,7 +8,7 @@ import { event, type EventOf } from './kernel/event.schema.ts'
 
 const Id = z.string().max(40).nullable()
 
-/** The events that lead to something, as the code host names them. Others are answered and forgotten. */
+/** The events that we act on, by the code host's names. Others are acknowledged and dropped. */
 export const deliveredEvents = [
   'pull_request',
   'push',
@@ -29,12 +29,12 @@ export type DeliveredEvent = (typeof deliveredEvents)[number]
 
 export const senderTypes = ['User', 'Bot', 'Organization'] as const
 
-/** The GUID comes again with each redelivery. */
+/** Redeliveries have the same GUID. */
 export const DeliveryReceived = event('DeliveryReceived', 1, {
   data: z.object({
     guid: z.uuid(),
     event: z.enum(deliveredEvents),
-    /** What happened, in the code host's word. */
+    /** The action, in the code host's terms. */
     action: z.string().max(64).nullable(),
     senderType: z.enum(senderTypes).nullable(),
   }),
@@ -58,7 +58,7 @@ export type DeliveryReceived = EventOf<typeof DeliveryReceived>
 export const deliveryEvents = [DeliveryReceived] as const
 export type DeliveryEvent = EventOf<(typeof deliveryEvents)[number]>
 
-/** The GUIDs of a day. */
+/** The GUIDs received in a day. */
 export interface ReceivedDeliveries {
   readonly guids: ReadonlySet<string>
 }
@@ -78,12 +78,12 @@ export const receivedDeliveries: Decider<ReceivedDeliveries, RecordDeliveries, D
   evolve: ({ guids }, { data }) => ({ guids: withGuid(guids, data.guid) }),
 }
 
-/** A day has thousands of deliveries: a copy of the set for each would take quadratic time. */
+/** A day has thousands of deliveries: copying the set for each would take quadratic time. */
 class GrowingSet extends Set<string> {}
 
 /**
- * The set with one more. States of one stream share their set, which only grows: an older state then knows too much, and what it knows is
- * in the log.
+ * The set with one more GUID. The states of one stream share their set, which only grows: an older state may know GUIDs that were added later, which
+ * is harmless since those are in the log.
  */
 function withGuid(guids: ReadonlySet<string>, guid: string): ReadonlySet<string> {
   return (guids instanceof GrowingSet ? guids : new GrowingSet(guids)).add(guid)

@@ -1,4 +1,4 @@
-/** Every kind of event there is, by its type. */
+/** All kinds of events, by type. */
 import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
 import { auditEvents, type AuditEvent } from './audit.ts'

@@ -1,34 +1,34 @@
-/** Figures of tasks: what is counted of each, and how it is summed by project, agent, model, person or week. */
+/** Figures of tasks: what is counted per task, and how it is summed by project, agent, model, person or week. */
 import type { AgentName } from './agents.ts'
 
-/** Everything that is counted. All of it adds up: the sums of the groups are the sum of all. Times in milliseconds, costs in US dollars. */
+/** Everything that is counted. All measures add up: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
 export const noFigures = {
-  /** Tasks that were created. */
+  /** Created tasks. */
   tasks: 0,
-  /** Turns of an agent that were asked for; those that have not ended are in none of the next three. */
+  /** Requested turns of an agent; those still running are in none of the next three. */
   turns: 0,
   completed: 0,
   failed: 0,
   cancelled: 0,
-  /** From when a turn was asked for until a runner took it up. */
+  /** From the request of a turn until a runner claimed it. */
   waitingMs: 0,
-  /** From then until it ended. */
+  /** From the claim until the end. */
   runningMs: 0,
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   costUsd: 0,
-  /** Pull requests that were opened. */
+  /** Opened pull requests. */
   pullRequests: 0,
-  /** Those that were merged, by the day of the merge. */
+  /** Merged pull requests, by the day of the merge. */
   mergedPullRequests: 0,
 }
 export type Figures = Readonly<typeof noFigures>
 export type Measure = keyof Figures
 export const measures = Object.keys(noFigures) as readonly Measure[]
 
-/** Figures of one day in UTC, with the agent and the model that they belong to; `model` is `null` while none is known. */
+/** Figures of one day in UTC, with their agent and model; `model` is `null` when unknown. */
 export interface DayFigures extends Partial<Figures> {
   readonly day: string
   readonly agent: AgentName
@@ -57,7 +57,7 @@ export interface TaskFigures {
   readonly days: readonly DayFigures[]
 }
 
-/** Sums by group, and of all. `null` is the group of what belongs to none, such as a model that is not known. */
+/** Sums per group, and the total. The `null` group is for what belongs to none, such as an unknown model. */
 export interface SummedFigures {
   readonly total: Figures
   readonly groups: ReadonlyMap<string | null, Figures>
@@ -101,13 +101,13 @@ function groupOf(
 
 const dayMs = 86_400_000
 
-/** The Monday of the day's week, in UTC. */
+/** The Monday of the week, in UTC. */
 export function weekOf(day: string): string {
   const weekday = (new Date(day).getUTCDay() + 6) % 7
   return dayAfter(day, -weekday)
 }
 
-/** The day so many days later, or earlier. */
+/** The day that is `days` days later, or earlier when negative. */
 export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 }

@@ -1,4 +1,4 @@
-/** An account on the code host and the user that it belongs to: the first to claim it. */
+/** An account at the code host and the user that it belongs to: the first one who claims it. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'

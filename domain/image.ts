@@ -1,4 +1,4 @@
-/** The uploaded image: `none -> kept -> discarded`. Messages have copies of it, so it can be discarded. */
+/** An uploaded image: `none -> kept -> discarded`. Messages have their own copies, so it can be discarded. */
 import { z } from 'zod'
 import { BlobRef, ImageId, MessageId, TaskId, UserId } from './kernel/ids.schema.ts'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
@@ -67,7 +67,7 @@ function decide(command: ImageCommand, state: ImageState): Decision<ImageEvent> 
         : refuse('already_exists')
     case 'AttachImage':
       if (state.kind === 'none') return refuse('not_found', sentence)
-      // The copy is made before this is recorded, and the image may have been discarded since.
+      // The copy is made before this event, and the image may have been discarded in between.
       return state.kind === 'kept' && !state.isAttached
         ? [ImageAttached.of({ taskId: command.taskId, messageId: command.messageId })]
         : []

@@ -1,4 +1,4 @@
-/** The log's identity. Whatever is derived from the log keeps it, and is rebuilt when it differs. */
+/** The identity of the log. Everything derived from the log stores it, and is rebuilt when it differs. */
 import { z } from 'zod'
 import { event, none, upcast, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
@@ -7,9 +7,9 @@ import type { RecordedOf } from './kernel/event.ts'
 
 /** The log was created, under an id that no other log has. Its first epoch is 1. */
 export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })
-/** What every version of `LogRestored` says, for readers of stored events. */
+/** The field that all versions of `LogRestored` have, for readers of stored events. */
 export const RestoredEpoch = z.object({ epoch: z.int().positive() })
-/** The log as it was before a restore began the next epoch, signed by a key of the log. */
+/** The log's tree before the restore that began this epoch, signed by a key of the log. */
 export const RestoredTree = z.object({
   size: z.int().positive(),
   root: Sha256,
@@ -17,10 +17,10 @@ export const RestoredTree = z.object({
   keyId: KeyId,
 })
 export type RestoredTree = z.infer<typeof RestoredTree>
-/** The log was restored to an earlier state: events known from beyond this one no longer exist. */
+/** The log was restored to an earlier state: events beyond that state no longer exist. */
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
-    /** `null` as version 1 recorded it: whoever could write to the log could say so. */
+    /** `null` for version 1, which is not authenticated: anybody with write access to the log could append it. */
     tree: RestoredTree.nullable(),
   }),
   content: none,
@@ -37,7 +37,7 @@ export type LogEvent = EventOf<(typeof logEvents)[number]>
 
 export interface LogIdentity {
   readonly logId: string
-  /** Counts from 1, and up with each restore: positions of one epoch mean nothing in another. */
+  /** Counts from 1 and increases with each restore: positions of one epoch are meaningless in another. */
   readonly epoch: number
 }
 

@@ -1,4 +1,4 @@
-/** A request that may be repeated: that it was accepted, and what it created outside the log. */
+/** A repeatable request: that it was accepted, and what it created outside the log. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
@@ -6,7 +6,7 @@ import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The request was accepted. `digest` is a keyed hash of its body, by which another body under the same key is detected. */
+/** The request was accepted. `digest` is a keyed hash of its body, which detects a different body under the same key. */
 export const RequestAccepted = event('RequestAccepted', 1, {
   data: z.object({ userId: UserId, digest: z.string().regex(/^[0-9a-f]{64}$/) }),
   content: none,
@@ -34,7 +34,7 @@ export type RequestState =
       readonly digest: string
       /** ISO 8601. */
       readonly at: string
-      /** `null` until the code host is known to have created it. */
+      /** `null` until the creation at the code host is confirmed. */
       readonly made: RecordedOf<MadeRepository> | null
     }
 

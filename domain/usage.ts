@@ -1,4 +1,4 @@
-/** A person's usage on one day: tokens by model, and recorded output. Costs are not known here, since the operator sets the prices. */
+/** A person's usage on one day: tokens by model, and recorded output. Costs are not included, since the operator sets the prices. */
 import { z } from 'zod'
 import { event, none, type EventOf } from './kernel/event.schema.ts'
 import { ExecutionId } from './kernel/ids.schema.ts'
@@ -11,7 +11,7 @@ const Tokens = z.int().nonnegative()
 export const ModelUseMetered = event('ModelUseMetered', 1, {
   data: z.object({
     executionId: ExecutionId,
-    /** As the responder names it. It is not sealed, so it must be short. */
+    /** As the provider names it in the response. It is not sealed, so it must be short. */
     model: z.string().max(200),
     inputTokens: Tokens,
     outputTokens: Tokens,

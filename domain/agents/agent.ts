@@ -1,6 +1,6 @@
-/** What is known of an agent before any of it runs: plain data, without a schema. */
+/** What is known about an agent in advance: plain data, without a schema. */
 
-/** What the client needs of it. */
+/** The part that the client needs. */
 export interface Agent {
   readonly name: string
   /** The name that people see. */
@@ -11,11 +11,11 @@ export interface Agent {
   readonly canSteer: boolean
 }
 
-/** How an operator configures it. No part of the client. */
+/** How an operator configures it. Not sent to the client. */
 export interface AgentConfiguration {
-  /** The name of its program. */
+  /** The file name of its program. */
   readonly program: string
-  /** Whose models it uses: a name of OpenTelemetry's conventions, where they have one. */
+  /** The provider of its models: the name in OpenTelemetry's conventions, if there is one. */
   readonly provider: string
   /** The names of its environment variables. */
   readonly variables: {
@@ -23,9 +23,9 @@ export interface AgentConfiguration {
     readonly program: string
     /** Its API key. */
     readonly key: string
-    /** The base URL of its model's API, where the broker asks it. */
+    /** The base URL of its model's API, if the broker calls that for it. */
     readonly baseUrl?: { readonly name: string; readonly initial: string }
-    /** Hosts that its sandbox may reach, where the agent talks to its model itself. */
+    /** Hosts that its sandbox may reach, if the agent calls its model directly. */
     readonly hosts?: string
   }
 }

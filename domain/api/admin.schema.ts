@@ -11,7 +11,7 @@ export const AuditEntry = z.object({
   id: z.string(),
   at: Moment,
   action: z.enum(auditActions),
-  /** Who did it; `name` is `null` when the account is unknown or deleted. `null` for a service. */
+  /** The actor; `null` for a service. `name` is `null` when the account is unknown or deleted. */
   person: z.object({ id: z.string(), name: z.string().nullable() }).nullable(),
   /** The service that did it on its own behalf. */
   service: z.string().nullable(),
@@ -19,10 +19,10 @@ export const AuditEntry = z.object({
   project: z.string().nullable(),
   /** How many sessions were ended; 1 for everything else. */
   count: z.number(),
-  /** How somebody tried to sign in who was refused, and why. */
+  /** For a refused sign-in: how it was tried, and why it was refused. */
   method: z.enum(signInMethods).nullable(),
   code: z.string().nullable(),
-  /** What was read or exported, and the filters that were asked for; the task is above. */
+  /** What was read or exported, and the filters of that request; the task is in `task`. */
   records: z.enum(auditedRecords).nullable(),
   asked: z
     .object({ person: z.string().nullable(), from: Moment.nullable(), to: Moment.nullable() })
@@ -33,7 +33,7 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 const filters = {
-  /** Who did it. */
+  /** Only entries of this person. */
   person: idOf('person', UserId).optional(),
   task: idOf('task', TaskId).optional(),
   from: Since.optional(),
@@ -77,8 +77,8 @@ export const AuditExportLine = z.discriminatedUnion('kind', [
 export type AuditExportLine = z.infer<typeof AuditExportLine>
 
 /**
- * NDJSON, oldest first: a line that says what was asked for, a line for each entry up to the moment of the export, and a line with their count.
- * A file without that last line was cut short. Exporting is recorded.
+ * NDJSON, oldest first: a line with the request, a line for each entry up to the moment of the export, and a line with their count. A file without
+ * that last line is incomplete. The export is recorded.
  */
 export const exportAuditLog = defineFile(adminRoutes.exportAuditLog, {
   summary: 'The audit log as a file with one JSON object per line, for administrators.',

@@ -1,4 +1,4 @@
-/** What administrators of the server may see: routes and limits. */
+/** What administrators of the server can see: routes and limits. */
 import type { Routes } from './route.ts'
 
 export const adminRoutes = {
@@ -6,7 +6,7 @@ export const adminRoutes = {
   exportAuditLog: { method: 'GET', path: '/admin/audit/export' },
 } as const satisfies Routes
 
-/** Entries of a page. */
+/** Entries per page. */
 export const auditLogPage = 50
 
 /** What an entry may be about. */

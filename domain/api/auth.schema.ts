@@ -39,7 +39,7 @@ const NewPassword = z
     const characters = [...password].length
     return characters >= passwordLength.min && characters <= passwordLength.max
   }, passwordSentence)
-/** A password as entered: it may be wrong in any way. */
+/** A password as entered, not checked against the rules for new ones. */
 const Password = z
   .string({ error: 'Enter your password.' })
   .min(1, 'Enter your password.')
@@ -69,9 +69,9 @@ export const login = defineWrite(otherSignInRoutes.login, {
 })
 
 /**
- * A ticket for connecting an account at the code host. `url` is for the browser to go to: it holds once, for a minute, in the session and in
- * the browser that asked, which shows by a cookie of this answer that it is the one. The way ends at the task that was named, or else at
- * `/settings`; when it failed always there, with an `error` in the address.
+ * A ticket for connecting an account at the code host. The browser goes to `url`, which is valid once, for a minute, and only in the session and
+ * browser that asked, which a cookie of this answer identifies. The browser ends up at the named task, or else at `/settings`; after a failure always
+ * at `/settings`, with an `error` in the address.
  */
 export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   summary: 'Starts connecting an account on the code host to the signed-in user.',
@@ -80,7 +80,7 @@ export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   answer: { url: z.string() },
 })
 
-/** For the page where a sign-in ends with `not_allowed`. Answers the refused browser for ten minutes, and any other with 404. */
+/** For the page that shows why a sign-in ended with `not_allowed`. Answers the refused browser for ten minutes, and any other with 404. */
 export const getRefusal = defineRead(authRoutes.getRefusal, {
   summary: 'Which account was refused at sign-in, and who can grant access.',
   open: 'anybody',
@@ -123,7 +123,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** Needs no confirmation here: the client asks the person twice. Ends all sessions; whoever signs in again is a new user. */
+/** No confirmation here: the client asks the person twice. Ends all sessions; signing in again creates a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',
@@ -146,14 +146,14 @@ const Session = z.object({
 })
 export type Session = z.infer<typeof Session>
 
-/** `client` is the browser and its system, as 'Chrome on Linux', where it said so; `current` is the session that asks. */
+/** `client` is the browser and its system, such as 'Chrome on Linux', if known; `current` marks the session of this request. */
 export const listSessions = defineRead(authRoutes.listSessions, {
   summary: "The user's sessions, newest first.",
   open: 'signed_in',
   answer: { sessions: z.array(Session) },
 })
 
-/** Its token is refused from then on, and its sockets are closed. */
+/** Ends a session: its token is refused from then on, and its sockets are closed. */
 export const endSession = defineWrite(authRoutes.endSession, {
   summary: "Ends one of the user's sessions.",
   open: 'signed_in',

@@ -1,7 +1,7 @@
 /** Signing in, the profile and onboarding: routes and error codes. */
 import type { Routes } from './route.ts'
 
-/** Routes that the client does not use: programs sign in with a password, and the code host sends browsers back. */
+/** Routes that our client does not call: programs sign in with a password, and the code host redirects browsers. */
 export const otherSignInRoutes = {
   register: { method: 'POST', path: '/auth/register' },
   login: { method: 'POST', path: '/auth/login' },
@@ -36,6 +36,6 @@ export const signInErrors = [
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
-/** Further reasons why an account on the code host was not connected: `error` in the address of the settings page. */
+/** Further reasons why an account at the code host was not connected: `error` in the address of the settings page. */
 export const linkErrors = ['account_taken', 'account_differs'] as const
 export type LinkError = (typeof linkErrors)[number]

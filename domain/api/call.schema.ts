@@ -1,10 +1,10 @@
-/** How a call of the HTTP contract is defined: once, for the server, the client and the documentation. */
+/** How a call of the HTTP API is defined: once, for the server, the client and the documentation. */
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
 import { Position } from '../kernel/event.schema.ts'
 import type { Method, Route } from './route.ts'
 
-/** A call: its route, what goes in, what comes out, and how it may be refused. */
+/** A call: its route, its input, its answer, and how it may be refused. */
 export interface Call<
   R extends Route,
   P extends z.ZodType,
@@ -15,7 +15,7 @@ export interface Call<
   readonly method: R['method']
   readonly path: R['path']
   readonly summary: string
-  /** Who may ask: somebody who has signed in and completed the onboarding, somebody who has signed in, or anybody. */
+  /** Who may call it: people who have signed in and completed onboarding, people who have signed in, or anybody. */
   readonly open: 'onboarded' | 'signed_in' | 'anybody'
   readonly params: P
   readonly query: Q
@@ -25,7 +25,7 @@ export interface Call<
   readonly answer: A
   /** Given when success answers with a file instead of JSON: its media type, and the name to save it under. */
   readonly file?: { readonly type: string; readonly name: string }
-  /** Refusals of its own, beside those that every call may have. */
+  /** Its own refusals, in addition to those that every call can have. */
   readonly faults: readonly FaultCode[]
 }
 
@@ -40,7 +40,7 @@ export type AnswerOf<C extends AnyCall> = z.output<C['answer']>
 
 const nothing = z.object({})
 type Nothing = typeof nothing
-/** Every read may name the position that its answer must include. */
+/** Every read may name a position that its answer must include. */
 const reading = { minPosition: Position.optional() }
 /** Every write answers with its position in the log, and with `stale` when the read models have not reached it within 2 s. */
 const written = { position: Position.optional(), stale: z.literal(true).optional() }
@@ -55,7 +55,7 @@ interface Definition<P extends z.ZodType> {
   readonly faults?: readonly FaultCode[]
 }
 
-/** Defines a read. `query` is what it takes besides `minPosition`, `answer` the members of its answer. */
+/** Defines a read. `query` is its input besides `minPosition`, `answer` the members of its answer. */
 export function defineRead<
   R extends Route & { readonly method: 'GET' },
   A extends Shape,
@@ -71,7 +71,7 @@ export function defineRead<
     path,
     summary,
     open,
-    // A part that is left out has the type that it defaults to.
+    // A part that is left out has the type of its default.
     params: definition.params ?? (nothing as z.ZodType as P),
     query: z.object({ ...(definition.query ?? ({} as Q)), ...reading }),
     body: nothing,
@@ -81,7 +81,7 @@ export function defineRead<
   }
 }
 
-/** Defines a read that answers with a text file, which is sent piece by piece. */
+/** Defines a read that answers with a text file, which is streamed. */
 export function defineFile<
   R extends Route & { readonly method: 'GET' },
   P extends z.ZodType = Nothing,
@@ -106,7 +106,7 @@ export function defineFile<
   }
 }
 
-/** Defines a write. `answer` is what it answers besides `position` and `stale`. */
+/** Defines a write. `answer` has the members of its answer besides `position` and `stale`. */
 export function defineWrite<
   R extends Route & { readonly method: Exclude<Method, 'GET'> },
   A extends Shape,

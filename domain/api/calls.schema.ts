@@ -1,4 +1,4 @@
-/** All calls, by subject and by the name that the documentation uses. */
+/** All calls, by subject and by their name in the documentation. */
 import * as admin from './admin.schema.ts'
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
@@ -50,7 +50,7 @@ export const subjects = {
   },
 } as const
 
-/** By subject, then by address. */
+/** All calls, ordered by subject. */
 export const calls: readonly NamedCall[] = Object.entries(subjects).flatMap(([about, { of }]) =>
   Object.entries(of)
     .flatMap(([name, member]: readonly [string, unknown]) =>

@@ -22,30 +22,30 @@ export const ChatMessage = z.object({
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),
   commandText: z.string().nullable(),
-  /** The command gets the secrets of the project. */
+  /** The command gets the project's secrets. */
   withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
-  /** The same images as files; `path` is where one is read. */
+  /** The images as files; `path` is the address of one. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
   /** False for a withdrawn message, which is announced on the socket and no longer in any list. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** The status of a command; `pending` for other messages. */
   commandStatus: CommandStatus,
-  /** For a command that ended: how, in the first line (`exit 0`), and its last output below, at most a few kB. */
+  /** For a command that ended: how it ended in the first line (`exit 0`), then its last output, at most a few kB. */
   response: z.string().nullable(),
   agent: AgentName.nullable(),
   createdAt: Moment,
   updatedAt: Moment,
   /** The status of a person's message; `completed` for messages of agents and the system. */
   status: CommandStatus,
-  /** The execution that works on it or that it comes from. */
+  /** The execution that works on it, or that produced it. */
   executionId: z.string().nullable(),
-  /** Sent to a turn that another message had started. */
+  /** Sent to a running turn, which another message had started. */
   isSteering: z.literal(true).optional(),
-  /** Of the system: the turn waits and asks its model once more at this time. `message` says it with a time of UTC. */
+  /** On a system message: the turn waits and asks its model again at this time. `message` says so with the time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
-  /** Its place in the queue once that was reordered; messages without one come after, oldest first. */
+  /** Its place in the queue, once the queue was reordered; messages without one come after, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,
   version: z.number(),
@@ -109,7 +109,7 @@ export const MessageWords = MessageDelta.omit({ position: true, version: true })
 export type MessageWords = z.infer<typeof MessageWords>
 
 const params = z.object({ taskId: TaskId })
-/** The latest page, oldest first; `before` asks for the page that ends before a position. */
+/** The latest page, oldest first; `before` requests the page that ends before a position. */
 const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.optional() }
 
 export const getChat = defineRead(chatRoutes.getChat, {
@@ -132,9 +132,9 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
       commandText: Text.max(limits.messageLength).nullable().optional(),
       images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
-      /** Send it to the running turn at once, if there is one that can take it; otherwise it is queued. */
+      /** Send it to the running turn at once, if that turn can take it; otherwise it is queued. */
       steer: z.boolean().optional(),
-      /** The command gets the secrets of the project only if this is true. */
+      /** The command gets the project's secrets only if this is true. */
       withSecrets: z.boolean().optional(),
     })
     .refine(({ images = [], ...body }) => images.length === 0 || isForAgent(body), {
@@ -230,9 +230,9 @@ export const getTerminal = defineRead(chatRoutes.getTerminal, {
   query: page,
   answer: {
     output: z.array(TerminalOutput),
-    /** Revision of the terminal's stream up to which this reads; `-1` when nothing was printed. */
+    /** Revision of the terminal's stream up to which this was read; `-1` when nothing was printed. */
     version: z.number(),
-    /** Messages that are being written now. */
+    /** Messages that are currently being written. */
     deltas: z.array(MessageDelta),
   },
   faults: ['not_found'],

@@ -18,7 +18,7 @@ export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
     id: TaskId.optional(),
     agent: AgentName,
     codexModel: modelName.nullable().optional(),
-    /** Left out, it is this task's first message. */
+    /** Defaults to this task's first message. */
     message: Text.min(1).max(limits.descriptionLength).optional(),
   }),
   status: 201,
@@ -26,7 +26,7 @@ export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
   faults: ['not_found', 'already_exists', 'agent_unavailable', 'comparison_full'],
 })
 
-/** What ran as a test, as far as its command says so. */
+/** Test runs, as recognized by their command lines. */
 const TestRuns = z.object({
   runs: z.number(),
   /** How the last one ended; `null` when none has. */
@@ -37,7 +37,7 @@ const Compared = z.object({
   task: Task,
   /** The full hash; `null` before a workspace was made, and in an empty repository. */
   baseCommit: z.string().nullable(),
-  /** Milliseconds in which its turns and commands ran, until now. */
+  /** Total milliseconds of its turns and commands, up to now. */
   runningMs: z.number(),
   tests: TestRuns,
 })

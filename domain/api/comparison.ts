@@ -1,7 +1,7 @@
 /** The same task run with other agents, models or messages: routes. */
 import type { Routes } from './route.ts'
 
-/** How many tasks a comparison holds, the original included. */
+/** How many tasks a comparison has at most, including the original. */
 export const mostCompared = 4
 
 export const comparisonRoutes = {

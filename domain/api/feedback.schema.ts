@@ -1,4 +1,4 @@
-/** What people wrote on a task's pull request and which of its checks failed, and what becomes of that. */
+/** What people wrote on a task's pull request, which of its checks failed, and how that is handled. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import {
@@ -20,36 +20,36 @@ export const ShownFeedback = z.object({
   id: FeedbackId,
   kind: FeedbackKind,
   status: z.enum(['open', 'sent', 'dismissed']),
-  /** The author's right in the repository when it was read; `null` for checks. */
+  /** The author's permission in the repository when it was read; `null` for checks. */
   right: RepositoryRight.nullable(),
   /** Whether the author is a user of this server. */
   isKnown: z.boolean(),
   verdict: ReviewVerdict.nullable(),
   writtenAt: Moment,
   receivedAt: Moment,
-  /** `null` here and below where the content was erased. */
+  /** `null` here and below when the content was erased. */
   number: z.number().nullable(),
   author: z.object({ id: z.string(), login: z.string() }).nullable(),
   url: z.string().nullable(),
   headCommit: z.string().nullable(),
   reviewId: z.string().nullable(),
   commentId: z.string().nullable(),
-  /** As it was when it was first read. */
+  /** As first read. */
   body: z.string().nullable(),
-  /** Of very many the first in full; of the others body and hunk are empty. */
+  /** When there are very many, the first have their text; of the others, body and hunk are empty. */
   comments: z.array(LineComment),
   check: FailedCheck.nullable(),
-  /** Whether a failed check is of a commit that is no longer the head. */
+  /** Whether the failed check was on a commit that is no longer the head. */
   isStale: z.boolean(),
-  /** Whether it can be sent as it is: it was not yet, and its words were not erased. */
+  /** Whether it can be sent as it is: it was not sent yet, and its text was not erased. */
   canBeSent: z.boolean(),
-  /** The message that it was sent as. */
+  /** The message with which it was sent. */
   messageId: z.string().nullable(),
-  /** Sent by the project's rule rather than by a person. */
+  /** Sent by the project's rule, not by a person. */
   isAutomatic: z.boolean(),
-  /** Whether the code host was told of the work. */
+  /** The state of the reply at the code host. */
   answer: z.enum(['none', 'due', 'answered', 'failed']),
-  /** Why the code host took no answer. */
+  /** Why the code host refused the reply. */
   answerRefused: z.string().nullable(),
   /** The commit with the work. */
   commit: z.string().nullable(),
@@ -67,7 +67,7 @@ export const listFeedback = defineRead(feedbackRoutes.listFeedback, {
   params: z.object({ taskId: TaskId }),
   answer: {
     feedback: z.array(ShownFeedback),
-    /** Revision of the task's stream that the answer covers. */
+    /** Revision of the task's stream that this answer includes. */
     version: z.number(),
   },
   faults: ['not_found'],
@@ -85,7 +85,7 @@ export const sendFeedback = defineWrite(feedbackRoutes.sendFeedback, {
   params,
   body: z
     .object({
-      /** Left out, it is the message that is read at `/message`. */
+      /** Defaults to the message that `/message` returns. */
       message: required('Enter a message.', limits.messageLength).optional(),
     })
     .optional(),

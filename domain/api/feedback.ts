@@ -12,5 +12,5 @@ export const feedbackRoutes = {
   setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
 } as const satisfies Routes
 
-/** The most pieces of feedback that one answer has: the latest. */
+/** How many pieces of feedback one answer has at most: the latest. */
 export const feedbackPage = 100

@@ -20,13 +20,13 @@ export const required = (sentence: string, max: number) =>
     .min(1, sentence)
     .max(max)
 
-/** The name of a branch, as git allows it. */
+/** A branch name that git accepts. */
 export const branchName = (sentence: string) =>
   required(sentence, 250).refine(isBranchName, {
     error: saying('does not have a name that git allows.'),
   })
 
-/** The name of a model. It becomes an argument of the agent's program; an empty name chooses none. */
+/** The name of a model. It becomes an argument of the agent's program; an empty name means no choice. */
 export const modelName = z
   .string()
   .refine((name) => name === '' || isModelName(name), { error: saying('does not have a valid name.') })
@@ -37,7 +37,7 @@ export const success = { success: z.literal(true) }
 /** A number in a query string. */
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
-/** The start of a page: `next` of the page before. */
+/** The start of a page: `next` of the previous page. */
 export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
 /** A time in ISO 8601, UTC. */
@@ -53,7 +53,7 @@ const DayOrMoment = z.union([z.iso.date(), z.iso.datetime()], {
 
 /** The start of a period, included: a day in UTC or a time. Read as a time. */
 export const Since = DayOrMoment.transform((given) => moment(Date.parse(given)))
-/** The end of a period: a day in UTC, which is included, or a time, which is not. Read as a time that is not included. */
+/** The end of a period: a day in UTC, which is included, or a time, which is not. Parsed to an exclusive time. */
 export const Until = DayOrMoment.transform((given) => moment(Date.parse(given) + (isDay(given) ? dayMs : 0)))
 
 /** The body of every refusal. */
@@ -61,7 +61,7 @@ export const FaultAnswer = z.object({
   error: z.string(),
   code: z.enum(faultCodes),
   field: z.string().optional(),
-  /** With a 409: the current state, as a successful answer would show it. */
+  /** With a 409: the current state, in the form that a successful answer has. */
   current: z.record(z.string(), z.unknown()).optional(),
   requestId: z.string().optional(),
 })

@@ -5,7 +5,7 @@ import { saying } from '../kernel/readInput.ts'
 import { defineFile, defineRead } from './call.schema.ts'
 import { figuresRoutes, scopes } from './figures.ts'
 
-// One number for each measure: the keys are those of `Figures`.
+// One number per measure, with the keys of `Figures`.
 export const FiguresShown = z.object(
   Object.fromEntries(measures.map((measure) => [measure, z.number()])) as Record<Measure, z.ZodNumber>,
 )
@@ -14,15 +14,15 @@ const aDay = { error: saying('must be a day such as 2026-01-31.') }
 const Day = z.iso.date(aDay).refine((day) => day >= '2000-01-01' && day < '3000-01-01', aDay)
 
 const query = {
-  /** Days in UTC, both included. By default the last twelve weeks. */
+  /** Days in UTC, both included. Defaults to the last twelve weeks. */
   from: Day.optional(),
   to: Day.optional(),
   by: z.enum(groupings).default('week'),
-  /** One's own tasks, or those of everybody: for administrators, and recorded in the audit log. */
+  /** One's own tasks, or everybody's: the latter is for administrators and is recorded in the audit log. */
   scope: z.enum(scopes).default('own'),
 }
 
-/** A group: `key` is an id, a name or a Monday, and `null` for what is not known; `name` is `null` for what was deleted. */
+/** A group: `key` is an id, a name or a Monday, and `null` when unknown; `name` is `null` for something deleted. */
 export const FiguresGroup = z.object({
   key: z.string().nullable(),
   name: z.string().nullable(),
@@ -30,7 +30,10 @@ export const FiguresGroup = z.object({
 })
 export type FiguresGroup = z.infer<typeof FiguresGroup>
 
-/** Groups are sorted by cost, then turns; weeks by time, each of the period. `others` is the sum of the groups that are not shown. */
+/**
+ * Groups are sorted by cost, then by turns; weeks are sorted by time, and none of the period is missing. `others` is the sum of the groups that are
+ * not shown.
+ */
 export const getFigures = defineRead(figuresRoutes.getFigures, {
   summary: 'What tasks took in a period: turns, outcomes, times, tokens, cost and pull requests, by group.',
   query,

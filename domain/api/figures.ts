@@ -1,4 +1,4 @@
-/** Figures of tasks: routes, and which of them there are. */
+/** Figures of tasks: routes, and which figures there are. */
 import type { Routes } from './route.ts'
 
 export const figuresRoutes = {
@@ -7,11 +7,11 @@ export const figuresRoutes = {
 } as const satisfies Routes
 
 export const figuresLimits = {
-  /** Groups that are shown; the rest is one sum. Weeks are always shown. */
+  /** Groups that are shown; the others are summed up in one. Weeks are always shown. */
   groups: 50,
-  /** Days of a period. */
+  /** Days of a period, at most. */
   days: 1_830,
-  /** Weeks of a period that nobody asked for. */
+  /** Weeks of the default period. */
   weeks: 12,
 } as const
 

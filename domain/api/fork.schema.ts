@@ -1,4 +1,4 @@
-/** A new task from a turn of another, and turns undone. */
+/** Creating a task from a turn of another one, and undoing turns. */
 import { z } from 'zod'
 import { ExecutionId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
@@ -16,13 +16,13 @@ export const forkTask = defineWrite(forkRoutes.forkTask, {
   params,
   body: z.object({
     id: TaskId.optional(),
-    /** The turn, or the command, at whose end the new task begins. */
+    /** The turn or command at whose end the new task starts. */
     executionId: ExecutionId,
-    /** The first message; without one, the task waits for it. */
+    /** The first message; without one, the new task waits for one. */
     message: Text.max(limits.descriptionLength).optional(),
-    /** Left out, it is this task's title. */
+    /** Defaults to this task's title. */
     title: Text.max(limits.descriptionLength).optional(),
-    /** Left out, it is the agent of that turn. Another agent gets the conversation as text. */
+    /** Defaults to the agent of that turn. Another agent gets the conversation as text. */
     agent: AgentName.optional(),
     codexModel: modelName.nullable().optional(),
   }),
@@ -41,9 +41,9 @@ export const undoTurn = defineWrite(forkRoutes.undoTurn, {
   }),
   answer: {
     task: Task,
-    /** The undo: name it to undo it. */
+    /** The id of the undo, with which it can be undone. */
     undoId: z.string(),
-    /** Whether the files are restored by now. Otherwise they are when the next message runs. */
+    /** Whether the files are already restored. Otherwise that happens when the next message runs. */
     restored: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],
@@ -56,14 +56,14 @@ export const previewUndo = defineRead(forkRoutes.previewUndo, {
   answer: {
     /** At most 1,000. */
     files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
-    /** How many there are. */
+    /** The number of all changed files. */
     total: z.number(),
-    /** Files of the snapshot that would stay as they are now, since git ignores them by now. */
+    /** Files of the snapshot that would keep their current content, because git ignores them now. */
     kept: z.array(z.string()),
     /** Turns and commands that would no longer count, and those that would count again. */
     undone: z.array(z.string()),
     redone: z.array(z.string()),
-    /** Where no runner has the files now, they cannot be compared. */
+    /** False when no runner has the files at the moment, so they cannot be compared. */
     compared: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],

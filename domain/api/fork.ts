@@ -1,4 +1,4 @@
-/** New tasks from turns, and turns undone: routes. */
+/** Creating tasks from turns, and undoing turns: routes. */
 import type { Routes } from './route.ts'
 
 export const forkRoutes = {

@@ -1,4 +1,4 @@
-/** The App at the code host: what it reaches for a person, and for administrators how it stands. */
+/** The App at the code host: what a person can reach through it and, for administrators, its status. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { defineRead, type AnswerOf } from './call.schema.ts'
@@ -6,7 +6,7 @@ import { Moment } from './fields.schema.ts'
 import { deliveryEffects, gitHubRoutes } from './github.ts'
 
 const Level = z.enum(['read', 'write', 'admin'])
-/** Permissions by name, as `contents`. */
+/** Permissions by name, such as `contents`. */
 const Named = z.array(z.object({ name: z.string(), level: Level }))
 const Account = { account: z.string(), isOrganization: z.boolean() }
 
@@ -16,24 +16,24 @@ const InstallationOfPerson = z.object({
   id: z.string(),
   ...Account,
   repositories: z.enum(['all', 'selected']),
-  /** How many of them the person reaches; `null` while it is suspended, or where the code host does not say. */
+  /** How many of its repositories the person can reach; `null` while it is suspended, or when the code host does not say. */
   count: z.number().nullable(),
-  /** The ids of those that were selected, some hundreds at most; `null` where all are, or where they were not asked for. */
+  /** The ids of the selected ones, a few hundred at most; `null` when all are selected, or when they were not requested. */
   selected: z.array(z.string()).nullable(),
-  /** Whether more were selected than are named. */
+  /** Whether more were selected than are listed. */
   isCut: z.boolean(),
   isSuspended: z.boolean(),
-  /** What the App needs and was not granted here. */
+  /** Permissions that the App needs and does not have here. */
   missing: Named,
-  /** Where its owner changes it. */
+  /** Where its owner can change it. */
   url: z.string(),
 })
 export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 
 /**
- * `app` is `null` where there is none. `installations` is `null` where the person's access is not that of an App: their own rights are all
- * there is then. `installation_id` is what a browser came back with from the code host: 422 `install_callback` unless the person has it.
- * What the code host said counts for some minutes, or until it tells of a change; with it, and with `refresh`, it is asked again.
+ * `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App: then only their own permissions apply.
+ * `installation_id` is what a browser brought back from the code host: 422 `install_callback` unless it is one of the person's. Answers of the code
+ * host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh` bypass that.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',
@@ -50,14 +50,14 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
         name: z.string(),
         installUrl: z.string(),
         manageUrl: z.string(),
-        /** Whether other accounts than its owner's may install it; `null` where the code host does not say. */
+        /** Whether accounts other than its owner's may install it; `null` when the code host does not say. */
         isPublic: z.boolean().nullable(),
       })
       .nullable(),
     installations: z.array(InstallationOfPerson).nullable(),
-    /** Those that are not shown. */
+    /** The number of installations that are not shown. */
     more: z.number(),
-    /** Organizations that the person asked an owner of. */
+    /** Organizations whose owner the person has asked to install the App. */
     requests: z.array(z.object({ account: z.string() })),
   },
   faults: ['github_not_connected', 'install_callback', 'code_host_refused', 'code_host_unavailable'],
@@ -65,22 +65,22 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
 
 export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 
-/** What could not be read says why; the rest is there all the same. */
+/** A part that could not be read says why; the other parts are still there. */
 const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('read'), ...shape }),
     z.object({ kind: z.literal('unavailable'), reason: z.string() }),
   ])
 
-/** Requests of an hour that are left to whoever holds a token. */
+/** The hourly rate limit of a token, and what is left of it. */
 const Left = z.object({ limit: z.number(), remaining: z.number(), resetsAt: Moment })
 
 const PermissionRow = z.object({
   name: z.string(),
-  /** `null`: the App has it, and nothing here needs it. */
+  /** `null`: the App has the permission, but we do not need it. */
   wanted: Level.nullable(),
   isOptional: z.boolean(),
-  /** What the App asks for; `null`: nothing. */
+  /** The level that the App requests; `null`: none. */
   app: Level.nullable(),
 })
 export type PermissionRow = z.infer<typeof PermissionRow>
@@ -103,13 +103,16 @@ const Delivery = z.object({
   at: Moment,
   event: z.string(),
   action: z.string().nullable(),
-  /** Whether the code host got an answer that it takes for success, at this attempt. */
+  /** Whether this attempt was answered with a status that the code host counts as success. */
   succeeded: z.boolean(),
   effect: z.enum(deliveryEffects),
 })
 export type Delivery = z.infer<typeof Delivery>
 
-/** `app` is `null` where there is none, as in single-user mode, which has the token of its owner instead. No part holds a secret. Installations are as they were some minutes ago, unless with `refresh`. */
+/**
+ * `app` is `null` when there is no App, as in single-user mode, which uses its owner's token instead. No part contains a secret. Installations are
+ * cached for some minutes, unless with `refresh`.
+ */
 export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   summary:
     'The App of this server: its permissions, installations, deliveries and limits, for administrators.',
@@ -128,10 +131,10 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
     permissions: part({
       rows: z.array(PermissionRow),
       missing: Named,
-      /** Events that are wanted, and that the App has not subscribed to. */
+      /** Events that we need and that the App is not subscribed to. */
       missingEvents: z.array(z.string()),
       owner: z.object(Account),
-      /** Where the App's owner changes them. */
+      /** Where the App's owner can change them. */
       url: z.string(),
     }),
     installations: part({
@@ -140,7 +143,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       requests: z.array(z.object({ account: z.string(), requester: z.string() })),
     }),
     deliveries: part({ deliveries: z.array(Delivery) }),
-    /** What is left to the administrator who asks; `null` without an account at the code host. */
+    /** The rate limit of the administrator who asks; `null` without an account at the code host. */
     own: part({ login: z.string(), left: Left }).nullable(),
   },
   faults: ['forbidden'],

@@ -1,4 +1,4 @@
-/** The App at the code host: what it reaches for a person, and for administrators how it stands. Routes and limits. */
+/** The App at the code host: what a person can reach through it and, for administrators, its status. Routes and limits. */
 import type { Routes } from './route.ts'
 
 export const gitHubRoutes = {
@@ -6,9 +6,9 @@ export const gitHubRoutes = {
   getGitHubRights: { method: 'GET', path: '/admin/github' },
 } as const satisfies Routes
 
-/** What is shown of the App: more is counted, and not asked for. */
+/** How much is shown of each; further ones are counted but not fetched. */
 export const mostShown = { installations: 100, deliveries: 50, requests: 100 } as const
 
-/** What became of a delivery with us. */
+/** How we handled a delivery. */
 export const deliveryEffects = ['handled', 'repeated', 'ignored', 'failed', 'unknown'] as const
 export type DeliveryEffect = (typeof deliveryEffects)[number]

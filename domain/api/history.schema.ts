@@ -1,4 +1,4 @@
-/** The history of a task: everything that was recorded, in order, as viewers received it. */
+/** The history of a task: everything recorded, in order, in the form that viewers received live. */
 import { z } from 'zod'
 import { Position } from '../kernel/event.schema.ts'
 import { unreadableReasons } from '../kernel/event.ts'
@@ -40,7 +40,7 @@ const TaskEventItem = z.object({
   }),
 })
 
-/** Of an event of the terminal's stream: the revision of the task's stream that it came after. */
+/** For an event of the terminal's stream: the revision of the task's stream that it came after. */
 const follows = z.number()
 
 /** Terminal output, as `terminal_output` carries it. */
@@ -52,7 +52,7 @@ const OutputItem = z.object({
   erased: z.literal(true).optional(),
 })
 
-/** A piece of a message that was being written, as `chat_message_delta` carries it, with the time of each part of it. */
+/** A piece of a message while it was being written, as `chat_message_delta` carries it, with the time of each part. */
 const DeltaItem = z.object({
   kind: z.literal('delta'),
   follows,
@@ -74,23 +74,23 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
   params,
   query: {
     limit: queryNumber(historyPageSize).default(historyPageSize),
-    /** `next` of the page before: the revisions, of the task's stream and of its terminal's, that come next. */
+    /** `next` of the previous page: the next revisions of the task's stream and of its terminal's. */
     after: z
       .string()
       .regex(/^\d{1,15}\.\d{1,15}$/)
       .optional(),
-    /** The history is saved as this: given with each page, and recorded in the audit log with the first. */
+    /** The history is being saved with this type: sent with each page, recorded in the audit log with the first. */
     export: z.literal('replay').optional(),
   },
   answer: {
     items: z.array(z.discriminatedUnion('kind', [TaskEventItem, OutputItem, DeltaItem])),
-    /** Where the page after this one begins, also when there is nothing there yet. */
+    /** Where the next page begins, even if nothing is there yet. */
     next: z.string(),
-    /** There was more to read. */
+    /** Whether there is more to read now. */
     more: z.boolean(),
-    /** Events of both streams. */
+    /** The number of events in both streams. */
     total: z.number(),
-    /** From which event on a stream cannot be read, and why. What can be read is in the pages. */
+    /** From which event on a stream cannot be read, and why. Everything readable is in the pages. */
     missing: z.array(
       z.object({
         stream: z.enum(['task', 'terminal']),
@@ -119,17 +119,17 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
     "How good the record of a task is: what of it is sealed, and what this server's own check of it found.",
   params,
   answer: {
-    /** Events of the task and of its terminal. */
+    /** The number of events of the task and of its terminal. */
     events: z.number(),
-    /** How many of them the server found to be as they were recorded, from the first on, and since when. A question checks some thousands at most. */
+    /** How many of them, from the first on, the server has checked and found unchanged, and when. One request checks some thousands at most. */
     checked: z.object({ at: Moment, events: z.number() }),
-    /** The first event that is not as it was recorded or sealed. */
+    /** The first event that differs from what was recorded or sealed. */
     damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
     /** Whether this server seals its log. */
     isSealing: z.boolean(),
-    /** The newest seal of the log, and how many of the events it is proven to be over. `null` before the first. */
+    /** The newest seal of the log, and how many of these events it provably covers. `null` before the first. */
     seal: z.object({ at: Moment, events: z.number() }).nullable(),
-    /** The fingerprint of the key that seals are signed with; `null` before the first seal. */
+    /** The fingerprint of the key that signs seals; `null` before the first seal. */
     key: z.string().nullable(),
   },
   faults: ['not_found', 'not_sealed'],
@@ -140,14 +140,14 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
   open: 'signed_in',
   answer: {
     logId: z.string(),
-    /** Counts the restores of the log, from 1. */
+    /** The number of restores of the log, from 1. */
     epoch: z.number(),
-    /** The newest seal: when it was made, and over how many events. `null` before the first. */
+    /** The newest seal: its time, and the number of events under it. `null` before the first. */
     seal: z.object({ at: Moment, size: z.number() }).nullable(),
-    /** Newest first; none before the first seal. The first key signs. */
+    /** Newest first; empty before the first seal. The first key is the one that signs. */
     keys: z.array(
       z.object({
-        /** 32 hexadecimal digits in groups of four, by which people compare keys. */
+        /** 32 hexadecimal digits in groups of four, for people to compare. */
         fingerprint: z.string(),
         /** The key as text, as `flightdeck-verify --key` takes it. */
         verifierKey: z.string(),
@@ -156,19 +156,19 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
   },
 })
 
-/** Categories of content that are left out, with commas. */
+/** Categories of content to leave out, separated by commas. */
 const Withheld = z
   .string()
   .transform((listed) => listed.split(',').filter((name) => name !== ''))
   .pipe(z.array(z.enum(contentCategories)))
 
 const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-/** Sizes of the log that proofs are wanted for: those of seals that somebody holds. May be given several times. */
+/** Sizes of the log for which to include proofs: those of seals that somebody has kept. May be repeated. */
 const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
 
 /**
- * An audit bundle: the task's whole history with its proofs, as `docs/audit-bundle.md` has it. A seal is made for it where the newest is older
- * than the task's last event. Downloading is recorded. A deleted task has one without content, for its former owner and for administrators.
+ * An audit bundle: the task's whole history with its proofs, as specified in `docs/audit-bundle.md`. If the newest seal is older than the task's last
+ * event, a new seal is made. The download is recorded. A deleted task has a bundle without content, for its former owner and for administrators.
  */
 export const getTaskAudit = defineFile(historyRoutes.getTaskAudit, {
   summary: 'The audit record of the task, with proofs that can be checked without this server.',

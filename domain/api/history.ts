@@ -12,5 +12,5 @@ export const historyRoutes = {
 /** The most events that one page of a history has. */
 export const historyPageSize = 1_000
 
-/** How many sizes of the log one audit bundle is asked to have proofs for. */
+/** For how many sizes of the log one audit bundle may be asked to include proofs. */
 export const mostSizesAsked = 50

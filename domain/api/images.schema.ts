@@ -1,4 +1,4 @@
-/** Uploading an image, and naming it in a task or a message. */
+/** Uploading an image, and attaching it to a task or a message. */
 import { z } from 'zod'
 import { mediaTypes } from '../image.ts'
 import { ImageId } from '../kernel/ids.schema.ts'
@@ -17,7 +17,7 @@ export const ShownImage = z.object({
 })
 export type ShownImage = z.infer<typeof ShownImage>
 
-/** The body is a form, `multipart/form-data`, with the file in the field `image`. */
+/** The request body is a form, `multipart/form-data`, with the file in the field `image`. */
 export const uploadImage = defineWrite(imageRoutes.uploadImage, {
   summary: 'Uploads an image for a task or message. It is deleted after a day if it is not attached to one.',
   status: 201,
@@ -31,7 +31,7 @@ const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.opti
   error: imageTexts.unnamed,
 })
 
-/** An image to attach, by any of the names that clients use; read as its id. */
+/** An image to attach, under any of the field names that clients use; parsed to its id. */
 export const AttachedImage = NamedImage.transform((named, context) => {
   const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
   if (ImageId.safeParse(id).success) return id
@@ -46,7 +46,7 @@ export const attachedImages = (most: number) =>
     .max(most, `Attach at most ${most} images.`)
     .transform((ids) => [...new Set(ids)])
 
-/** The id in an address of an image; any other text is taken as the id itself. */
+/** The id in an image address; any other text is taken as the id itself. */
 function idIn(named: string): string {
   return address.exec(named)?.[1] ?? named
 }

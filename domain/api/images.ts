@@ -3,22 +3,22 @@ import type { Routes } from './route.ts'
 
 export const imageRoutes = {
   uploadImage: { method: 'POST', path: '/upload/image' },
-  /** A browser reads an image here; the query grants access to the address. */
+  /** The browser loads an image here; the query string grants access to it. */
   showImage: { method: 'GET', path: '/images/:imageId' },
 } as const satisfies Routes
 
 export const imageLimits = {
   /** 10 MB. */
   bytes: 10 * 1_048_576,
-  /** Pixels a side. */
+  /** Pixels per side. */
   side: 8_000,
-  /** Pixels in all, every frame counted. */
+  /** Total pixels over all frames. */
   pixels: 50_000_000,
   frames: 200,
   nameLength: 200,
   aTask: 5,
   aMessage: 3,
-  /** Images of one person that are uploaded and not attached to a message yet. */
+  /** Images of one person that are uploaded but not attached to a message yet. */
   waiting: 100,
 } as const
 

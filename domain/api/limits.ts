@@ -1,4 +1,4 @@
-/** Limits of the HTTP API that its calls share. */
+/** Limits of the HTTP API that several calls share. */
 
 export const limits = {
   descriptionLength: 50_000,

@@ -24,7 +24,7 @@ export const pageRoutes = [
 ] as const
 export type PageRoute = (typeof pageRoutes)[number] | 'other'
 
-/** The route of a page's address, without its parameters; `other` for an unknown address. */
+/** The route for the address of a page, without parameter values; `other` for an unknown address. */
 export function pageRouteOf(path: string): PageRoute {
   // The first match counts: `/projects/new` comes before `/projects/:projectId`.
   const fits = (route: string) => new RegExp(`^/*${route.replace(/:\w+/g, '[^/]+')}/*$`).test(`/${path}`)

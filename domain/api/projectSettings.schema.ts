@@ -11,7 +11,7 @@ import { projectSettingsRoutes } from './projectSettings.ts'
 
 const params = z.object({ projectId: ProjectId })
 
-/** A valid name of an environment variable that does not change how the sandbox works. */
+/** A valid name of an environment variable that the sandbox does not reserve. */
 export const EnvironmentName = z
   .string()
   .min(1, 'A variable needs a name.')
@@ -26,8 +26,8 @@ const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes
 const Variable = z.object({ name: EnvironmentName, value: Value })
 
 /**
- * `host`, `*.suffix`, or either with a port; an address in numbers counts as a host. `owner/name` is a repository of the local code host, of
- * which sandboxes read no others but the project's own.
+ * `host`, `*.suffix`, or either with a port; a numeric address counts as a host. `owner/name` is a repository of the local code host: besides the
+ * project's own, sandboxes can read only those that are listed.
  */
 export const AllowedHost = z
   .string()
@@ -40,7 +40,7 @@ export const AllowedHost = z
   )
   .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
 
-/** What stands after `filter=` in `.gitattributes`. */
+/** The value after `filter=` in `.gitattributes`. */
 const FilterName = z
   .string()
   .trim()
@@ -66,43 +66,43 @@ const tries = (most: number) =>
     .max(most, { error: saying(`can be at most ${most}.`) })
 
 const ShownRule = z.object({
-  /** Reviews and comments: `off` reads none, `ask` shows them, `automatic` sends what the limits allow to the agent. */
+  /** For reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
   reviews: Mode,
   checks: Mode,
   /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
   triesPerDay: tries(feedbackLimits.triesPerDay),
-  /** Whether threads are resolved once they are answered. */
+  /** Whether threads are resolved once they have a reply. */
   resolves: z.boolean(),
 })
 
 const ShownIssueRule = z.object({
-  /** Whether issues of the repository become tasks by themselves. */
+  /** Whether issues of the repository become tasks automatically. */
   on: z.boolean(),
-  /** The label that makes a task of an issue. */
+  /** The label that turns an issue into a task. */
   label: Text.trim()
     .min(1, 'Enter a label.')
     .max(issueLimits.labelLength, {
       error: saying(`can have at most ${issueLimits.labelLength} characters.`),
     })
-    // The code host separates names by it.
+    // The code host separates label names by commas.
     .refine((label) => !label.includes(','), 'A label has no comma.'),
-  /** Whether naming the App does it too, where there is one. */
+  /** Whether mentioning the App does so too, if there is one. */
   mentions: z.boolean(),
 })
 
-/** What became of an issue that somebody with the right asked for. */
+/** The outcome for an issue that somebody with the necessary permission asked for. */
 const IssueDecision = z.object({
   number: z.number(),
   title: z.string(),
   url: z.string(),
   at: Moment,
-  /** `null` for an issue that is no task. */
+  /** `null` when the issue did not become a task. */
   taskId: z.string().nullable(),
   trigger: z.enum(issueTriggers).nullable(),
   /** Who asked for the task. */
   author: z.string().nullable(),
-  /** Whether it is a task; `waiting` while it is not made yet. */
+  /** Whether it became a task; `waiting` while the task is being made. */
   outcome: z.enum(['made', 'waiting', ...issuePasses, ...issueFailures]),
   reason: z.string().nullable(),
 })
@@ -110,25 +110,25 @@ const IssueDecision = z.object({
 export const ShownSettings = z.object({
   /** Runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
-  /** For setup, commands and the agent. */
+  /** For the setup, commands and the agent. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** For setup and commands, and for the agent where marked. No answer has a value. */
+  /** For the setup and commands, and for the agent where marked. No answer contains a value. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
-  /** Hosts that may be reached beside the code host, on ports 80 and 443 where no other is named, and repositories of the local code host. */
+  /** Hosts that may be reached in addition to the code host, on ports 80 and 443 unless a port is given, and repositories of the local code host. */
   egress: z.array(z.string()),
-  /** Whether agents may have their model provider search the web, fetch pages and connect to tool servers, past the hosts above. */
+  /** Whether agents may use their model provider's web search, page fetching and tool servers, which bypass the host list above. */
   modelFetches: z.boolean(),
   /** Clean filters of `.gitattributes` whose paths may be published unfiltered. */
   allowedFilters: z.array(z.string()),
-  /** Whether the first turn that changes something opens a draft of a pull request. */
+  /** Whether the first turn that changes something opens a draft pull request. */
   draftPullRequests: z.boolean(),
-  /** Repositories of the code host, as `owner/name`, that are fetched as submodules with the access of whoever runs the task. */
+  /** Repositories of the code host, as `owner/name`, that are fetched as submodules with the permissions of the person who runs the task. */
   submodules: z.array(z.string()),
-  /** What is done with feedback on the project's pull requests. */
+  /** How feedback on the project's pull requests is handled. */
   feedback: ShownRule,
   /** Which issues of the repository become tasks. */
   issues: ShownIssueRule,
-  /** What became of issues lately, the latest first. */
+  /** Recent outcomes for issues, latest first. */
   issueDecisions: z.array(IssueDecision),
   /** Why the issues cannot be read, and since when; `null` while they can. */
   issuesUnread: z.object({ reason: z.string(), since: Moment }).nullable(),
@@ -139,22 +139,22 @@ export type ShownSettings = z.infer<typeof ShownSettings>
 export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
 export type HostSuggestion = z.infer<typeof HostSuggestion>
 
-/** What of a repository is not as in a plain clone, by its default branch as it was last fetched. */
+/** How a repository differs from a plain clone, by its default branch as last fetched. */
 export const ShownRepository = z.object({
-  /** At most 50 of them. */
+  /** At most 50. */
   submodules: z.array(
     z.object({
       path: z.string(),
-      /** As `owner/name` where it is on the same code host, else its address. */
+      /** As `owner/name` when it is on the same code host, else its address. */
       repository: z.string(),
-      /** `public` ones are fetched. `hidden`: the project's owner may not read it. `elsewhere`: on another host. */
+      /** Only `public` ones are fetched. `hidden`: the project's owner may not read it. `elsewhere`: on another host. */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),
   ),
   submoduleCount: z.number(),
-  /** Clean filters by name, as `.gitattributes` gives them to files of the repository. */
+  /** The names of clean filters that `.gitattributes` assigns to files of the repository. */
   filters: z.array(z.string()),
-  /** Only the end of the history is fetched. */
+  /** Whether only the end of the history is fetched. */
   isShallow: z.boolean(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>
@@ -162,7 +162,7 @@ export type ShownRepository = z.infer<typeof ShownRepository>
 export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectRepository, {
   summary: 'What of the repository is not as in a plain clone: submodules, filters, a shallow history.',
   params,
-  /** `null`: no runner has fetched it yet. */
+  /** `null` until a runner has fetched it. */
   answer: { repository: ShownRepository.nullable() },
   faults: ['not_found'],
 })
@@ -172,7 +172,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
   params,
   answer: {
     settings: ShownSettings,
-    /** Hosts of the package managers' own configuration, where a runner knows of any. */
+    /** Hosts from the package managers' own configuration, if a runner knows any. */
     suggestions: z.array(HostSuggestion),
   },
   faults: ['not_found'],
@@ -227,7 +227,7 @@ export const setProjectSecret = defineWrite(projectSettingsRoutes.setProjectSecr
       settingsLimits.secretLength,
       'A secret needs at least 8 characters so that it can be redacted from output. Use a variable for shorter values.',
     ),
-    /** Whether the agent gets it too, beside setup and commands. */
+    /** Whether the agent gets it too, in addition to the setup and commands. */
     forAgent: z.boolean().optional(),
   }),
   answer: { settings: ShownSettings },

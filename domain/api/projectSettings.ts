@@ -1,4 +1,4 @@
-/** How the tasks of a project run: routes. */
+/** The settings that the tasks of a project run with: routes. */
 import type { Routes } from './route.ts'
 
 export const projectSettingsRoutes = {

@@ -1,4 +1,4 @@
-/** Projects, and what the code host says of repositories. */
+/** Projects, and the code host's data about repositories. */
 import { z } from 'zod'
 import { tokenKinds } from '../codeHostToken.ts'
 import { Position } from '../kernel/event.schema.ts'
@@ -13,7 +13,7 @@ export const Project = z.object({
   name: z.string(),
   description: z.string(),
   status: z.enum(projectStatuses),
-  /** Why the last sync failed; `null` when it did not. */
+  /** Why the last sync failed; `null` when it succeeded. */
   statusReason: z.string().nullable(),
   isPrivate: z.boolean(),
   language: z.string().nullable(),
@@ -113,7 +113,7 @@ export const Repository = z.object({
   description: z.string().nullable(),
   private: z.boolean(),
   html_url: z.string(),
-  /** Whether the person may push; left out or `null` where the code host does not say. */
+  /** Whether the person may push; missing or `null` when the code host does not say. */
   may_push: z.boolean().nullable().optional(),
 })
 export type Repository = z.infer<typeof Repository>
@@ -122,9 +122,9 @@ export const getGitHubUser = defineRead(projectRoutes.getGitHubUser, {
   summary: 'The connected account on the code host.',
   answer: {
     user: z.object({ login: z.string(), public_repos: z.number() }),
-    /** Where the provider's app is installed and managed; missing in single-user mode, which has no App. */
+    /** Where to install and manage the App; missing in single-user mode, which has no App. */
     appUrls: z.object({ install: z.string(), manage: z.string() }).optional(),
-    /** Single-user mode: the kind of the token that this server was given in place of an App. */
+    /** Single-user mode: the kind of token that this server uses instead of an App. */
     token: z.object({ kind: z.enum(tokenKinds) }).optional(),
   },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],

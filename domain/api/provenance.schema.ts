@@ -1,4 +1,4 @@
-/** Where the lines of a file come from: the turn that wrote each of them, and what that turn was asked. */
+/** Provenance of the lines of a file: the turn that wrote each of them, and the request to that turn. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, ToolKind } from '../task/events.ts'
@@ -9,12 +9,12 @@ import { provenanceRoutes } from './provenance.ts'
 const Call = z.object({
   id: z.string(),
   kind: ToolKind,
-  /** `null` where they were erased. */
+  /** `null` when erased. */
   name: z.string().nullable(),
   target: z.string().nullable(),
   additions: z.number().nullable(),
   deletions: z.number().nullable(),
-  /** The moment at which it had ended. */
+  /** The moment at which it ended. */
   moment: z.number(),
 })
 
@@ -23,42 +23,42 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
   params: z.object({ taskId: TaskId }),
   query: { path: Text.min(1).max(4_096) },
   answer: {
-    /** Git's name of the content whose lines these are; `null` from a runner of an older version. */
+    /** Git's object name of the content that the lines are from; `null` from a runner of an older version. */
     blob: z.string().nullable(),
     /** In order, from line 1 to the last. */
     ranges: z.array(
       z.object({
         from: z.number(),
         to: z.number(),
-        /** `null`: unknown. The lines were there before the task, or came from others. */
+        /** `null`: unknown. The lines are older than the task, or somebody else wrote them. */
         executionId: z.string().nullable(),
-        /** The tool call that wrote the lines, among the `calls` of its turn; `null` where several can have, or none is recorded. */
+        /** The tool call that wrote the lines, from the `calls` of its turn; `null` when several are possible, or when none is recorded. */
         callId: z.string().nullable(),
       }),
     ),
-    /** The turns and commands that the ranges name. */
+    /** The turns and commands that the ranges refer to. */
     turns: z.array(
       z.object({
-        /** Another task than this one, where it was created from a turn of that. */
+        /** Another task's id when this one was created from a turn of that task. */
         taskId: z.string(),
         executionId: z.string(),
         kind: z.enum(['turn', 'command']),
-        /** Counts the turns and commands of its task, from 1; `null` for one of another task. */
+        /** The number among the turns and commands of its task, from 1; `null` for one of another task. */
         number: z.number().nullable(),
-        /** The moment at which it had ended: a revision of its task's stream. `null` where its message is not in this task. */
+        /** The moment at which it ended: a revision of its task's stream. `null` when its message is not in this task. */
         moment: z.number().nullable(),
         agent: AgentName.nullable(),
         messageId: z.string().nullable(),
-        /** What was asked, cut to 500 characters; `null` where it is not in this task or was erased. */
+        /** The request, cut to 500 characters; `null` when it is not in this task or was erased. */
         prompt: z.string().nullable(),
         at: Moment.nullable(),
-        /** The edits of the turn that name this file, by their entries in the command log. A shell command may have written it as well. */
+        /** The turn's edits of this file, by their entries in the command log. A shell command may have written it as well. */
         edits: z.array(z.string()),
-        /** How many of its tool calls may have written any file: shell commands, and tools of which only the name is known. */
+        /** How many of its tool calls could have written any file: shell commands, and tools of which only the name is known. */
         otherCalls: z.number(),
-        /** The tool call that wrote all of its lines in this file; `null` where there are several, or it is not known. */
+        /** The tool call that wrote all of its lines in this file; `null` when there are several, or when it is unknown. */
         call: Call.nullable(),
-        /** The tool calls that the ranges name. */
+        /** The tool calls that the ranges refer to. */
         calls: z.array(Call),
       }),
     ),

@@ -1,4 +1,4 @@
-/** Where the lines of a file come from: routes. */
+/** Provenance of the lines of a file: routes. */
 import type { Routes } from './route.ts'
 
 export const provenanceRoutes = {

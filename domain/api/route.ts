@@ -1,8 +1,8 @@
-/** Routes of the HTTP API as plain data, and how an address is made from one. */
+/** Routes of the HTTP API as plain data, and how to build an address from one. */
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** Where a call is: `path` is below `/api`, with `:name` for each parameter. */
+/** The address of a call: `path` is below `/api`, with `:name` for each parameter. */
 export interface Route {
   readonly method: Method
   readonly path: string

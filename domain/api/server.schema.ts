@@ -1,4 +1,4 @@
-/** What the server says about itself and its agents, and how it counts page views. */
+/** Information about the server and its agents, and the counting of page views. */
 import { z } from 'zod'
 import { AgentName } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -30,11 +30,11 @@ export const AgentState = z.object({
   /** Whether its program was found. */
   installed: z.boolean(),
   version: z.string().nullable(),
-  /** Why it cannot run and what to do about it, in a sentence; `null` when it can. */
+  /** Why it cannot run and how to fix that, in a sentence; `null` when it can. */
   missing: z.string().nullable(),
-  /** Whether its key is passed into its sandbox, where everything that runs there can read it. */
+  /** Whether its key is passed into its sandbox, where every process can read it. */
   keyInSandbox: z.boolean(),
-  /** Its known models, by the names they are requested with; it may have others. */
+  /** Its known models, by the names used to request them; it may have others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>

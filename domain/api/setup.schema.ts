@@ -1,4 +1,4 @@
-/** Making the GitHub App of this server, once. */
+/** Creating the GitHub App of this server, once. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -10,11 +10,11 @@ export const getSetup = defineRead(setupRoutes.getSetup, {
   open: 'anybody',
   answer: {
     isOpen: z.boolean(),
-    /** Where people reach this server, where its configuration says so. */
+    /** The server's public address, if it is configured. */
     publicUrl: z.string().nullable(),
     /** The code host. */
     hostUrl: z.string(),
-    /** For the browser that has just made the App: where it is installed. */
+    /** Where to install the App, for the browser that has just created it. */
     installUrl: z.string().nullable(),
   },
 })
@@ -30,12 +30,12 @@ export const beginSetup = defineWrite(setupRoutes.beginSetup, {
   body: z.object({
     /** The code that the server printed. */
     code: Text.max(200).optional(),
-    /** Whose App it is: an organization, or the person who is signed in at the code host. */
+    /** The owner of the App: an organization, or `null` for the person who is signed in at the code host. */
     organization: login.nullable(),
     name: Text.trim().min(1).max(longestAppName),
-    /** Where people reach this server, as whoever sets it up confirms. */
+    /** The server's public address, as confirmed by the person who sets it up. */
     publicUrl: z.url({ protocol: /^https?$/ }).max(200),
-    /** Whether the code host reaches that address, so that it can tell what happens. */
+    /** Whether the code host can reach that address to deliver webhooks. */
     hooks: z.boolean(),
     /** Whether other accounts may install the App. */
     isPublic: z.boolean(),

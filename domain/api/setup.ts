@@ -1,19 +1,19 @@
-/** Making the GitHub App of this server, once: routes and limits. */
+/** Creating the GitHub App of this server, once: routes and limits. */
 import type { Routes } from './route.ts'
 
 export const setupRoutes = {
   getSetup: { method: 'GET', path: '/setup' },
   beginSetup: { method: 'POST', path: '/setup' },
-  /** The code host sends the browser back here, with a code for the App that was made. */
+  /** The code host redirects the browser here, with a code for the created App. */
   setupCallback: { method: 'GET', path: '/setup/callback' },
 } as const satisfies Routes
 
-/** Where the page is. */
+/** The address of the setup page. */
 export const setupPath = '/setup'
 
-/** The longest name that GitHub takes for an App. */
+/** The longest App name that GitHub accepts. */
 export const longestAppName = 34
 
-/** Why no App came of it: `error` in the address of the page. */
+/** Why no App was created: `error` in the address of the page. */
 export const setupErrors = ['session_lost', 'code_expired', 'refused', 'unavailable'] as const
 export type SetupError = (typeof setupErrors)[number]

@@ -1,4 +1,4 @@
-/** The live connection: what the server and a client send. Everything from the log has a position and a version. */
+/** The live connection: what the server and a client send. Everything that comes from the log has a position and a version. */
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
 import { Position } from '../kernel/event.schema.ts'
@@ -14,7 +14,7 @@ import {
 } from './chat.schema.ts'
 import { TaskStatus } from './tasks.schema.ts'
 
-/** Its place in the log, and the command that caused it. Position and version of a message are those of its first event. */
+/** Its place in the log, and the command that caused it. A message has the position and version of its first event. */
 const placed = { position: Position, version: z.number(), commandId: z.string() }
 
 export const TaskStatusChanged = z.object({
@@ -60,8 +60,8 @@ interface Caused {
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
- * What a viewer has heard of a task: the highest position, or beside it how many messages of the task's room carried that position. An event
- * is said in up to four messages at one position; who was cut off between them and gives the number is told the rest, and nothing twice.
+ * How far a viewer has got in a task: the highest position, optionally with the number of messages of the task's room that carried it. An event
+ * is sent as up to four messages at one position; a viewer that was cut off between them and gives the number gets the rest, and nothing twice.
  */
 export const ResumeCursor = z.union([
   Position,
@@ -69,12 +69,12 @@ export const ResumeCursor = z.union([
 ])
 export type ResumeCursor = z.infer<typeof ResumeCursor>
 
-/** What `join_task` takes: the task, and where the viewer left off, if anywhere. */
+/** What `join_task` takes: the task, and where the viewer left off, if it did. */
 export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
- * What `join_task` answers to a client that gives a callback. Everything up to `position` is in the history; everything after it comes
- * live, in order. `resync`: too much was missed to be replayed; read the history again.
+ * The answer to `join_task`, for a client that gives a callback. Everything up to `position` is in the history; everything after it arrives live, in
+ * order. `resync`: too much was missed to be replayed; read the history again.
  */
 export type JoinAnswer =
   | { readonly joined: true; readonly resync: boolean; readonly position: Position | null }
@@ -83,9 +83,9 @@ export type JoinAnswer =
 /** What the server sends, by event name. */
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
-  /** A message that is new, edited or withdrawn, at the position and revision of the event that it takes the place of. */
+  /** A message that is new, edited or withdrawn, with the position and revision of the event that it stands for. */
   chat_message: (message: ChatMessage & Caused) => void
-  /** Sent at once, on a best-effort basis: it has no place in the log, and resuming does not depend on it. */
+  /** Best effort, sent immediately: it has no place in the log, and resuming does not depend on it. */
   chat_message_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
@@ -95,7 +95,7 @@ export interface ServerEvents {
   command_completed: (ended: CommandEnded) => void
   command_failed: (ended: CommandEnded) => void
   command_cancelled: (ended: CommandEnded) => void
-  /** An event of the task that no `chat_message` says. Both together count the revisions of the task without gaps. */
+  /** An event of the task for which no `chat_message` is sent. Together, both count the revisions of the task without gaps. */
   task_event: (event: TaskEventMessage) => void
   /** Too much was missed to be replayed: read the history again. */
   task_resync: (task: { readonly taskId: string }) => void

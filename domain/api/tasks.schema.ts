@@ -1,4 +1,4 @@
-/** Tasks: making them, running them, their pull request. */
+/** Tasks: creating them, running them, and their pull requests. */
 import { z } from 'zod'
 import { defaultAgent } from '../agents.ts'
 import { Position } from '../kernel/event.schema.ts'
@@ -28,21 +28,21 @@ export const TaskStatus = z.enum(taskStatuses)
 
 /** A pull request as the code host shows it. */
 export const ShownPullRequest = z.object({
-  /** `null` before it could be read for the first time. */
+  /** `null` until it was read for the first time. */
   state: z.enum(pullRequestStates).nullable(),
-  /** The login of who merged it; `null` where nobody did by name. */
+  /** The login of the person who merged it; `null` when no user did explicitly. */
   mergedBy: z.string().nullable(),
   mergedAt: Moment.nullable(),
-  /** Why the code host does not show it at the moment, so that `state` may be old; `null` while it does. */
+  /** Why the code host does not show it at the moment, in which case `state` may be outdated; `null` while it does. */
   unreadable: UnreadableCode.nullable(),
-  /** What its reviews and checks say, and of which commit; missing until that was read. */
+  /** The result of its reviews and checks, and for which commit; missing until first read. */
   standing: z
     .object({
-      /** `null` where no review is asked for. */
+      /** `null` when no review is required. */
       review: ReviewDecision.nullable(),
-      /** `null` where the commit has none, and where they cannot be read. */
+      /** `null` when the commit has no checks, or when they cannot be read. */
       checks: CheckCounts.nullable(),
-      /** `false` where the token that reads the pull request may not see its checks. */
+      /** `false` when the token that reads the pull request has no permission to read its checks. */
       checksReadable: z.boolean(),
       headCommit: z.string().nullable(),
     })
@@ -64,35 +64,35 @@ export const Task = z.object({
     githubOwner: z.string(),
   }),
   branch: z.string(),
-  /** The model that the agent is asked to use. */
+  /** The model requested for the agent. */
   codexModel: z.string().nullable(),
-  /** The agent that this model was chosen for; another agent uses its own. */
+  /** The agent that this model was chosen for; another agent uses its own default. */
   modelAgent: AgentName,
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
-  /** The branch that its work is pushed on. */
+  /** The branch to which its work is pushed. */
   workingBranch: z.string().nullable(),
-  /** Where git stands in its workspace, or the short id of a commit; `null` while nothing was recorded of it. */
+  /** The branch checked out in its workspace, or the short id of a commit; `null` until that is recorded. */
   currentBranch: z.string().nullable(),
   prUrl: z.string().nullable(),
   prNumber: z.number().nullable(),
   owner: z.string(),
   createdAt: Moment,
   updatedAt: Moment,
-  /** The execution that runs or ran last. */
+  /** The running or last execution. */
   execution: z
     .object({
       id: z.string(),
       kind: z.enum(['turn', 'command']),
-      /** Counts the turns and commands of the task. */
+      /** The number among the turns and commands of the task. */
       turn: z.number(),
       requestedAt: Moment,
       startedAt: Moment.nullable(),
       endedAt: Moment.nullable(),
       steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
       cancelRequested: z.boolean(),
-      /** How it ended; missing until then, and in what was recorded before it was kept. */
+      /** How it ended; missing before that, and in records older than this field. */
       outcome: z.enum(['completed', 'failed', 'cancelled']).optional(),
-      /** What it has used of models; missing until something is recorded. */
+      /** Its model usage; missing until some is recorded. */
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
@@ -102,7 +102,7 @@ export const Task = z.object({
       taskId: z.string(),
       executionId: z.string(),
       title: z.string(),
-      /** Whether the agent resumes the conversation, or is given it as text. */
+      /** Whether the agent resumes the session, or gets the conversation as text. */
       resumes: z.boolean(),
     })
     .optional(),
@@ -112,15 +112,15 @@ export const Task = z.object({
   original: z.object({ taskId: z.string(), title: z.string() }).optional(),
   /** Alternatives to this task. */
   alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
-  /** The issue at the code host that this task was made of. */
+  /** The issue at the code host that this task was made from. */
   issue: z.object({ number: z.number(), url: z.string() }).optional(),
-  /** Turns and commands that were undone, by their executions. */
+  /** The executions of turns and commands that were undone. */
   undone: z.array(z.string()).optional(),
   /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */
   lastUndo: z.object({ id: z.string(), executionId: z.string() }).optional(),
   /**
-   * The record is damaged: from which event of which stream on, and why. With `task` nothing can be added to it, and nothing of it runs. With
-   * `terminal` it is the record of what was printed, and the task goes on. Missing where all of it can be read.
+   * Set when a stream of the task is damaged: which one, from which event on, and why. With `task`, nothing can be added to the task, and nothing
+   * runs in it. With `terminal`, only printed output is affected, and the task goes on. Missing when everything can be read.
    */
   unreadable: z
     .object({
@@ -129,7 +129,7 @@ export const Task = z.object({
       reason: z.enum(unreadableReasons),
     })
     .optional(),
-  /** Why the last turn failed, and until when the code host asked to wait, where it did. */
+  /** Why the last turn failed and, if the code host asked to wait, until when. */
   failure: z.object({ code: z.string(), reason: z.string(), retryAt: Moment.optional() }).nullable(),
   usage: z.object({
     inputTokens: z.number(),
@@ -141,19 +141,19 @@ export const Task = z.object({
     .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
     .nullable(),
   pullRequestPending: z.boolean(),
-  /** By which fault its work was not published the last time; missing where it was, and while that is asked for again. */
+  /** The fault with which the last publication failed; missing when it succeeded, and during the next attempt. */
   publishingFault: z.string().optional(),
-  /** How the pull request stands at the code host; missing until that was read. */
+  /** The state of the pull request at the code host; missing until first read. */
   pullRequest: ShownPullRequest.optional(),
-  /** Something ran since work was published in the pull request last: there may be work that is in no pull request. Missing otherwise. */
+  /** Present when something has run since the last publication, so that there may be unpublished work. */
   laterWork: z.literal(true).optional(),
-  /** What became of its branch and workspace in the last clean-up; missing before one, and again once the task goes on. */
+  /** The outcome of the last clean-up for branch and workspace; missing before one, and again once the task goes on. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
     .optional(),
   /**
-   * How far the latest clean-up is: by which request, `null` once its outcome is told or no longer counts; where the work was when its removal
-   * began; and whether the branch was gone. Missing before the first one.
+   * The progress of the latest clean-up: its request, `null` once its outcome is shown or no longer counts; where the work was when the removal
+   * began; and whether the branch was gone. Missing before the first clean-up.
    */
   cleaning: z
     .object({
@@ -162,9 +162,9 @@ export const Task = z.object({
       isBranchGone: z.boolean(),
     })
     .optional(),
-  /** Position of the task's creation: what it is sorted by. */
+  /** Position of the task's creation, by which tasks are sorted. */
   position: Position,
-  /** Revision of the task's stream up to which this is folded. */
+  /** Revision of the task's stream that this includes. */
   version: z.number(),
 })
 export type Task = z.infer<typeof Task>
@@ -177,7 +177,7 @@ export const ChangedFile = z.object({
   deletions: z.number(),
   binary: z.boolean(),
   diff: z.string(),
-  /** A repository of its own, which no pull request takes up. */
+  /** A nested repository, which no pull request includes. */
   leftOut: z.literal(true).optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
@@ -192,7 +192,10 @@ export const GitDiff = z.object({
   commitComparison: z.object({ ahead: z.number(), behind: z.number() }),
   baseBranch: z.string(),
   truncated: z.boolean(),
-  /** The tree that this is the diff of, as git names it: what a pull request is made of. `null` while an agent writes, or against another base than the recorded one. */
+  /**
+   * Git's name of the tree that this diff shows, from which a pull request is made. `null` while an agent is writing, and for a base other than the
+   * recorded one.
+   */
   tree: z.string().nullable(),
   version: z.number(),
 })
@@ -245,7 +248,7 @@ export const updateTask = defineWrite(taskRoutes.updateTask, {
     title: required('A task needs a title.', titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
     codexModel: modelName.nullable().optional(),
-    /** The agent that the model is for; left out, the one that works on the task. */
+    /** The agent that the model is for; defaults to the task's agent. */
     agent: AgentName.optional(),
   }),
   answer: taskAnswer,
@@ -272,7 +275,7 @@ export const executeTask = defineWrite(taskRoutes.executeTask, {
   body: z
     .object({
       command: required('Enter a command.', limits.messageLength).optional(),
-      /** The command gets the secrets of the project only where this says so. */
+      /** The command gets the project's secrets only if this is true. */
       withSecrets: z.boolean().optional(),
     })
     .optional(),
@@ -290,7 +293,7 @@ export const cancelTask = defineWrite(taskRoutes.cancelTask, {
 export const getTaskDiff = defineRead(taskRoutes.getTaskDiff, {
   summary: 'The changes of the task, compared with the merge base.',
   params,
-  // A client that fills in nothing asks against the recorded branch.
+  // A client that leaves the query out compares with the recorded branch.
   query: {
     baseBranch: z.union([z.literal('').transform(() => undefined), branchName('Name a branch.')]).optional(),
   },
@@ -305,11 +308,11 @@ export const getFileLines = defineRead(taskRoutes.getFileLines, {
   params,
   query: { path: Text.min(1).max(4_096), from: lineNumber, to: lineNumber },
   answer: {
-    /** The first that was asked for, counted from 1. */
+    /** The first requested line, counted from 1. */
     from: z.number(),
-    /** At most 500, and fewer than asked where they are long or the file ends; what of a line is beyond 2,000 characters is left out. */
+    /** At most 500 lines; fewer than requested when they are long or the file ends. Each line is cut to 2,000 characters. */
     lines: z.array(z.string()),
-    /** Lines of the whole file. */
+    /** The number of lines in the whole file. */
     total: z.number(),
   },
   faults: ['not_found', 'not_initialized'],
@@ -320,9 +323,9 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
   params,
   answer: {
     pr: PullRequest.nullable(),
-    /** Of the task, the whole diff and the chat; once there is a pull request, its words as they were sent last. */
+    /** Proposed from the task, the whole diff and the chat; once there is a pull request, its title and body as last sent. */
     proposal: z.object({ title: z.string(), body: z.string() }),
-    /** Whether each turn that goes well updates it. */
+    /** Whether each successful turn updates it. */
     autoUpdate: z.boolean(),
   },
   faults: ['not_found'],
@@ -335,13 +338,13 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
     .object({
       title: required('A pull request needs a title.', 250).optional(),
       body: Text.max(60_000).optional(),
-      /** Whether it is opened as a draft; `false` also marks one that is a draft as ready. */
+      /** Whether it is opened as a draft; `false` also marks an existing draft as ready. */
       draft: z.boolean().optional(),
-      /** Whether each turn that goes well shall update it from now on; left out, that stays as it is. */
+      /** Whether each successful turn updates it from now on; if missing, that stays as it is. */
       autoUpdate: z.boolean().optional(),
-      /** Opens a new pull request in place of one that was merged or closed: without it, that is refused. */
+      /** Opens a new pull request to replace one that was merged or closed; without it, that is refused. */
       openNew: z.boolean().optional(),
-      /** The `tree` of the diff that the person looked at, also where it was `null`: refused when other changes were recorded since. */
+      /** The `tree` of the diff that the person looked at, even if `null`: the request is refused when other changes were recorded since. */
       tree: Text.max(64).nullable().optional(),
     })
     .optional(),

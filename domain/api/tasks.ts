@@ -20,21 +20,21 @@ export const taskRoutes = {
 export const taskStatuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof taskStatuses)[number]
 
-/** How a pull request stands at the code host. */
+/** The state of a pull request at the code host. */
 export const pullRequestStates = ['open', 'draft', 'closed', 'merged'] as const
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** How far an execution has come, until the agent's first words. */
+/** How far an execution has got, until the agent's first message. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
-/** The most lines that one answer of `getFileLines` has. */
+/** How many lines one answer of `getFileLines` has at most. */
 export const mostFileLines = 500
 
-/** The most characters of a title. */
+/** The maximum length of a title, in characters. */
 export const titleLength = 100
 
-/** The title of a task that was given none: the first line of its description, cut to 100 characters. */
+/** The title of a task that was created without one: the first line of its description, cut to 100 characters. */
 export function titleOf(description: string): string {
-  // By code points: a cut must not halve an emoji.
+  // Cuts by code points, so that no emoji is split.
   return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, titleLength).join('')
 }

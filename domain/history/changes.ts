@@ -1,10 +1,10 @@
-/** What is said in the timeline of the changes that a turn or command made. */
+/** The timeline's rows about changes that a turn or command made. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import { plainRow, type TimelineRow } from './row.ts'
 
 export type Changes = Extract<TaskEventMessage, { type: 'WorkspaceChanged' }>
 
-/** The row of changes that differ from those recorded before; `null` where nothing has changed, and while an agent writes. */
+/** The row for changes that differ from those recorded before; `null` when nothing has changed, and while an agent is writing. */
 export function changesRow(event: Changes, before: Changes | null): TimelineRow | null {
   const { data, content } = event
   if (content?.tree === null) return null

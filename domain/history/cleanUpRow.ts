@@ -1,4 +1,4 @@
-/** What is said of a clean-up in the timeline. */
+/** The timeline's rows about clean-ups. */
 import {
   isBranchGone,
   isBranchUnknown,
@@ -9,7 +9,7 @@ import {
 } from '../api/cleanUp.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 
-/** `null` for events that are of no clean-up, and for its beginning. */
+/** `null` for other events, and for the beginning of a clean-up. */
 export function ofCleanUp(event: TaskEventMessage) {
   const kind = 'pull_request' as const
   if (event.type === 'TaskCleanUpRequested')
@@ -22,7 +22,7 @@ export function ofCleanUp(event: TaskEventMessage) {
     : { kind, sentence: left, outcome: 'failed' as const, who }
 }
 
-/** What is left of both, and what may be; `null` when nothing is. */
+/** The parts that are left or may be left of branch and workspace; `null` when none is. */
 function leftBy(outcome: {
   readonly branch: BranchOutcome
   readonly workspace: WorkspaceOutcome

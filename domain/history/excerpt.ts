@@ -1,9 +1,9 @@
-/** The beginning of what somebody wrote, for a row. */
+/** Excerpts of texts for the timeline's rows. */
 
-/** How much of a text a row shows, in characters. */
+/** The maximum length of an excerpt, in characters. */
 const excerptLength = 160
 
-/** The beginning of a text in one line; `''` for an erased one. */
+/** The beginning of a text on one line; `''` for an erased one. */
 export function excerpt(text: string | null | undefined): string {
   const line = (text ?? '').trim().replaceAll(/\s+/g, ' ')
   const characters = Array.from(line.slice(0, excerptLength * 2))
@@ -15,15 +15,15 @@ export function excerpt(text: string | null | undefined): string {
         .trimEnd()}…`
 }
 
-/** The beginning of a Markdown text in one line, without its marks; `''` for an erased one. */
+/** The beginning of a Markdown text on one line, without markup; `''` for an erased one. */
 export function plainExcerpt(markdown: string | null | undefined): string {
   return excerpt(plainText(markdown ?? ''))
 }
 
-/** How much of a text is looked at for marks, in characters. */
+/** How many characters are searched for markup at most. */
 const mostMarked = 4_000
 
-/** A Markdown text without its marks, as far as rows and heads show it. */
+/** A Markdown text without its markup, good enough for rows and heads. */
 export function plainText(markdown: string): string {
   return markdown
     .slice(0, mostMarked)

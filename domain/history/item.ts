@@ -1,4 +1,4 @@
-/** What a history is made of: the events of a task and of its terminal, in the shapes that viewers receive. */
+/** The items of a history: the events of a task and of its terminal, in the forms that viewers receive. */
 import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
@@ -10,7 +10,7 @@ export interface TaskEventItem {
   readonly event: TaskEventMessage
 }
 
-/** `follows` is the revision of the task's stream that an event of its terminal came after. */
+/** `follows` is the revision of the task's stream that the terminal's event came after. */
 export interface OutputItem {
   readonly kind: 'output'
   readonly follows: number
@@ -26,14 +26,14 @@ export interface DeltaItem {
   readonly at: string
   /** When its first part was written, ISO 8601. */
   readonly begunAt: string
-  /** Length of each part in UTF-16 code units, and when it was written, in ms after `begunAt`. */
+  /** For each part, its length in UTF-16 code units and its time in ms after `begunAt`. */
   readonly chunks: number[][]
   readonly erased?: true | undefined
 }
 
 export type TerminalItem = OutputItem | DeltaItem
 export type HistoryItem = TaskEventItem | TerminalItem
-/** As much of an item as its place and its time need. */
+/** The part of an item that is needed for its place and time. */
 export type PlacedItem =
   | { readonly kind: 'event'; readonly event: Pick<TaskEventMessage, 'at' | 'revision'> }
   | TerminalItem
@@ -79,7 +79,7 @@ export function revisionOf(item: PlacedItem): number {
   }
 }
 
-/** Whether the words of an event were erased. */
+/** Whether the content of an event was erased. */
 export function isErased(item: HistoryItem): boolean {
   if (item.kind !== 'event') return item.erased === true
   return item.event.content === null && item.event.meta.content !== null

@@ -1,6 +1,6 @@
 /**
- * The order of a task's two streams (docs/log-format.md): an event of the terminal comes after the task's event that it follows, and before
- * the next.
+ * The order of a task's two streams (docs/log-format.md): an event of the terminal comes after the task's event that it follows, and before the next
+ * one.
  */
 import {
   revisionOf,
@@ -10,7 +10,7 @@ import {
   type TerminalItem,
 } from './item.ts'
 
-/** Both streams in one order; each comes in the order of its own. */
+/** Merges both streams; each must already be in its own order. */
 export function merged(
   events: readonly TaskEventItem[],
   terminal: readonly TerminalItem[],
@@ -29,8 +29,8 @@ export function merged(
 }
 
 /**
- * Items with newer ones put in their places, and the first place that changed. An event of the terminal may follow an event before the last:
- * its writer did not know of the last one yet.
+ * Adds newer items in their places, and returns the first index that changed. An event of the terminal may have to go before the end: its writer did
+ * not know the task's latest event yet.
  */
 export function withNewer(
   items: readonly HistoryItem[],
@@ -52,12 +52,12 @@ function comesAfter(item: HistoryItem | undefined, follows: number): boolean {
   return item?.kind === 'event' && item.event.revision > follows
 }
 
-/** Names a moment by its event: `12` in the task's stream, `t12` in its terminal's. The name holds however the log is moved. */
+/** Names a moment by its event: `12` in the task's stream, `t12` in its terminal's. Such a name stays valid when the log is moved. */
 export function momentOf(item: PlacedItem): string {
   return item.kind === 'event' ? `${item.event.revision}` : `t${revisionOf(item)}`
 }
 
-/** Names a moment between events by the one before and the whole seconds since it: `46+12s`; `46` within the first second. */
+/** Names a moment between events by the event before and the whole seconds since: `46+12s`; `46` within the first second. */
 export function momentAfter(event: string, ms: number): string {
   const seconds = Math.floor(ms / 1_000)
   return seconds < 1 ? event : `${event}+${seconds}s`
@@ -70,7 +70,7 @@ export function sinceEvent(moment: string): number {
   return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }
 
-/** Where the event of a moment is among the items; `-1` when it is not there, or the name is none. */
+/** The index of the item that a moment names; `-1` when there is none, or when the name is invalid. */
 export function indexOfMoment(items: readonly HistoryItem[], moment: string): number {
   const [, terminal, digits] = named.exec(moment) ?? []
   if (digits === undefined) return -1

@@ -1,9 +1,9 @@
-/** Where in the timeline the output of the terminal stands: with the row that had begun last. */
+/** Assigns terminal output to the timeline's rows: to the row that began last before it. */
 import type { HistoryItem } from './item.ts'
 import type { OutputPiece } from './row.ts'
 import type { TimelineSection } from './timeline.ts'
 
-/** The sections with the output in their rows; output before the first row is with the first. */
+/** The sections with the output in their rows; output before the first row goes to the first. */
 export function withOutput(
   sections: readonly TimelineSection[],
   items: readonly HistoryItem[],

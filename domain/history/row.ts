@@ -3,7 +3,7 @@ import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import type { OutputItem } from './item.ts'
 
-/** What a row is about: it has an icon, and filters choose by it. */
+/** What a row is about, which selects its icon and which filters match it. */
 export type RowKind =
   | 'task'
   | 'message'
@@ -21,34 +21,34 @@ export type RowKind =
   | 'pull_request'
   | 'turn'
 
-/** A person, the agent by its name, the server's runner, or the code host. */
+/** A person, the server's runner, the code host, or an agent by its name. */
 export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }
 
 export interface TimelineRow {
   /** The revision of its event in the task's stream. */
   readonly revision: number
-  /** The revision of the last event that it tells of. */
+  /** The revision of the last event that the row covers. */
   readonly until: number
   /** When it happened, ISO 8601. */
   readonly at: string
   readonly kind: RowKind
   readonly sentence: string
-  /** More words about it: an excerpt, a result. */
+  /** Further text: an excerpt or a result. */
   readonly detail: string
   readonly who: Who
-  /** `null` where it has no end that could fail. */
+  /** `null` when it has no end that could fail. */
   readonly outcome: 'running' | EndStatus | null
   readonly durationMs: number | null
   readonly costUsd: number
-  /** How many of the same kind were put in one row, and what each was about. */
+  /** How many of the same kind are grouped in this row, and what each was about. */
   readonly targets: readonly string[]
-  /** The revision at which its outcome, detail and duration became known; `Infinity` while they are not. */
+  /** The revision at which outcome, detail and duration became known; `Infinity` before that. */
   readonly knownAt: number
   /** The revision of the last event that added to its cost. */
   readonly costAt: number
-  /** The sentence before its outcome was known. */
+  /** The row's sentence while the outcome is not known. */
   readonly begun: string
-  /** What the terminal printed between its beginning and the next row. */
+  /** The terminal's output between the beginning of this row and the next. */
   readonly output: readonly OutputPiece[]
 }
 
@@ -58,7 +58,7 @@ export interface OutputPiece {
   readonly item: OutputItem
 }
 
-/** What a row has that tells of one event, whose outcome is known with it. */
+/** The common fields of a row for a single event, whose outcome is known at once. */
 export function plainRow({ revision, at }: TaskEventMessage) {
   return {
     revision,
@@ -75,7 +75,7 @@ export function plainRow({ revision, at }: TaskEventMessage) {
   } as const
 }
 
-/** The row as far as it was known at a revision of the task's stream: nothing of what came later. */
+/** The row as it was known at a revision of the task's stream, without anything that came later. */
 export function rowAt(row: TimelineRow, revision: number): TimelineRow {
   if (row.knownAt > revision) {
     const outcome = row.revision > revision ? null : 'running'
@@ -84,7 +84,7 @@ export function rowAt(row: TimelineRow, revision: number): TimelineRow {
   return row.costAt > revision ? { ...row, costUsd: 0 } : row
 }
 
-/** `failed, exit 1`; `''` where there is no exit code. */
+/** `failed, exit 1`; `''` when there is no exit code. */
 export function exitWords(exitCode: number | null): string {
   return exitCode === null ? '' : `failed, exit ${exitCode}`
 }

@@ -1,4 +1,4 @@
-/** What is said of one event in the timeline. */
+/** The timeline's row for one event. */
 import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import { retrySentence, timeInUtc } from '../task/modelRetry.ts'
@@ -7,7 +7,7 @@ import { ofCleanUp } from './cleanUpRow.ts'
 import { excerpt, plainExcerpt } from './excerpt.ts'
 import { exitWords, plainRow, type RowKind, type TimelineRow, type Who } from './row.ts'
 
-/** Names that events do not hold. */
+/** Names that the events do not contain. */
 export interface Names {
   readonly person: string
   /** Owner and name of the repository. */
@@ -19,14 +19,14 @@ type Event<Type extends TaskEventMessage['type']> = Extract<TaskEventMessage, { 
 interface Around {
   /** The agent that works on the task. */
   readonly agent: string
-  /** Of the execution that goes on, or went on last. */
+  /** The kind of the running or last execution. */
   readonly kind: 'turn' | 'command'
 }
 
 type Said = Pick<TimelineRow, 'kind' | 'sentence' | 'who'> &
   Partial<Pick<TimelineRow, 'detail' | 'outcome' | 'durationMs' | 'begun'>>
 
-/** The row of an event; `null` for events that say nothing to a person, and tool calls, which have `toolRow`. */
+/** The row of an event; `null` for events that mean nothing to a person, and for tool calls, which `toolRow` handles. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
   const said =
     ofPerson(event, names) ??
@@ -40,7 +40,7 @@ export function rowOf(event: TaskEventMessage, names: Names, around: Around): Ti
   return { ...plainRow(event), begun: said.sentence, ...said, knownAt }
 }
 
-/** What the person did. */
+/** Events of the person. */
 function ofPerson(event: TaskEventMessage, { person }: Names): Said | null {
   const did = (kind: RowKind, sentence: string, detail = ''): Said => ({
     kind,
@@ -80,7 +80,7 @@ function ofPerson(event: TaskEventMessage, { person }: Names): Said | null {
   }
 }
 
-/** What the runner and the agent did. */
+/** Events of the runner and the agent. */
 function ofRun(event: TaskEventMessage, { agent, kind }: Around): Said | null {
   const thing = kind === 'command' ? 'The command' : 'The turn'
   const begun = `${thing} ended`
@@ -137,7 +137,7 @@ function posted({ data, content }: Event<'MessagePosted'>, agent: string): Said 
         who: { agent: data.agent ?? agent },
       }
     case 'error':
-      // The end of the turn says it again.
+      // The row for the end of the turn says so too.
       return null
     case 'system':
       return { kind: 'task', sentence: 'Note', detail, who: 'runner' }
@@ -222,7 +222,7 @@ function standingWords({ data }: Event<'PullRequestStandingObserved'>): Pick<Sai
   return checks?.state === 'failing' ? { sentence, outcome: 'failed' } : { sentence }
 }
 
-/** What came back on the pull request, and what became of it. */
+/** Feedback on the pull request, and how it was handled. */
 function ofFeedback(event: TaskEventMessage): Said | null {
   const kind = 'pull_request'
   switch (event.type) {
@@ -271,7 +271,7 @@ function ofFeedback(event: TaskEventMessage): Said | null {
   }
 }
 
-/** New tasks that began here or there, and turns that were undone. */
+/** Tasks created from or for this one, and undone turns. */
 function ofOtherTasks(event: TaskEventMessage): Said | null {
   const did = (sentence: string, detail = ''): Said => ({ kind: 'task', sentence, detail, who: 'person' })
   switch (event.type) {

@@ -1,20 +1,20 @@
-/** The time of a history as it is played: real time, with idle stretches squeezed. Positions on the axis are in ms from its beginning. */
+/** The time axis of a replay: real time with idle stretches shortened. Positions on the axis are in ms from its beginning. */
 
-/** Nothing happening for longer than this is idle, in ms. */
+/** A stretch without events that is longer than this is idle, in ms. */
 export const idleMs = 5_000
-/** What an idle stretch takes on the axis, in ms. */
+/** The length of an idle stretch on the axis, in ms. */
 export const squeezedMs = 2_000
 
 export interface Idle {
   /** Positions on the axis. */
   readonly from: number
   readonly to: number
-  /** How long it was, in ms. */
+  /** The real duration, in ms. */
   readonly ms: number
 }
 
 export interface TimeAxis {
-  /** When each event happened, in ms since the epoch; never falling. */
+  /** The time of each event, in ms since the epoch; never decreasing. */
   readonly times: Float64Array
   /** The position of each event. */
   readonly positions: Float64Array
@@ -22,7 +22,7 @@ export interface TimeAxis {
   readonly idles: readonly Idle[]
 }
 
-/** The axis of events at these times (ms since the epoch); one that is earlier than the one before counts as at the same time. */
+/** Builds the axis for events at these times (ms since the epoch); a time before that of the previous event counts as equal to it. */
 export function timeAxisOf(recorded: ArrayLike<number>): TimeAxis {
   const times = new Float64Array(recorded.length)
   const positions = new Float64Array(recorded.length)
@@ -66,7 +66,7 @@ export function timeAt(axis: TimeAxis, position: number): number {
   return time + ((position - from) / (to - from)) * (next - time)
 }
 
-/** The position so many ms after an event; of times that lie beyond the next event, the last before it. */
+/** The position that is `ms` after an event; if that is past the next event, the last position before the next. */
 export function positionAfter({ times, positions }: TimeAxis, index: number, ms: number): number {
   const [from, to] = [positions[index] ?? 0, positions[index + 1]]
   const stretch = (times[index + 1] ?? 0) - (times[index] ?? 0)

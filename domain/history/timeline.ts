@@ -1,6 +1,6 @@
 /**
- * A task's history as a person reads it: a section for each turn or command, and in it a row for each thing that happened, in a sentence that
- * needs no knowledge of programming.
+ * A task's history for people: a section for each turn or command, and in it a row for each thing that happened, in a sentence that needs no
+ * knowledge of programming.
  */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
@@ -23,10 +23,10 @@ export interface TimelineSection {
   readonly revision: number
   readonly at: string
   readonly outcome: 'queued' | 'running' | EndStatus
-  /** From its start to its end; `null` until it has ended. */
+  /** From start to end; `null` before the end. */
   readonly durationMs: number | null
   readonly costUsd: number
-  /** The revisions at which it started, and at which its end and all of its cost were known; `Infinity` until then. */
+  /** The revisions at which it started, and at which its end and its whole cost were known; `Infinity` before that. */
   readonly startedAt: number
   readonly knownAt: number
   readonly rows: readonly TimelineRow[]
@@ -34,7 +34,7 @@ export interface TimelineSection {
 
 const unknownYet = { durationMs: null, costUsd: 0, startedAt: Infinity, knownAt: Infinity } as const
 
-/** A section while it is being put together. */
+/** A section under construction. */
 interface Draft {
   section: Omit<TimelineSection, 'rows'>
   rows: TimelineRow[]
@@ -44,7 +44,7 @@ interface Draft {
 interface Prompt {
   readonly text: string
   readonly isCommand: boolean
-  /** At which it was queued. */
+  /** The revision at which it was queued. */
   readonly revision: number
 }
 
@@ -53,18 +53,18 @@ interface Reading {
   readonly drafts: Draft[]
   /** By message. */
   readonly prompts: Map<string, Prompt>
-  /** Where the row of a tool call is, by execution and call. */
+  /** Where to find the row of a tool call, by execution and call. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
   preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null
-  /** Commits ahead of the base when changes were recorded last, and those that tool calls have told of since. */
+  /** Commits ahead of the base at the last recorded changes, and commits that tool calls have reported since. */
   ahead: number
   told: number
-  /** Where changes were recorded last that no agent was still writing. */
+  /** The last recorded changes that were not made while an agent was still writing. */
   changes: Changes | null
 }
 
-/** The sections of a task's events, in their order. */
+/** The sections for a task's events, in order. */
 export function timelineOf(events: readonly TaskEventMessage[], names: Names): readonly TimelineSection[] {
   const reading: Reading = {
     names,
@@ -81,7 +81,7 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
   return reading.drafts.map(({ section, rows }) => ({ ...section, rows }))
 }
 
-/** The section as far as it was known at a revision of the task's stream; its rows are all there (`rowAt`). */
+/** The section as it was known at a revision of the task's stream; its rows are all there and need `rowAt`. */
 export function sectionAt(section: TimelineSection, revision: number): TimelineSection {
   if (section.knownAt <= revision) return section
   const outcome = section.startedAt <= revision ? 'running' : 'queued'
@@ -142,7 +142,7 @@ function current({ drafts }: Reading): Draft | undefined {
   return drafts.at(-1)
 }
 
-/** What happens before the first execution is shown with it. */
+/** Everything before the first execution goes into its section. */
 function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
   const section = { executionId: '', number: 1, kind: 'turn', prompt: '', revision, at } as const
   const draft: Draft = {
@@ -170,7 +170,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   const before = current(reading)
   const isFirst = before?.section.executionId === ''
   const prompt = reading.prompts.get(messageId) ?? { text: '', isCommand: false, revision: -1 }
-  // What it was asked with stands in its own section, where that came right before.
+  // The prompt's rows belong to this section if they came right before it.
   const asked = isFirst ? [] : (before?.rows.splice(rowsBefore(before.rows, event.revision)) ?? [])
   const first = isFirst ? before.section : (asked[0] ?? event)
   const rows = isFirst ? before.rows : asked
@@ -185,7 +185,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
       outcome: 'queued',
       ...unknownYet,
     },
-    // The head of the section says what was asked.
+    // The section's head already shows the prompt.
     rows: rows.map((row) => (row.revision === prompt.revision ? { ...row, detail: '' } : row)),
     startedAt: null,
   }
@@ -193,7 +193,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   else reading.drafts.push(draft)
 }
 
-/** From which row on they are messages of a person right before a revision. */
+/** The index from which on all rows are a person's messages right before a revision. */
 function rowsBefore(rows: readonly TimelineRow[], revision: number): number {
   const last = rows.at(-1)
   return last?.kind === 'message' && revision - last.revision <= 2 ? rows.length - 1 : rows.length
@@ -221,7 +221,7 @@ function end(
   const durationMs = draft.startedAt === null ? null : Date.parse(event.at) - Date.parse(draft.startedAt)
   const knownAt = event.revision
   draft.section = { ...draft.section, outcome, durationMs, knownAt }
-  // What ran when it ended was ended with it.
+  // The end of the execution also ends everything that still ran.
   draft.rows = draft.rows.map((row) =>
     row.outcome === 'running' ? { ...row, outcome: 'cancelled', knownAt } : row,
   )
@@ -251,7 +251,7 @@ function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
   }
 }
 
-/** Usage is recorded after what it was used for: it counts for the latest row of the agent. */
+/** Usage is recorded after the work it was for, so it counts for the agent's latest row. */
 function addCost(reading: Reading, { data, revision }: Event<'UsageRecorded'>): void {
   const draft = draftOf(reading, data.executionId)
   if (!draft) return
@@ -283,7 +283,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
   }
 }
 
-/** Commits that no tool call told of show in how far the work is ahead. */
+/** Commits that no tool call reported are detected by how far the work is ahead of the base. */
 function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   const more = event.data.ahead - reading.ahead - reading.told
   reading.ahead = event.data.ahead

@@ -15,7 +15,7 @@ const toolKinds = {
   other: 'tool',
 } as const satisfies Record<Event<'ToolStarted'>['data']['kind'], RowKind>
 
-/** The row of a tool call that begins. */
+/** The row for the start of a tool call. */
 export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow {
   const kind = toolKinds[event.data.kind]
   const targets = [excerpt(event.content?.target) || (event.content?.name ?? '')]
@@ -32,7 +32,7 @@ export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow
   }
 }
 
-/** Two rows in one, where they are of a kind that comes in numbers and the first went well; otherwise `null`. */
+/** Merges two rows if both are of a kind that comes in series and the first succeeded; otherwise `null`. */
 export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
   const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
   if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null
@@ -41,7 +41,7 @@ export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | nu
   return { ...row, until, knownAt, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
 }
 
-/** The row after one of its tool calls has ended. */
+/** The row after the end of one of its tool calls. */
 export function withToolEnd(
   row: TimelineRow,
   { data, content, revision }: Event<'ToolFinished'>,

@@ -45,22 +45,24 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
     modelFetches: z.boolean(),
   }),
 })
-/** The clean filters, all of them by name, whose paths are published unfiltered from now on. */
+/** The complete list of clean filters, by name, whose paths are published unfiltered from now on. */
 export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
   data: z.object({}),
   content: z.object({ filters: z.array(z.string()) }),
 })
-/** Whether the first turn that changes something opens a draft of a pull request from now on. */
+/** Whether, from now on, the first turn that changes something opens a draft pull request. */
 export const ProjectDraftsChanged = event('ProjectDraftsChanged', 1, {
   data: z.object({ on: z.boolean() }),
   content: none,
 })
-/** The repositories, all of them as `owner/name`, that are fetched as submodules from now on with the access of whoever runs a task. */
+/**
+ * The complete list of repositories, as `owner/name`, that from now on are fetched as submodules with the permissions of the person who runs a task.
+ */
 export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),
 })
-/** A secret has a value, which is in the vault and in no event. */
+/** A secret was set. Its value is in the vault and in no event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {
   data: z.object({ forAgent: z.boolean() }),
   content: z.object({ name: z.string() }),
@@ -69,7 +71,7 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   data: z.object({}),
   content: z.object({ name: z.string() }),
 })
-/** What is done from now on with feedback on the project's pull requests. */
+/** How feedback on the project's pull requests is handled from now on. */
 export const ProjectFeedbackRuleChanged = event('ProjectFeedbackRuleChanged', 1, {
   data: z.object({
     reviews: z.enum(feedbackModes),

@@ -1,4 +1,4 @@
-/** What of an issue asks for a task: its label, or the App's name in its words. */
+/** Finds the requests in an issue to make it a task: its label, or a mention of the App. */
 import { isMarked, visibleText } from '../task/visibleText.ts'
 import { isSince, type IssueAsk, type RuleSince } from './issues.ts'
 import type { IssueRule } from './issueRule.ts'
@@ -10,21 +10,21 @@ interface Account {
   readonly isBot: boolean
 }
 
-/** The last change of a text; `by` is `null` where the account is gone. */
+/** The last edit of a text; `by` is `null` when the account no longer exists. */
 interface Edit {
   readonly at: string
   readonly by: Account | null
 }
 
-/** Something that was written; `author` is `null` where the account is gone. Times are ISO 8601. */
+/** A text that somebody wrote; `author` is `null` when the account no longer exists. Times are ISO 8601. */
 interface Words {
   readonly body: string
   readonly author: Account | null
-  /** Written by a token of our App. */
+  /** Whether a token of our App wrote it. */
   readonly isByOurApp: boolean
 }
 
-/** The same, with whether it was changed afterwards: `null` where it never was. */
+/** The same with its last edit; `null` when it was never edited. */
 interface EditableWords extends Words {
   readonly edit: Edit | null
 }
@@ -35,7 +35,7 @@ export interface AskingIssue extends EditableWords {
   readonly labels: readonly string[]
 }
 
-/** Something that happened to its labels, oldest first. */
+/** A change of its labels; lists of these are oldest first. */
 export interface LabelEvent {
   readonly label: string
   readonly isSet: boolean
@@ -44,7 +44,7 @@ export interface LabelEvent {
   readonly isByOurApp: boolean
 }
 
-/** As it is in a list, which does not say who changed it. */
+/** A comment as lists return it, without who edited it. */
 export interface ListedComment extends Words {
   readonly id: string
   readonly writtenAt: string
@@ -58,17 +58,17 @@ export interface Asking {
   readonly comments: readonly AskingComment[]
 }
 
-/** In characters: so far a text is read. */
+/** How many characters of a text are read. */
 const mostOfText = 10_000
 
-/** Somebody's comments in which the App's name stands, perhaps in code or in a quotation: the latest first. */
+/** A person's comments that contain the App's name, perhaps only in code or a quotation; latest first. */
 export interface Naming<Comment> {
-  /** The account's id. */
+  /** The id of the account. */
   readonly author: string
   readonly comments: readonly Comment[]
 }
 
-/** People in whose comments the App's name stands: who wrote last first. */
+/** People with a comment that contains the App's name, sorted by their latest comment, newest first. */
 export function mayMention<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
@@ -89,8 +89,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * Who asks for the issue since the rule holds: by the label, then by mentions, oldest first. Nothing of bots, of what we wrote ourselves, and
- * of words that somebody else changed. `slug` is the App's name; `null` where there is none.
+ * The requests for the issue since the rule applies: by label, then by mentions, oldest first. Excludes bots, our own texts, and texts that somebody
+ * else edited. `slug` is the App's name; `null` when there is no App.
  */
 export function asksOf(
   { issue, labelEvents, comments }: Asking,
@@ -113,7 +113,7 @@ export function asksOf(
   return [...(labels ?? []), ...(others ?? [])]
 }
 
-/** What was changed last by anybody but its author is not the author's word. */
+/** A text whose last edit is not by its author does not count as the author's. */
 function mention(
   words: EditableWords,
   writtenAt: string,
@@ -126,7 +126,7 @@ function mention(
   return ask('mention', words, edit?.at ?? writtenAt, commentId)
 }
 
-/** Whoever set the label that the issue has: not whoever wrote the issue. */
+/** The person who set the issue's current label, which need not be the issue's author. */
 function labelAsk(
   { labels }: AskingIssue,
   events: readonly LabelEvent[],
@@ -141,7 +141,7 @@ function labelAsk(
 const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
   events.findLast((one) => isSameLabel(one.label, label))
 
-/** Whether so much happened that who set the label is not among it: the list has the latest, and `isCut` says that not all. */
+/** Whether the event that set the label may be missing, because the list has only the latest events and `isCut` says that there are more. */
 export function isUnsure(
   { issue, labelEvents }: Pick<Asking, 'issue' | 'labelEvents'>,
   isCut: boolean,
@@ -151,11 +151,11 @@ export function isUnsure(
   return isCut && isLabelled && lastOf(label, labelEvents) === undefined
 }
 
-/** Whether a person wrote it, and not we. */
+/** Whether a person wrote it, not a bot or us. */
 const mayCount = ({ body, author, isByOurApp }: Words): boolean =>
   author !== null && !author.isBot && !isByOurApp && !isMarked(body)
 
-/** Labels are the same in any letters. */
+/** Labels are case-insensitive. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 function ask(
@@ -169,13 +169,13 @@ function ask(
   return [{ trigger, at, author: { id: author.id, login: author.login }, commentId }]
 }
 
-/** Whether the App is named in the beginning of a text, as a word of its own, outside of code and quotations. */
+/** Whether the beginning of a text mentions the App, as a separate word, outside of code and quotations. */
 export function isMentionedIn(body: string, slug: string): boolean {
-  // Most texts name nobody.
+  // Fast path: most texts do not contain the name.
   if (!holdsName(body, slug)) return false
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
-  // What is hidden may end a block, or begin one.
+  // Invisible characters could hide where a block begins or ends.
   const read = beginningOf(body)
   return [read, visibleText(read)].every((text) => named.test(ownWords(text)))
 }

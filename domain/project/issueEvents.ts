@@ -1,4 +1,4 @@
-/** What a project does with the issues of its repository. Names, numbers and ids of the code host are content, as they identify people. */
+/** Events about the issues of a project's repository. Names, numbers and ids of the code host are content, because they identify people. */
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
 import { TaskId } from '../kernel/ids.schema.ts'
@@ -13,43 +13,43 @@ export const ProjectIssueRuleChanged = event('ProjectIssueRuleChanged', 1, {
 
 const NamedIssue = z.object({ issueId: z.string(), number: z.int(), title: z.string(), url: z.string() })
 
-/** An issue is to become this task. The task is made next; it is known by its id, so it is made once. */
+/** An issue was taken, to become this task. The task is created after this event; its id is fixed here, so it is created only once. */
 export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
   data: z.object({
     taskId: TaskId,
     trigger: z.enum(issueTriggers),
-    /** The right of who asked, as the code host said it at that time. */
+    /** The permission of the person who asked, as the code host reported it at that time. */
     right: RepositoryRight,
   }),
   content: NamedIssue.extend({
     nodeId: z.string(),
     author: z.object({ id: z.string(), login: z.string() }),
-    /** The comment that asked; `null` where it was none. */
+    /** The comment that asked; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
-    /** SHA-256 of what the agent is to read. */
+    /** SHA-256 of the text that the agent will read. */
     textHash: z.string(),
   }),
 })
 
-/** What became of an issue that was taken. */
+/** The outcome for a taken issue. */
 export const ProjectIssueSettled = event('ProjectIssueSettled', 1, {
   data: z.object({ taskId: TaskId, failure: z.enum(issueFailures).nullable() }),
   content: z.object({ reason: z.string().nullable() }),
 })
 
-/** Somebody with the right asked for an issue, and it is no task, or not yet. */
+/** Somebody with the necessary permission asked for an issue, and it is not a task, or not yet. */
 export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   data: z.object({ reason: z.enum(issuePasses) }),
   content: NamedIssue,
 })
 
-/** The issues that changed up to this time of the code host were read: from then on they are read after a restart. */
+/** Issues that changed up to this time, by the code host's clock, were read; after a restart, reading continues from here. */
 export const ProjectIssuesRead = event('ProjectIssuesRead', 1, {
   data: z.object({}),
   content: z.object({ upTo: z.string() }),
 })
 
-/** The issues cannot be read, and not for a moment only. */
+/** The issues cannot be read, for a reason that does not pass quickly. */
 export const ProjectIssuesUnread = event('ProjectIssuesUnread', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),

@@ -1,8 +1,8 @@
-/** Which issues of a project's repository become tasks by themselves, and the limits that hold whatever a project says. */
+/** Which issues of a project's repository become tasks automatically, and the limits that apply to every project. */
 
 export interface IssueRule {
   readonly on: boolean
-  /** The label that makes a task of an issue, in any letters. */
+  /** The label that turns an issue into a task; case-insensitive. */
   readonly label: string
   /** Whether naming the App in an issue, or in a comment on it, makes a task too. */
   readonly mentions: boolean
@@ -12,14 +12,16 @@ export const defaultIssueRule: IssueRule = { on: false, label: 'flightdeck', men
 
 export const issueLimits = {
   labelLength: 50,
-  /** Tasks that a project's issues become within an hour, and within a day: the others wait. */
+  /** Tasks made from a project's issues per hour and per day; further issues wait. */
   anHour: 5,
   aDay: 20,
-  /** Decisions that the settings of a project show, the latest. */
+  /** How many of the latest decisions the settings of a project show. */
   decisions: 10,
-  /** Issues that were passed over, as a project remembers them, beside those that wait for the limits: of those that wait, and of the others. */
+  /**
+   * How many passed-over issues a project remembers, besides those that wait for a limit: this many that wait for something else, and as many others.
+   */
   passed: 200,
-  /** Issues that wait for the limits: the next are read once there is room. */
+  /** Issues that wait for the limits; more are read once there is room. */
   waiting: 200,
 } as const
 
@@ -28,9 +30,9 @@ export const issueTriggers = ['label', 'mention'] as const
 export type IssueTrigger = (typeof issueTriggers)[number]
 
 /**
- * Why an issue that was asked for is no task: it waits for a limit (`hour`, `day`), who asked has no account here or has to sign in again,
- * its text was changed afterwards by somebody without the right, it is another project's of the same repository, the project's `owner` may
- * not write to it, too much happened on it to be sure, or nobody asks for it any more after it had waited.
+ * Why an issue that was asked for is not a task: it waits for a limit (`hour`, `day`), the person who asked has no account here or must sign in
+ * again, its text was edited later by somebody without the permission, another project of the same repository takes it, the project's `owner` may not
+ * write to the repository, too much happened on the issue to be sure, or nobody asks for it any more after it waited.
  */
 export const issuePasses = [
   'hour',
@@ -51,12 +53,12 @@ const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'own
 /** Whether the issue becomes a task once there is room. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
 
-/** Whether the answer may be another without anything that happens on the issue: it is asked for again now and then. */
+/** Whether the decision can change without any activity on the issue: it is then considered again now and then. */
 export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
 
 /**
- * Why no task was made of an issue that was taken: its text was changed, it was closed, it is gone, the task was refused, who asked for it
- * or the project's owner may no longer write, the rule was switched off, or the label was taken off meanwhile.
+ * Why a taken issue did not become a task: its text was edited, it was closed, it no longer exists, the task was refused, the person who asked or the
+ * project's owner may no longer write, the rule was switched off, or the label was removed meanwhile.
  */
 export const issueFailures = [
   'changed',

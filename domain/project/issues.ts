@@ -1,4 +1,4 @@
-/** Issues that become tasks: what asks for it, and what the project makes of that. */
+/** Decides which issues become tasks. */
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -22,20 +22,20 @@ import {
   type IssueTrigger,
 } from './issueRule.ts'
 
-/** An issue that was taken. */
+/** A taken issue. */
 export interface TakenIssue {
   readonly taskId: string
   /** ISO 8601. */
   readonly at: string
-  /** When it became known whether a task was made of it; `null` until then. ISO 8601. */
+  /** When its outcome was recorded; `null` before that. ISO 8601. */
   readonly settledAt: string | null
-  /** Why no task was made of it; `null` where one was, or is not known yet. */
+  /** Why it did not become a task; `null` when it did, or when that is not known yet. */
   readonly failure: IssueFailure | null
-  /** `null` once it is erased. */
+  /** `null` once erased. */
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /** Until when labels start nothing by what failed before this was taken; `null` where nothing did. ISO 8601. */
+  /** When an earlier attempt with this issue failed: labels set up to then start nothing. `null` when none failed. ISO 8601. */
   readonly labelFailedAt: string | null
 }
 
@@ -44,33 +44,33 @@ type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
   { type: Type }
 >['content']
 
-/** Since when parts of the rule hold; `null` where they never did. ISO 8601. */
+/** Since when each part of the rule applies; `null` when it never did. ISO 8601. */
 export interface RuleSince {
   readonly on: string | null
-  /** The label as it is: another one starts nothing by what was labelled before. */
+  /** Since when the current label applies: a newly chosen label starts nothing for issues that were labelled before. */
   readonly label: string | null
   readonly mentions: string | null
 }
 
-/** An issue that was passed over. */
+/** A passed-over issue. */
 export interface PassedIssue {
   readonly reason: IssuePass
-  /** Whether it may become a task without anything that happens on it. */
+  /** Whether it may become a task without further activity on it. */
   readonly isWaiting: boolean
   readonly words: EventContent<'ProjectIssuePassed'>
 }
 
 export interface ProjectIssues {
   readonly rule: IssueRule
-  /** What was asked for before starts nothing. */
+  /** Requests older than this start nothing. */
   readonly since: RuleSince
-  /** By the code host's id of the issue. */
+  /** By the code host's issue id. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** The same: those that wait for a limit, and the latest of the others that wait and of those that do not. */
+  /** By the same id: all that wait for a limit, and the latest of those that wait for something else and of the others. */
   readonly passed: ReadonlyMap<string, PassedIssue>
-  /** Up to which change issues were read, by the code host's clock; `null` where that is not recorded yet. ISO 8601. */
+  /** The time of the last change that was read, by the code host's clock; `null` before that is recorded. ISO 8601. */
   readonly readUpTo: string | null
-  /** Why issues cannot be read: a code; `null` while they can. */
+  /** The fault code for which issues cannot be read; `null` while they can. */
   readonly unread: string | null
 }
 
@@ -83,7 +83,7 @@ export const noIssues: ProjectIssues = {
   unread: null,
 }
 
-/** Somebody asks for a task. Times are the code host's, in ISO 8601. */
+/** A request to make an issue a task. Times are the code host's, in ISO 8601. */
 export interface IssueAsk {
   readonly trigger: IssueTrigger
   readonly at: string
@@ -91,34 +91,34 @@ export interface IssueAsk {
   readonly commentId: string | null
 }
 
-/** Whether somebody uses this server: `signed_out` where they have to sign in again before that can be told. */
+/** Whether the person uses this server: `signed_out` when they must sign in again before that can be determined. */
 export type Standing = 'known' | 'signed_out' | 'unknown'
 
-/** The same, with what the one who asks may do. */
+/** A request together with what its author may do. */
 export interface JudgedAsk extends IssueAsk {
   readonly right: RepositoryRight
-  /** `unasked` where nobody could be asked about that for now. */
+  /** `unasked` when that could not be determined for now. */
   readonly standing: Standing | 'unasked'
-  /** SHA-256 of what the agent is to read where this ask counts. */
+  /** SHA-256 of the text that the agent would read for this request. */
   readonly textHash: string
 }
 
 export type IssueCommand =
-  /** What is not named stays as it is. */
+  /** Fields that are left out stay as they are. */
   | ({ readonly type: 'ChangeIssueRule' } & { readonly [Name in keyof IssueRule]?: IssueRule[Name] })
   | {
       readonly type: 'ConsiderIssue'
       readonly issue: EventContent<'ProjectIssuePassed'> & { readonly nodeId: string }
       readonly asks: readonly JudgedAsk[]
-      /** Whether so much happened on the issue that who asks for it may not be among what was read. */
+      /** Whether so much happened on the issue that the request may be missing from what was read. */
       readonly isCut: boolean
-      /** When the title or the text was changed last in a way that those who asked need not agree with; `null` where it never was. */
+      /** The last edit of title or text that the people who asked did not make themselves; `null` when there is none. */
       readonly editedAt: string | null
       /** Whether the project's owner may write to the repository. */
       readonly ownerMayWrite: boolean
-      /** Whether another project of this repository takes its issues. */
+      /** Whether another project of this repository already takes its issues. */
       readonly isElsewhere: boolean
-      /** Of the task that it is to become. */
+      /** The id for the task that it may become. */
       readonly taskId: string
       /** ISO 8601. */
       readonly now: string
@@ -129,14 +129,14 @@ export type IssueCommand =
       readonly failure: IssueFailure | null
       readonly reason: string | null
     }
-  /** Nobody asks any more for an issue that waits, or it is gone. */
+  /** Nobody asks for a waiting issue any more, or it no longer exists. */
   | { readonly type: 'WithdrawIssue'; readonly issueId: string }
   /** `upTo` by the code host's clock, in ISO 8601. */
   | { readonly type: 'NoteIssuesRead'; readonly upTo: string }
   | { readonly type: 'NoteIssuesUnread'; readonly code: string; readonly reason: string }
 
 const hourMs = 3_600_000
-/** The code host's clock may be so far behind ours. */
+/** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
 const onIssuesTypes: readonly string[] = [
@@ -155,7 +155,7 @@ export function isOnIssues<Command extends { readonly type: string }>(
   return onIssuesTypes.includes(command.type)
 }
 
-/** What a command on issues leads to. */
+/** Decides a command on issues. */
 export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision<ProjectIssueEvent> {
   switch (command.type) {
     case 'ChangeIssueRule': {
@@ -187,7 +187,7 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
   }
 }
 
-/** After a restart so much is read again, so that reading writes one event a day and not one a change. */
+/** How often progress is recorded: reading writes one event a day, not one per change, and a restart reads at most this much again. */
 const noteEveryMs = 24 * hourMs
 
 function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {
@@ -196,7 +196,7 @@ function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEve
   return [ProjectIssuesRead.of({}, { upTo: Date.parse(upTo) > Date.parse(from) ? upTo : from })]
 }
 
-/** Whether it is to be recorded that issues were read up to this change. */
+/** Whether the progress up to this change should be recorded. */
 export function isNews(issues: ProjectIssues, upTo: string): boolean {
   const from = readFrom(issues)
   if (!issues.rule.on || from === null) return false
@@ -214,8 +214,8 @@ function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> 
 type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
- * Takes an issue, once, where somebody asks for it who may write to the repository and uses this server, in a project whose owner may write,
- * too. Where only they are missing something, it says what; of what others ask nothing is recorded, so that they fill no log.
+ * Takes an issue, once, if a person who may write to the repository and uses this server asks for it, and if the project's owner may write, too. If
+ * such a person asks and something else is missing, that is recorded; requests by others are not recorded, so that they cannot fill the log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
@@ -233,7 +233,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
-  // They may be who counts: of the others nothing is said that may be wrong.
+  // Unknown people may turn out to count, so nothing is recorded now that could prove wrong.
   const mayChange = permitted.some(({ standing }) => standing === 'unasked')
   if (mayChange && (reason === null || !isLimit(reason))) return []
   if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
@@ -241,7 +241,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
-/** Why nobody who counts asks for it; `null` where that is nobody's concern. */
+/** Why no request counts; `null` when that is not worth recording. */
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
@@ -257,18 +257,18 @@ function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedAsk): Issue
   const { editedAt, ownerMayWrite, isElsewhere, now } = command
   if (!ownerMayWrite) return 'owner'
   if (isElsewhere) return 'elsewhere'
-  // Within one second nobody can tell which came first.
+  // The code host's times are in seconds: within one second the order is unknown.
   if (editedAt !== null && secondOf(editedAt) >= secondOf(ask.at)) return 'edited'
   return limitAt(issues, now)
 }
 
-/** Whether an issue is a task or becomes one. One of which none could be made may be asked for again. */
+/** Whether an issue is or becomes a task. An issue whose task could not be created may be taken again. */
 export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string): boolean {
   const before = taken.get(issueId)
   return before !== undefined && before.failure === null
 }
 
-/** The limit that is reached; `null` where there is room for one more. */
+/** The limit that has been reached; `null` when there is room for one more. */
 function limitAt({ taken }: ProjectIssues, now: string): 'hour' | 'day' | null {
   const within = (ms: number) =>
     [...taken.values()].filter(({ at }) => Date.parse(at) > Date.parse(now) - ms).length
@@ -283,30 +283,30 @@ const secondOf = (time: string): number => Math.floor(Date.parse(time) / 1_000)
 
 export const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
 
-/** Whether it was asked for since the rule holds for what asks. */
+/** Whether the request was made since the rule applies to its trigger. */
 export function isSince({ at, trigger }: Pick<IssueAsk, 'at' | 'trigger'>, since: RuleSince): boolean {
   const from = trigger === 'label' ? since.label : since.mentions
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
 
-/** So much earlier that it counts by either clock. */
+/** Earlier by the tolerance for clock differences. */
 export const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
 
-/** From which change on issues are read: what was asked for earlier starts nothing, or was read. `null` where the rule was never on. */
+/** From which change on issues are read: earlier ones start nothing, or were read already. `null` when the rule was never on. */
 export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
   return readUpTo ?? (since.on === null ? null : beforeGrace(since.on))
 }
 
-/** From when on a mention counts; `null` where none does. ISO 8601. */
+/** Since when mentions count; `null` when they do not. ISO 8601. */
 export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'since'>): string | null {
   return rule.mentions && since.mentions !== null ? beforeGrace(since.mentions) : null
 }
 
-/** Whether an issue was passed over for a reason that may pass away. */
+/** Whether an issue was passed over for a reason that may pass. */
 export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
   passed.get(issueId)?.isWaiting === true
 
-/** Whether an issue was taken by the label that the rule has now. */
+/** Whether an issue was taken because of the rule's current label. */
 export function isByLabel(
   { since }: ProjectIssues,
   { trigger, at }: Pick<TakenIssue, 'trigger' | 'at'>,
@@ -314,7 +314,7 @@ export function isByLabel(
   return trigger === 'label' && since.label !== null && Date.parse(at) >= Date.parse(since.label)
 }
 
-/** Whether the rule was switched off since an issue was taken, or the mentions by which it was. */
+/** Whether, since an issue was taken, the rule was switched off, or mentions were and a mention triggered it. */
 export function isUnwanted(
   { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
   { at, trigger }: Pick<TakenIssue, 'at' | 'trigger'>,
@@ -324,13 +324,13 @@ export function isUnwanted(
   return trigger === 'mention' && (!rule.mentions || isBefore(since.mentions))
 }
 
-/** Whether no task was made of an issue only because mentions were switched off: that touches no label. */
+/** Whether an issue did not become a task only because mentions were switched off, which does not affect requests by label. */
 export const isUnwantedMention = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   { failure, trigger, at }: Pick<TakenIssue, 'failure' | 'trigger' | 'at'>,
 ): boolean => failure === 'unwanted' && trigger === 'mention' && !isUnwanted(issues, { at, trigger: 'label' })
 
-/** When it last failed, as far as that counts for what asks in this way; `null` where it did not. */
+/** When it last failed, if that counts for this trigger; `null` when it did not. */
 export const failedAtOf = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   taken: TakenIssue,
@@ -338,12 +338,12 @@ export const failedAtOf = (
 ): string | null =>
   trigger === 'label' && isUnwantedMention(issues, taken) ? taken.labelFailedAt : taken.settledAt
 
-/** Who asked last saw the latest text. */
+/** The latest request, whose author saw the latest text. */
 function latestOf(asks: readonly JudgedAsk[]): JudgedAsk | undefined {
   return asks.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1)
 }
 
-/** Issues that were taken and of which it is not known yet whether they became tasks. */
+/** Taken issues whose outcome is not known yet. */
 export function unsettledOf({ taken }: ProjectIssues): readonly TakenIssue[] {
   return [...taken.values()].filter(({ settledAt }) => settledAt === null)
 }

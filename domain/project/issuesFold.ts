@@ -1,10 +1,9 @@
-/** What the issues of a project are after the events about them. */
+/** Folds events about issues into the state of a project. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { ProjectIssueEvent } from './issueEvents.ts'
 import { isLimit, issueLimits, mayPassAway, type IssueRule } from './issueRule.ts'
 import { beforeGrace, failedAtOf, isWaiting, type PassedIssue, type ProjectIssues } from './issues.ts'
 
-/** The issues of a project after an event about them. */
 export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssueEvent>): ProjectIssues {
   switch (event.type) {
     case 'ProjectIssueRuleChanged': {
@@ -36,7 +35,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       if (content === null) return before
       const { reason } = event.data
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      // What is not sure stays so until something happens on the issue; but what waited before waits on.
+      // An unsure issue is not considered again without activity on it, but one that was waiting keeps waiting.
       const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
       const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
       return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
@@ -48,7 +47,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
   }
 }
 
-/** What was asked for before a part of the rule was set starts nothing; what the rule already was goes on. */
+/** Requests from before a part of the rule was set start nothing; unchanged parts keep their start. */
 function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
   if (!rule.on) return { ...before, rule, unread: null }
   const isNew = !before.rule.on
@@ -68,7 +67,7 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
   }
 }
 
-/** Of those that wait for a limit none is forgotten, and none that waits for those that do not. */
+/** Keeps all that wait for a limit, and bounds those that wait for something else and the others separately. */
 function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
   const others = passed.filter(([, { reason }]) => !isLimit(reason))
   const latest = [true, false].flatMap((waits) =>

@@ -1,12 +1,12 @@
 /**
- * What somebody says in Markdown in their own words: without quotations and code. Where it is hard to tell, words count as quoted. Anybody may
- * have written the text, so the work grows with its length and not with its square.
+ * The part of a Markdown text that is in the author's own words: without quotations and code. When in doubt, words count as quoted. The text is
+ * untrusted, so the running time must grow linearly with its length, never quadratically.
  */
 
-/** Deeper than that nobody writes: what follows is not looked at. */
+/** Maximum nesting depth; anything deeper is ignored. */
 const mostContainers = 50
 
-/** A quotation, or an item of a list whose content begins at this column. */
+/** A quotation, or a list item whose content begins at this column. */
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number }
 
 interface Fence {
@@ -17,11 +17,11 @@ interface Blocks {
   containers: readonly Container[]
   fence: Fence | null
   isParagraph: boolean
-  /** Paragraphs and headings that are nobody else's words. */
+  /** Paragraphs and headings outside of quotations. */
   readonly own: string[][]
 }
 
-/** The paragraphs that are somebody's own words, one after the other; code and quotations in them are left out. */
+/** The paragraphs in the author's own words, in order; code and quotations in them are left out. */
 export function ownWords(text: string): string {
   const blocks: Blocks = { containers: [], fence: null, isParagraph: false, own: [] }
   for (const line of text.replaceAll('\t', '    ').split('\n')) {
@@ -38,7 +38,7 @@ const spacesAt = (line: string, at: number): number => {
 }
 const isBlankFrom = (line: string, at: number): boolean => at + spacesAt(line, at) === line.length
 
-/** How many of the open containers the line goes on with, and where its content begins. */
+/** How many of the open containers this line continues, and where its content begins. */
 function goneOn(containers: readonly Container[], line: string): { count: number; at: number } {
   let at = 0
   for (const [count, container] of containers.entries()) {
@@ -66,7 +66,7 @@ function readLine(blocks: Blocks, line: string): void {
   }
   const begun = containersAt(line, at, blocks.isParagraph)
   const rest = line.slice(begun.at)
-  // A paragraph goes on in a line without its marks: such a line is quoted as well.
+  // A lazy continuation line: it continues a quoted paragraph without the marks, so it is quoted as well.
   const isLazy = !isWithin && blocks.isParagraph && begun.containers.length === 0 && isParagraphLine(rest)
   if (!isLazy) {
     const isOther = !isWithin || begun.containers.length > 0
@@ -87,7 +87,7 @@ function readLeaf(blocks: Blocks, rest: string): void {
   if (!isParagraphLine(rest) || isCode) {
     const isHeading = /^ {0,3}#{1,6}(?: |$)/.test(rest)
     if (isHeading && !isQuoted(blocks)) blocks.own.push([rest])
-    // What is indented within a paragraph goes on with it.
+    // An indented line within a paragraph continues it.
     blocks.isParagraph &&= isCode && rest.trim() !== ''
     return
   }
@@ -103,7 +103,7 @@ const isQuoted = ({ containers }: Blocks): boolean => containers.some(({ kind })
 
 const listMark = /(?:[-*+]|(\d{1,9})[.)])(?= |$)/y
 
-/** The quotations and items that begin here. */
+/** The quotations and list items that begin on this line. */
 function containersAt(
   line: string,
   from: number,
@@ -125,7 +125,7 @@ function containersAt(
     if (found === undefined) break
     const end = mark + found.length
     const isEmpty = isBlankFrom(line, end)
-    // Within a paragraph an empty item, or one that does not begin a count, is text.
+    // Within a paragraph, an empty item, or a numbered one that does not start at 1, is plain text.
     if (isParagraph && containers.length === 0 && (isEmpty || (number !== undefined && number !== '1'))) break
     const gap = spacesAt(line, end)
     const width = isEmpty || gap > 4 ? 1 : gap
@@ -136,7 +136,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
-/** No longer line is looked at as a rule. */
+/** Longer lines are not checked for being a rule. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null
@@ -182,7 +182,7 @@ function runAt(text: string, at: number): number {
   return end - at
 }
 
-/** Where the next run of so many backticks ends. Positions that are asked for grow, so each run is passed once. */
+/** Finds the end of the next run of exactly this many backticks. Requested positions only grow, so each run is passed once. */
 function endsOfRuns(text: string): (length: number, from: number) => number | undefined {
   const byLength = new Map<number, { readonly starts: number[]; next: number }>()
   for (const { 0: run, index } of text.matchAll(/`+/g)) {
@@ -201,7 +201,7 @@ function endsOfRuns(text: string): (length: number, from: number) => number | un
 
 const quoting = /<(\/?)(?:blockquote|code|pre|q|samp|kbd|tt|xmp)(?=[\s/>])/gi
 
-/** Without what stands in elements that quote. One that is never closed takes the rest. */
+/** Removes elements that quote. An element that is never closed removes the rest. */
 function withoutElements(text: string): string {
   const kept: string[] = []
   let depth = 0

@@ -1,4 +1,4 @@
-/** The project: its state, its commands, and what each command leads to. */
+/** The project: its state, its commands, and its decisions. */
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -65,7 +65,7 @@ export type ProjectCommand =
   | { readonly type: 'ChooseSubmodules'; readonly repositories: readonly string[] }
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
   | { readonly type: 'RemoveSecret'; readonly name: string }
-  /** What is not named stays as it is. */
+  /** Fields that are left out stay as they are. */
   | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
   | IssueCommand
   | { readonly type: 'DeleteProject' }

@@ -7,11 +7,11 @@ export const settingsLimits = {
   nameLength: 100,
   /** Of one variable, in bytes. */
   valueBytes: 32 * 1024,
-  /** Of one secret, in bytes: all output is searched for every form of each secret. */
+  /** Of one secret, in bytes: all output is searched for each form of each secret. */
   secretBytes: 8 * 1024,
   /** Of all secrets of a project together, in bytes. */
   allSecretsBytes: 128 * 1024,
-  /** Of all variables together, in bytes: they are one event. */
+  /** Of all variables together, in bytes: they are stored in one event. */
   allValuesBytes: 256 * 1024,
   /** Shorter secrets cannot be redacted from output without redacting ordinary words. */
   secretLength: 8,
@@ -26,15 +26,18 @@ export interface ProjectSettings {
   /** Runs once in each new workspace; empty for none. */
   readonly setupCommand: string
   readonly variables: readonly { readonly name: string; readonly value: string }[]
-  /** Hosts that may be reached beside the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` of the local one. */
+  /** Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` of the local one. */
   readonly egress: readonly string[]
-  /** Whether an agent may have its model provider fetch from the network, past the hosts above. */
+  /** Whether an agent may let its model provider fetch from the network, which bypasses the host list above. */
   readonly modelFetches: boolean
-  /** Clean filters, as `filter=` of `.gitattributes` names them, whose paths are published unfiltered. */
+  /** Clean filters, by their `filter=` name in `.gitattributes`, whose paths are published unfiltered. */
   readonly allowedFilters: readonly string[]
-  /** Whether the first turn that changes something opens a draft of a pull request. */
+  /** Whether the first turn that changes something opens a draft pull request. */
   readonly draftPullRequests: boolean
-  /** Repositories of the code host, as `owner/name` in lower case, that are fetched as submodules with the access of whoever runs the task. */
+  /**
+   * Repositories of the code host, as `owner/name` in lower case, that are fetched as submodules with the permissions of the person who runs the
+   * task.
+   */
   readonly submodules: readonly string[]
 }
 
@@ -66,7 +69,7 @@ const reservedNames = new Set([
   'NODE_OPTIONS',
   'NODE_REPL_EXTERNAL_MODULE',
   'IS_SANDBOX',
-  // The sandbox sets the locale to C.UTF-8. A command that needs another one sets it for itself.
+  // The sandbox sets the locale to C.UTF-8. A command that needs another one can set it.
   'LANG',
   'LANGUAGE',
   'LOCPATH',
@@ -78,7 +81,7 @@ const reservedNames = new Set([
   'LOCALDOMAIN',
   'RES_OPTIONS',
   'NIS_PATH',
-  // Every shell knows these by itself.
+  // Shells set these themselves.
   'UID',
   'EUID',
   'PPID',

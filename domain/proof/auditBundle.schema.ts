@@ -27,17 +27,17 @@ export const Envelope = z.strictObject({
 })
 export type Envelope = z.infer<typeof Envelope>
 
-/** What became of an event's content in this bundle. */
+/** The state of an event's content in this bundle. */
 export const BundledContent = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
-  /** The salted content as it was sealed: a text whose SHA-256 is the event's commitment. */
+  /** The salted plaintext: its SHA-256 is the event's commitment. */
   z.strictObject({ kind: z.literal('disclosed'), text: z.string() }),
   z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
   /** Its key was destroyed. */
   z.strictObject({ kind: z.literal('erased') }),
-  /** Its ciphertext is the recorded one, and the server does not have the key that opens it. */
+  /** Its ciphertext is the recorded one, but the server does not have the key for it. */
   z.strictObject({ kind: z.literal('missing_key') }),
-  /** Its ciphertext, or what the ciphertext opens to, is not what was recorded. */
+  /** Its ciphertext, or its decrypted text, is not what was recorded. */
   z.strictObject({ kind: z.literal('changed') }),
 ])
 export type BundledContent = z.infer<typeof BundledContent>
@@ -50,21 +50,21 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     logId: z.string(),
     epoch: z.int().positive(),
     taskId: z.string(),
-    /** The keys that this log signs or signed with, newest first. */
+    /** The keys that this log signs or has signed with, newest first. */
     keys: z.array(z.string()).min(1),
-    /** Where a key was replaced: notes by which each key names the one after it. */
+    /** For each key change, a note by which the old key names its successor. */
     links: z.array(z.string()),
-    /** The signed checkpoint that all proofs lead to. */
+    /** The signed checkpoint that all proofs refer to. */
     checkpoint: z.string(),
     /** The signed checkpoint over the end of every stream, as of the same moment. */
     heads: z.string(),
   }),
   z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
-  /** That the event is in the tree of the header's checkpoint, as a tlog-proof. */
+  /** Proves, as a tlog-proof, that the event is in the tree of the header's checkpoint. */
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** That the stream ended with the event of this revision when the log was sealed, as a tlog-proof for the tree of the header's `heads`. */
+  /** Proves, as a tlog-proof for the tree of the header's `heads`, that the stream ended with this revision when the log was sealed. */
   z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** An earlier seal of the epoch, with the hashes that prove that its tree is the beginning of the header's; all in base64. */
+  /** An earlier seal of the epoch, with the hashes that prove its tree to be a prefix of the header's; all in base64. */
   z.strictObject({
     kind: z.literal('seal'),
     size: z.int().positive(),
@@ -82,7 +82,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** Every content of these revisions that was not withheld is of this kind. */
+/** All contents of these revisions that were not withheld are of this kind. */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,
@@ -95,30 +95,30 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** Every seal over so many events or more, up to the header's checkpoint, is listed in `sizes`. 0: every seal of the epoch is. */
+  /** `sizes` lists every seal from this size on, up to the header's checkpoint; 0: every seal of the epoch. */
   from: z.int().nonnegative(),
-  /** How many events each of these seals is over. Each has a line of its own. */
+  /** The number of events under each of these seals. Each seal has its own line. */
   sizes: z.array(z.int().positive()),
-  /** Sizes that were asked for: each has a line of its own too, and need not be that of a seal. */
+  /** Requested sizes: each has its own line too, and need not be the size of a seal. */
   asked: z.array(z.int().positive()),
 })
 export type ListedSeals = z.infer<typeof ListedSeals>
 
-/** What the log signs of a bundle. */
+/** What the log's key signs for a bundle. */
 export const Manifest = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
-  /** Each stream under its name, by the hash of its last event. */
+  /** Each stream by name, with the hash of its last event. */
   subject: z.array(z.strictObject({ name: z.string(), digest: z.strictObject({ sha256: Sha256Hex }) })),
   predicateType: z.literal(predicateType),
   predicate: z.strictObject({
-    /** The SHA-256 of the header's line, without its newline. */
+    /** SHA-256 of the header's line, without its newline. */
     header: Sha256Hex,
     /** The revision of each stream's last event. */
     heads: z.record(z.string(), Revision),
     withheld: z.array(z.enum(contentCategories)),
-    /** Contents that the server could not show. Any other that is not withheld is in the bundle. */
+    /** Contents that the server could not open. Every other content that is not withheld is in the bundle. */
     unopened: z.array(UnopenedRun),
-    /** The blobs that the events name, each once, with what the server found in their place. */
+    /** The blobs that the events refer to, each once, with what the server found in their place. */
     blobs: z.array(ListedBlob),
     seals: ListedSeals,
   }),

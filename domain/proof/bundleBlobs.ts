@@ -1,11 +1,11 @@
-/** The blobs that events name: large things that are kept beside the log, such as diffs, images and sessions. */
+/** The blobs that events refer to: large data stored beside the log, such as diffs, images and sessions. */
 import type { Envelope, ListedBlob } from './auditBundle.schema.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
 
-/** The hashes of the blobs that an event names: each object in its facts, at any depth, that has `hash` and `size` and no other member. */
+/** The hashes of an event's blobs: each object in its facts, at any depth, that has exactly the members `hash` and `size`. */
 export function blobsIn({ data }: Pick<Envelope, 'data'>): readonly string[] {
   const found: string[] = []
-  // Without recursion: what comes from outside may be nested as deeply as it likes.
+  // Not recursive, since untrusted input may be nested to any depth.
   const open: unknown[] = [data]
   while (open.length > 0) {
     const each = open.pop()
@@ -22,7 +22,7 @@ function hashOf(named: object): string | undefined {
   return typeof named.hash === 'string' && /^[0-9a-f]{64}$/.test(named.hash) ? named.hash : undefined
 }
 
-/** Blobs that the manifest should list and does not, or the other way round, and those that the server found changed. */
+/** Differences between the events' blobs and the manifest's list, and blobs that the server found changed. */
 export function blobFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   listed: readonly ListedBlob[],

@@ -1,9 +1,9 @@
-/** What the events of a bundle show by themselves: their hashes, their links, and how the two streams of a task bear each other out. */
+/** Checks the events of a bundle by themselves: their hashes, their links, and the consistency of a task's two streams. */
 import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
 
-/** What is wrong with the events of a stream by themselves. */
+/** Faults within one stream. */
 export function chainFaults(
   stream: string,
   events: readonly BundledEvent[],
@@ -37,7 +37,7 @@ export function chainFaults(
   return faults
 }
 
-/** `undefined` for facts that no hash can be taken over: nested too deeply, or with half of a character. */
+/** `undefined` for facts that cannot be hashed: nested too deeply, or with a lone surrogate. */
 function hashOf(event: Envelope, cryptography: Cryptography): string | undefined {
   try {
     return envelopeHash(cryptography, event)
@@ -61,7 +61,7 @@ function contentFault(
     : 'Its content is not what was recorded.'
 }
 
-/** How the two streams of the task bear each other out. */
+/** Inconsistencies between the two streams of a task. */
 export function orderFaults(
   { taskId }: BundleHeader,
   streams: ReadonlyMap<string, readonly BundledEvent[]>,

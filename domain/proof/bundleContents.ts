@@ -1,9 +1,9 @@
-/** Which contents a bundle lacks, and why, as its signed manifest says: nobody can hide one and call it erased. */
+/** Compares the contents that a bundle lacks with its signed manifest: nobody can remove one and claim that it was erased. */
 import type { BundledContent, Envelope, Manifest, UnopenedRun } from './auditBundle.schema.ts'
 import { withheldAs } from './auditBundle.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
 
-/** Collects the contents that were erased or could not be opened while a bundle is written. Events come stream by stream, in order. */
+/** While a bundle is written, collects the contents that were erased or could not be opened. Events come stream by stream, in order. */
 export function unopenedRuns(): {
   readonly add: (event: Envelope, content: BundledContent) => void
   readonly runs: () => UnopenedRun[]
@@ -21,7 +21,7 @@ export function unopenedRuns(): {
   }
 }
 
-/** Contents that are there, or are missing, otherwise than the manifest says, and those that the server found changed. */
+/** Contents whose presence or state contradicts the manifest, and those that the server found changed. */
 export function contentFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   { withheld, unopened }: Manifest['predicate'],
@@ -48,7 +48,7 @@ function whyNot(
 ): string | undefined {
   const category = withheldAs(type, withheld)
   if (category !== undefined) {
-    // Whoever has a withheld text may show it later: its commitment, which is looked at elsewhere, proves it.
+    // A withheld text may be disclosed later: its commitment, checked elsewhere, proves it.
     const isAsSaid =
       content.kind === 'disclosed' || (content.kind === 'withheld' && content.category === category)
     return isAsSaid ? undefined : `The manifest says that its content is withheld with the ${category}.`

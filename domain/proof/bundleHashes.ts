@@ -1,24 +1,24 @@
-/** What is hashed and signed in an audit bundle, byte by byte. */
+/** The exact bytes that are hashed and signed in an audit bundle. */
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { BundleHeader, Envelope } from './auditBundle.schema.ts'
 import type { Hash, Sha256 } from './merkleTree.ts'
 
-/** The name under which a log signs: no two logs and no two epochs share it. */
+/** The name under which a log signs, unique to each log and epoch. */
 export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>): string {
   return `flightdeck.dev/log/${logId}/${epoch}`
 }
 
-/** What checking needs of its surroundings: the same in Node and in a page. */
+/** The platform functions that checking needs, so that it works the same in Node and in a page. */
 export interface Cryptography {
   readonly sha256: Sha256
   readonly utf8: (text: string) => Uint8Array
-  /** The text that these bytes are in UTF-8; `undefined` when they are none. */
+  /** Decodes UTF-8; `undefined` when the bytes are not valid UTF-8. */
   readonly text: (bytes: Uint8Array) => string | undefined
   /** Whether this Ed25519 key signed the message. */
   readonly isSignedBy: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
 }
 
-/** What DSSE signs: the payload under its type (pre-authentication encoding, version 1). */
+/** The bytes that DSSE signs: the payload with its type (pre-authentication encoding, version 1). */
 export function signedBytes(
   { utf8 }: Pick<Cryptography, 'utf8'>,
   payloadType: string,
@@ -31,13 +31,13 @@ export function signedBytes(
   return bytes
 }
 
-/** The hash of an envelope, as `docs/log-format.md` has it. */
+/** The hash of an envelope, as specified in `docs/log-format.md`. */
 export function envelopeHash({ sha256, utf8 }: Cryptography, { meta, ...event }: Envelope): string {
   const { hash: _hash, ...linked } = meta
   return hexOf(sha256(utf8(canonicalJson({ scheme: 1, ...event, meta: linked }))))
 }
 
-/** The leaf of an event in the tree over the log: the bytes of its hash, which covers all of it. */
+/** The leaf of an event in the log's tree: the bytes of its hash, which covers the whole event. */
 export function leafOf(hash: string): Uint8Array {
   return bytesOfHex(hash)
 }

@@ -1,4 +1,4 @@
-/** The manifest of a bundle: who signed it, and whether the bundle is what it says. */
+/** Checks the manifest of a bundle: its signature, and whether the bundle matches it. */
 import { fromBase64 } from '../kernel/base64.ts'
 import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import { Manifest } from './auditBundle.schema.ts'
@@ -9,7 +9,7 @@ import type { BundledEvent, BundleFault, ListedKey, Parts, SignedManifest } from
 
 const where = 'manifest'
 
-/** The manifest, if one of these keys signed it, and what is wrong with it otherwise. */
+/** The manifest if one of these keys signed it, otherwise what is wrong with it. */
 export function signedManifest(
   { manifests }: Pick<Parts, 'manifests'>,
   keys: readonly ListedKey[],
@@ -38,7 +38,7 @@ export function signedManifest(
   }
 }
 
-/** Whether the bundle has all that the signed manifest names, and nothing else. Seals are looked at elsewhere. */
+/** Whether the bundle has everything that the signed manifest lists, and nothing else. Seals are checked elsewhere. */
 export function manifestFaults(
   { headerLine, streams }: Parts,
   { subject, predicate }: Manifest,

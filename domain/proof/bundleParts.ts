@@ -1,11 +1,11 @@
-/** A bundle that was read: its parts, and what was found in them. */
+/** A bundle after reading: its parts, and the faults found in them. */
 import type { BundledContent, BundleHeader, BundleRecord, Envelope, Manifest } from './auditBundle.schema.ts'
 import type { Checkpoint, VerifierKey } from './checkpoint.ts'
 
 export interface BundleFault {
   /**
-   * `changed`: not what was recorded. `removed`, `added`: missing, or never recorded. `moved`: in another place. `unproven`: nothing shows
-   * that it was in the log. `unsigned`: the log's key did not sign it. `unreadable`: a line that is no record of a bundle.
+   * `changed`: differs from what was recorded. `removed`, `added`: missing, or never recorded. `moved`: in another place. `unproven`: nothing shows
+   * that it was in the log. `unsigned`: the log's key did not sign it. `unreadable`: a line that is not a record of a bundle.
    */
   readonly kind: 'changed' | 'removed' | 'added' | 'moved' | 'unproven' | 'unsigned' | 'unreadable'
   /** `stream@revision` of an event, or the part of the bundle. */
@@ -20,10 +20,10 @@ export interface BundledEvent {
 
 export type SealRecord = Extract<BundleRecord, { kind: 'seal' }>
 
-/** The records of a bundle, sorted. */
+/** The records of a bundle, by kind. */
 export interface Parts {
   readonly header: BundleHeader | undefined
-  /** The line of the header, as it stands there. */
+  /** The header's line exactly as written. */
   readonly headerLine: string
   readonly streams: ReadonlyMap<string, readonly BundledEvent[]>
   readonly proofs: readonly Extract<BundleRecord, { kind: 'proof' | 'end' }>[]
@@ -31,19 +31,19 @@ export interface Parts {
   readonly manifests: readonly Extract<BundleRecord, { kind: 'manifest' }>[]
 }
 
-/** A key of the header: as text, and read. */
+/** A key of the header: as text, and parsed. */
 export interface ListedKey {
   readonly text: string
   readonly key: VerifierKey
 }
 
-/** What the keys of the header vouch for. */
+/** What the header's keys have signed. */
 export interface Signed {
   /** The keys of the header. */
   readonly keys: readonly ListedKey[]
   /** `undefined` when none of these keys signed it. */
   readonly checkpoint: Checkpoint | undefined
-  /** Over the ends of all streams. */
+  /** The signed checkpoint over the ends of all streams. */
   readonly heads: Checkpoint | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What the keys of a bundle's header vouch for: its checkpoints, and the proofs that lead to them. */
+/** Checks the signatures by the keys of a bundle's header: its checkpoints, and the proofs that refer to them. */
 import type { BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { leafOf, originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, ListedKey, Parts, Signed } from './bundleParts.ts'
@@ -14,7 +14,7 @@ import { withLinkedKeys } from './keyLinks.ts'
 import { isSame, leafHash, verifyInclusion } from './merkleTree.ts'
 import { headLeaf, headsOriginOf, signedCheckpoint } from './sealNotes.ts'
 
-/** The keys of the header, and the checkpoints that one of them signed. */
+/** The keys of the header, and the checkpoints that one of them has signed. */
 export function signedHeader(header: BundleHeader, cryptography: Cryptography): Signed {
   const keys = header.keys.flatMap((text): readonly ListedKey[] => {
     const key = parseVerifierKey(cryptography.sha256, text)
@@ -30,12 +30,12 @@ export function signedHeader(header: BundleHeader, cryptography: Cryptography): 
   return { keys, checkpoint: log?.checkpoint, heads: heads?.checkpoint }
 }
 
-/** How the reader knows a key: it is one of theirs, or one that theirs vouch for by links. */
+/** How the reader knows a key: it is one of theirs, or one of theirs names it by links. */
 export type Known = 'pinned' | 'replacement'
 
 /**
- * Whether the reader knows the key by those that they hold to be the log's, each as a verifier key or as a fingerprint. A log has the same
- * key under another name in each of its epochs, so that the bytes of a key count, and not its name.
+ * How the reader knows a key, given the keys that they trust, each as a verifier key or a fingerprint. A log uses the same key under a different name
+ * in each epoch, so the bytes of a key are compared, not its name.
  */
 export function howKnown(
   header: BundleHeader,
@@ -58,7 +58,7 @@ export function howKnown(
   return isIn(withLinkedKeys(cryptography, header.logId, given, header.links)) ? 'replacement' : undefined
 }
 
-/** Whether the signed trees have what the proofs are for, and each stream's last event among them. */
+/** Whether the signed trees contain what the proofs are for, and the last event of each stream. */
 export function proofFaults(
   parts: Parts,
   signed: Signed,
@@ -112,7 +112,7 @@ function leafOfEvent(kind: 'proof' | 'end', event: Envelope, { utf8 }: Cryptogra
   return kind === 'proof' ? leafOf(meta.hash) : headLeaf({ utf8 }, { stream, revision, hash: meta.hash })
 }
 
-/** `other_signatures`: the proof is right, and its copy of the checkpoint is not the header's, byte by byte. */
+/** `other_signatures`: the proof is valid, but its copy of the checkpoint differs from the header's in its bytes. */
 function proofState(
   text: string,
   leaf: Uint8Array,

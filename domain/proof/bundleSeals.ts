@@ -1,4 +1,4 @@
-/** Seals in and beside a bundle: those that it lists with proofs, and those that the reader has from elsewhere. */
+/** Checks seals: those that a bundle lists with proofs, and those that the reader has from elsewhere. */
 import { fromBase64 } from '../kernel/base64.ts'
 import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import type { LogIdentity } from '../log.ts'
@@ -17,10 +17,10 @@ import { cosignatureBy, type Cosignature } from './cosignatures.ts'
 import { isSame, verifyConsistency, type Hash } from './merkleTree.ts'
 import { headsOriginOf, identityIn, signedCheckpoint } from './sealNotes.ts'
 
-/** What a bundle proves of its log's tree at other sizes than its own. */
+/** What a bundle proves about its log's tree at sizes other than its own. */
 export interface ProvenSeals extends ListedSeals {
   readonly checkpoint: Checkpoint
-  /** By size, the checkpoint's own included. */
+  /** By size, including the checkpoint's own. */
   readonly roots: ReadonlyMap<number, Hash>
 }
 
@@ -56,7 +56,7 @@ export function provenSeals(
   return { proven: { ...listed, checkpoint, roots }, faults }
 }
 
-/** What seal over so many events the log has, as far as the bundle can tell. */
+/** The root of the log's seal at this size, as far as the bundle can tell. */
 export function rootIn(
   { checkpoint, roots, from, sizes }: ProvenSeals,
   size: number,
@@ -66,41 +66,41 @@ export function rootIn(
   return isListed ? (roots.get(size) ?? 'older') : 'no_seal'
 }
 
-/** What became of the seals that the reader gave. */
+/** The result for the seals that the reader gave. */
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
-  /** Older than what the bundle lists, and newer than the bundle. */
+  /** Older than the seals that the bundle lists, or newer than the bundle. */
   readonly older: number
   readonly newer: number
   readonly ofOtherEpochs: number
   readonly ofOtherLogs: number
-  /** Lines that are no seals. */
+  /** Lines that are not seals. */
   readonly unreadable: number
-  /** The size of the newest that was compared; 0 for none. */
+  /** The size of the newest one that was compared; 0 when none was. */
   readonly newestCompared: number
 }
 
 export interface Witnessing {
   readonly seals: GivenSeals
-  /** A seal over the last event of each stream was compared, and has the signature of a witness where the reader named any. */
+  /** Whether a seal that covers the last event of each stream was compared and, if the reader named witnesses, has the signature of one. */
   readonly isWitnessed: boolean
   readonly cosignatures: readonly Cosignature[]
   readonly faults: readonly BundleFault[]
 }
 
-/** The bundle that seals are held against. */
+/** The bundle that seals are compared with. */
 export interface SealedBundle {
   readonly header: BundleHeader
   readonly proven: ProvenSeals
   readonly heads: Checkpoint
-  /** The keys of the header: the manifest signs them, so that whoever knows its key knows them. */
+  /** The keys of the header: the manifest covers them, so whoever trusts its key can trust these. */
   readonly keys: readonly VerifierKey[]
-  /** The place in the log of the last event that the bundle shows. */
+  /** The index in the log of the last event that the bundle shows. */
   readonly lastIndex: number
 }
 
-/** The place in the log of the last event that a bundle has a proof for. */
+/** The index in the log of the last event that a bundle has a proof for. */
 export function lastIndexIn({ proofs }: Pick<Parts, 'proofs'>): number {
   return proofs.reduce((last, { kind, proof }) => {
     const index = kind === 'proof' ? parseInclusionProof(proof)?.index : undefined
@@ -110,21 +110,21 @@ export function lastIndexIn({ proofs }: Pick<Parts, 'proofs'>): number {
 
 interface OutsideSeal {
   readonly note: string
-  /** What the note says: nothing of it may be believed before its signature has been checked. */
+  /** What the note claims: do not trust it before its signature has been checked. */
   readonly claimed: Checkpoint
   readonly heads: string | undefined
   readonly revision: number | undefined
 }
 
-/** What a line of a file of seals says; `undefined` when it is no seal. */
+/** Parses a line of a file of seals; `undefined` when it is not a seal. */
 export function sealIn(line: string): OutsideSeal | undefined {
   const json = unambiguousJson(line)
-  // The header of a bundle has a checkpoint too, and is no seal: a bundle does not bear itself out.
+  // A bundle's header has a checkpoint too, but is no seal: a bundle must not confirm itself.
   if (typeof json !== 'object' || json === null || !('checkpoint' in json) || 'kind' in json) return undefined
   const { checkpoint: note } = json
   const claimed = typeof note === 'string' ? parseCheckpoint(parseNote(note)?.text ?? '') : undefined
   if (typeof note !== 'string' || claimed === undefined) return undefined
-  // What is no text was signed by nobody, as an empty one.
+  // A value that is not text cannot be signed, so it is treated like an empty one.
   const heads = 'heads' in json ? (typeof json.heads === 'string' ? json.heads : '') : undefined
   const revision = 'revision' in json && typeof json.revision === 'number' ? json.revision : undefined
   return { note, claimed, heads, revision }
@@ -132,7 +132,7 @@ export function sealIn(line: string): OutsideSeal | undefined {
 
 const twoHistories = 'The log has two histories under one key.'
 
-/** Compares the seals that were kept elsewhere, a line each, with what the bundle proves of the log. */
+/** Compares seals kept elsewhere, one per line, with what the bundle proves about the log. */
 export function witnessOf(
   bundle: SealedBundle,
   lines: Iterable<string>,
@@ -208,7 +208,7 @@ export function witnessOf(
   }
 }
 
-/** Faults, each once. */
+/** Collects faults without duplicates. */
 function foundFaults() {
   const faults = new Map<string, BundleFault>()
   return {
@@ -218,14 +218,14 @@ function foundFaults() {
   }
 }
 
-/** The heads of a seal that a key of the log signed; words for the key that signed it where that is none of the log's. */
+/** The heads of a seal that a key of the log signed; otherwise a description of the key that signed it. */
 function signedSeal(
   { note, heads: headsNote, claimed }: OutsideSeal,
   identity: LogIdentity,
   bundle: SealedBundle,
   cryptography: Cryptography,
 ): { readonly heads: Checkpoint | undefined; readonly areHeadsSigned: boolean } | string {
-  // A log has the same key under another name in each of its epochs.
+  // A log uses the same key under a different name in each epoch.
   const keys = bundle.keys.map(({ publicKey }) => verifierKey(cryptography.sha256, claimed.origin, publicKey))
   if (signedCheckpoint(cryptography, note, keys) === undefined) {
     const ids = (parseNote(note)?.signatures ?? []).filter(({ name }) => name === claimed.origin)
@@ -255,12 +255,12 @@ function contradictionIn(
     : undefined
 }
 
-/** The witnesses' signatures under seals, the newest of each. */
+/** Collects the newest signature of each witness. */
 function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography) {
   const cosignatures = new Map<string, Cosignature>()
   let newest = 0
   return {
-    /** The names of the witnesses that did not make the signature that stands there in their name. */
+    /** Returns the witnesses in whose name the note has a forged signature. */
     add({ note, claimed }: OutsideSeal): readonly string[] {
       return witnesses.flatMap((witness) => {
         const cosignature = cosignatureBy(witness, note, cryptography)
@@ -277,8 +277,8 @@ function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography
 }
 
 /**
- * The seals just before and just after the bundle's own. The file of a log has each of its seals once, in order: when one that is older and
- * one that is newer stand beside each other, the bundle's is not between them.
+ * Finds the seals just before and just after the bundle's own. The file of a log has each of its seals once, in order: if an older and a newer seal
+ * are adjacent, the bundle's seal is missing between them.
  */
 function neighbours(size: number) {
   let before: { size: number; revision: number } = { size: 0, revision: -1 }

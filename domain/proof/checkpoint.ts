@@ -2,16 +2,16 @@
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { Hash, Sha256, TreeHead } from './merkleTree.ts'
 
-/** What a log says of itself at one moment. */
+/** What a log claims about itself at one moment. */
 export interface Checkpoint extends TreeHead {
-  /** Names the log. No two logs may share it. */
+  /** The name of the log. No two logs may share it. */
   readonly origin: string
 }
 
 export interface NoteSignature {
   /** The name of the key. */
   readonly name: string
-  /** 4 bytes that tell keys of one name apart. */
+  /** 4 bytes that distinguish keys of the same name. */
   readonly keyId: Uint8Array
   readonly signature: Uint8Array
 }
@@ -22,7 +22,7 @@ export interface SignedNote {
   readonly signatures: readonly NoteSignature[]
 }
 
-/** The public half of an Ed25519 key under a name. */
+/** The public Ed25519 key, with a name. */
 export interface VerifierKey {
   readonly name: string
   readonly keyId: Uint8Array
@@ -43,15 +43,15 @@ const ed25519 = 1
 const mostSignatures = 64
 const dash = '\u2014'
 const proofHeader = 'c2sp.org/tlog-proof@v1'
-/** A log that no tree of numbers can count is no log of ours. */
+/** Limits the size to safe integers: a log that does not fit is not ours. */
 const count = /^(0|[1-9]\d{0,14})$/
 
-/** The text of a checkpoint: what is signed. */
+/** The text of a checkpoint, which is signed. */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** `undefined` when this is not the text of a checkpoint. Extension lines, which we do not write, are not understood either. */
+/** `undefined` when this is not the text of a checkpoint. Extension lines, which we do not write, are rejected too. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', end, ...more] = text.split('\n')
   const hash = fromBase64(root)
@@ -66,7 +66,7 @@ export function writeNote({ text, signatures }: SignedNote): string {
   return `${text}\n${lines.join('')}`
 }
 
-/** `undefined` when this is not a note. Nothing of it may be believed before a signature has been checked. */
+/** `undefined` when this is not a note. Do not trust it before a signature has been checked. */
 export function parseNote(note: string): SignedNote | undefined {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n') || !isText(note)) return undefined
@@ -78,7 +78,7 @@ export function parseNote(note: string): SignedNote | undefined {
     : undefined
 }
 
-/** Throws a RangeError for a name that no note can carry. `type` is that of the key's signatures. */
+/** Throws a RangeError for a name that a note cannot contain. `type` is the type of the key's signatures. */
 export function verifierKey(
   sha256: Sha256,
   name: string,
@@ -97,13 +97,13 @@ export function writeVerifierKey({ name, keyId, publicKey }: VerifierKey): strin
   return `${name}+${hexOf(keyId)}+${toBase64(joined(Uint8Array.of(ed25519), publicKey))}`
 }
 
-/** `undefined` when this is no key of the type, or its id is not that of the key. */
+/** `undefined` when this is not a key of the type, or when its id does not match the key. */
 export function parseVerifierKey(
   sha256: Sha256,
   text: string,
   type: number = ed25519,
 ): VerifierKey | undefined {
-  // Base64 may contain plus signs; a name may not.
+  // Base64 may contain plus signs, a name may not.
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = fromBase64(encoded)
   if (!isName(name) || bytes?.length !== 33 || bytes[0] !== type) return undefined
@@ -123,7 +123,7 @@ export function writeInclusionProof({ index, proof, note }: InclusionProof): str
   return [proofHeader, `index ${index}`, ...proof.map(toBase64), '', note].join('\n')
 }
 
-/** `undefined` when this is not a proof. Extra data, which nothing authenticates, is passed over. */
+/** `undefined` when this is not a proof. Extra data, which is not authenticated, is ignored. */
 export function parseInclusionProof(text: string): InclusionProof | undefined {
   const start = text.indexOf('\n\n')
   if (start < 0) return undefined
@@ -145,12 +145,12 @@ function parseSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) }
 }
 
-/** Notes allow more, but a name in ASCII has one form of bytes everywhere. */
+/** Notes allow more, but an ASCII name has the same bytes everywhere. */
 function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }
 
-/** No control characters but newlines, and no halves of surrogate pairs. */
+/** No control characters except newlines, and no lone surrogates. */
 function isText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)

@@ -1,4 +1,4 @@
-/** Compares two bundles: one log cannot say different things of one place. */
+/** Compares two bundles: a log must not show different events in one place. */
 import { originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, Parts } from './bundleParts.ts'
 import { signedManifest } from './bundleManifest.ts'
@@ -9,17 +9,17 @@ import { isSame } from './merkleTree.ts'
 import { readBundle } from './readBundle.ts'
 
 export interface BundleComparison {
-  /** `not_compared`: nothing shows how the trees of the two fit together; `why` says the reason. */
+  /** `not_compared`: nothing shows how the two trees relate; `why` gives the reason. */
   readonly verdict: 'agree' | 'contradict' | 'not_compared'
   readonly contradictions: readonly BundleFault[]
   readonly why?: 'unreadable' | 'other_log' | 'too_old'
-  /** The size of the smaller tree: a bundle that was asked for it (`?seal=`) can be compared. */
+  /** The size of the smaller tree: the larger bundle can be compared if it is requested with this size (`?seal=`). */
   readonly size?: number
-  /** Of one task: which of the two goes on from the other, and by how many events. */
+  /** For bundles of one task: which of the two extends the other, and by how many events. */
   readonly extension?: { readonly longer: 'first' | 'second' | 'neither'; readonly events: number }
 }
 
-/** Compares two bundles, each of which was verified before and has no faults. */
+/** Compares two bundles, which must have been verified without faults. */
 export function compareBundles(
   first: Iterable<string>,
   second: Iterable<string>,
@@ -67,7 +67,7 @@ function comparable(lines: Iterable<string>, cryptography: Cryptography): Compar
   return { origin: originOf(read.parts.header), parts, proven }
 }
 
-/** Records of one stream and one revision that differ. */
+/** Records of the same stream and revision that differ. */
 function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   return [...one.streams].flatMap(([stream, events]) => {
     const hashes = new Map(
@@ -81,7 +81,7 @@ function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   })
 }
 
-/** Places of the log that hold different events. */
+/** Indexes of the log at which the bundles have different events. */
 function leafFaults(one: Parts, other: Parts): readonly BundleFault[] {
   const places = leavesOf(other)
   return [...leavesOf(one)].flatMap(([index, event]): readonly BundleFault[] => {
@@ -100,7 +100,7 @@ function leavesOf({ proofs }: Parts): ReadonlyMap<number, string> {
   )
 }
 
-/** Seals of the one that the other, which lists all of its own from some size on, does not have or has otherwise. */
+/** Seals of one bundle that contradict the other, or are missing there although it lists all seals from some size on. */
 function treeFaults(one: ProvenSeals, other: ProvenSeals): readonly BundleFault[] {
   return [...one.roots].flatMap(([size, root]): readonly BundleFault[] => {
     const there = rootIn(other, size)

@@ -5,7 +5,7 @@ import { parseNote, parseVerifierKey, signaturesBy, type VerifierKey } from './c
 const cosignatureType = 4
 const timeBytes = 8
 
-/** `undefined` when this is no key of a witness as text. */
+/** Parses the text of a witness's key; `undefined` when it is none. */
 export function parseWitnessKey(
   { sha256 }: Pick<Cryptography, 'sha256'>,
   text: string,
@@ -15,11 +15,11 @@ export function parseWitnessKey(
 
 export interface Cosignature {
   readonly witness: string
-  /** When it signed, in seconds since 1970. */
+  /** The time of signing, in seconds since 1970. */
   readonly time: number
 }
 
-/** When the witness signed this note; `undefined` when it did not, `forged` when a signature in its name is not its own. */
+/** When the witness signed this note; `undefined` when it did not, `forged` when a signature in its name is invalid. */
 export function cosignatureBy(
   witness: VerifierKey,
   note: string,

@@ -1,4 +1,4 @@
-/** The fingerprint of a key: short enough for people to compare, and long enough that nobody finds another key that has it. */
+/** The fingerprint of a key: short enough for people to compare, and long enough that nobody can make another key with the same one. */
 import { hexOf } from './bundleHashes.ts'
 import { parseVerifierKey } from './checkpoint.ts'
 import type { Sha256 } from './merkleTree.ts'
@@ -11,19 +11,19 @@ export function keyFingerprint(sha256: Sha256, publicKey: Uint8Array): string {
   return grouped(hexOf(sha256(publicKey).slice(0, fingerprintBytes)))
 }
 
-/** The fingerprint of a verifier key that is given as text; `undefined` when the text is no such key. */
+/** The fingerprint of a verifier key in text form; `undefined` when the text is not such a key. */
 export function fingerprintOf(sha256: Sha256, verifierKey: string): string | undefined {
   const key = parseVerifierKey(sha256, verifierKey)
   return key && keyFingerprint(sha256, key.publicKey)
 }
 
-/** A fingerprint that a person typed, with or without its spaces, as `keyFingerprint` writes it; `undefined` when it is none. */
+/** A typed fingerprint, with or without spaces, in the form of `keyFingerprint`; `undefined` when it is invalid. */
 export function parseFingerprint(text: string): string | undefined {
   const hex = text.replaceAll(/\s/g, '').toLowerCase()
   return /^[0-9a-f]{32}$/.test(hex) ? grouped(hex) : undefined
 }
 
-/** The beginning of a fingerprint, for places without room. It names a key and does not prove it. */
+/** The beginning of a fingerprint, for narrow places. It names a key but does not prove it. */
 export function shortFingerprint(fingerprint: string): string {
   return fingerprint.slice(0, 9)
 }

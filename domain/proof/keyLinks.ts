@@ -1,10 +1,10 @@
-/** Signed links from a key of the log to the key that replaced it: whoever knows the older one can tell that the newer is the log's. */
+/** Signed links from a key of the log to its successor: whoever trusts the older key can verify the newer one. */
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { LogIdentity } from '../log.ts'
 import { originOf, type Cryptography } from './bundleHashes.ts'
 import { parseNote, verifierKey, writeNote } from './checkpoint.ts'
 
-/** A log has the same key under another name in each epoch, so a link is about the bytes of the key. */
+/** A log uses the same key under a different name in each epoch, so a link signs the bytes of the key. */
 const textOf = (logId: string, next: Uint8Array): string =>
   `flightdeck.dev/log/${logId}/next-key\n${toBase64(next)}\n`
 
@@ -14,7 +14,7 @@ export interface OldKey {
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
-/** A signed note by which the old key names the next one. */
+/** A signed note by which the old key names its successor. */
 export function writeKeyLink(
   { sha256, utf8 }: Pick<Cryptography, 'sha256' | 'utf8'>,
   identity: LogIdentity,
@@ -26,7 +26,7 @@ export function writeKeyLink(
   return writeNote({ text, signatures: [{ name, keyId, signature: sign(utf8(text)) }] })
 }
 
-/** The keys, and those that they vouch for by a link, and so on. Links of another log, or that none of these keys signed, say nothing. */
+/** The keys, and all keys that they name by links, directly or indirectly. Links of another log, or signed by none of these keys, are ignored. */
 export function withLinkedKeys(
   cryptography: Cryptography,
   logId: string,
@@ -34,7 +34,7 @@ export function withLinkedKeys(
   links: readonly string[],
 ): readonly Uint8Array[] {
   const known = [...keys]
-  // Those that are added are looked at in their turn.
+  // The loop also visits the keys that are added meanwhile.
   for (const key of known)
     for (const link of links) {
       const next = nextKeyIn(cryptography, logId, key, link)

@@ -1,4 +1,7 @@
-/** The Merkle tree of RFC 6962 over a log, and its proofs. Hashing is passed in, so that servers, pages and the offline verifier share this. */
+/**
+ * The Merkle tree of RFC 6962 over a log, and its proofs. The hash function is an argument, so that servers, pages and the offline verifier share
+ * this.
+ */
 
 /** 32 bytes of SHA-256. */
 export type Hash = Uint8Array
@@ -10,7 +13,7 @@ export interface Node {
   readonly index: number
 }
 
-/** The hash of a leaf. Leaves and inner nodes are hashed under different prefixes, so that neither passes for the other. */
+/** The hash of a leaf. Leaves and inner nodes are hashed with different prefixes, so that neither can pass for the other. */
 export function leafHash(sha256: Sha256, leaf: Uint8Array): Hash {
   const bytes = new Uint8Array(1 + leaf.length)
   bytes.set(leaf, 1)
@@ -25,7 +28,7 @@ export function nodeHash(sha256: Sha256, left: Hash, right: Hash): Hash {
   return sha256(bytes)
 }
 
-/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. It is all that appending needs. */
+/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. That is all that appending needs. */
 export interface Frontier {
   readonly size: number
   readonly hashes: readonly Hash[]
@@ -35,7 +38,7 @@ export const emptyFrontier: Frontier = { size: 0, hashes: [] }
 
 /**
  * The frontier with one more leaf.
- * @param onNode is told each subtree that the leaf completes, the leaf itself first
+ * @param onNode is called with each subtree that the leaf completes, starting with the leaf itself
  */
 export function append(
   sha256: Sha256,
@@ -47,7 +50,7 @@ export function append(
   let hash = leaf
   let node: Node = { level: 0, index: size }
   onNode(node, hash)
-  // Each trailing one bit of the old size is a subtree that the new leaf completes.
+  // Each trailing one bit of the old size stands for a subtree that the new leaf completes.
   for (let rest = size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
     const left = edge.pop()
     if (left === undefined) throw new RangeError('This frontier does not have the hashes of its size.')
@@ -58,12 +61,12 @@ export function append(
   return { size: size + 1, hashes: [...edge, hash] }
 }
 
-/** The root of the tree with this frontier. The empty tree has the hash of nothing. */
+/** The root of the tree with this frontier. The root of the empty tree is the hash of no bytes. */
 export function rootOf(sha256: Sha256, { hashes }: Frontier): Hash {
   return folded(sha256, hashes) ?? sha256(new Uint8Array(0))
 }
 
-/** The complete subtrees from `start` to `end`, from the left; `start` must be where a subtree of that length may begin. */
+/** The complete subtrees from `start` to `end`, from the left; `start` must be a valid beginning for a subtree of that length. */
 export function nodesOf(start: number, end: number): readonly Node[] {
   const nodes: Node[] = []
   for (let at = start; at < end;) {
@@ -75,8 +78,8 @@ export function nodesOf(start: number, end: number): readonly Node[] {
 }
 
 /**
- * What proves that a leaf is in a tree: one list of subtrees for each hash of the proof, to be combined by `combine`, from the leaf's
- * sibling up. Throws a RangeError when the tree has no such leaf.
+ * The nodes that prove a leaf to be in a tree: for each hash of the proof, from the leaf's sibling up, the subtrees to `combine`. Throws a RangeError
+ * when the tree has no such leaf.
  */
 export function inclusionPath(index: number, size: number): readonly (readonly Node[])[] {
   checkNumbers(index, size)
@@ -84,7 +87,7 @@ export function inclusionPath(index: number, size: number): readonly (readonly N
   return siblingsOf(index, 0, size)
 }
 
-/** What proves that a tree of `older` leaves is the beginning of one of `newer`. Throws a RangeError when it cannot be. */
+/** The nodes that prove a tree of `older` leaves to be a prefix of one of `newer`. Throws a RangeError when it cannot be. */
 export function consistencyPath(older: number, newer: number): readonly (readonly Node[])[] {
   checkNumbers(older, newer)
   if (older > newer)
@@ -93,7 +96,7 @@ export function consistencyPath(older: number, newer: number): readonly (readonl
   return consistencyOf(older, 0, newer, true)
 }
 
-/** The hash of subtrees that lie side by side, from the left. */
+/** The hash of adjacent subtrees, from the left. */
 export function combine(sha256: Sha256, hashes: readonly Hash[]): Hash {
   const hash = folded(sha256, hashes)
   if (hash === undefined) throw new RangeError('There is nothing to combine.')
@@ -132,13 +135,13 @@ export function verifyInclusion(
   return last === 0 && isSame(hash, root)
 }
 
-/** A tree as a signed head names it. */
+/** The size and root of a tree, as in a signed head. */
 export interface TreeHead {
   readonly size: number
   readonly root: Hash
 }
 
-/** Whether the proof shows that the older tree is the beginning of the newer (RFC 9162, 2.1.4.2). */
+/** Whether the proof shows that the older tree is a prefix of the newer (RFC 9162, 2.1.4.2). */
 export function verifyConsistency(
   sha256: Sha256,
   older: TreeHead,
@@ -147,7 +150,7 @@ export function verifyConsistency(
 ): boolean {
   if (!isCount(older.size) || !isCount(newer.size) || older.size > newer.size) return false
   if (older.size === newer.size) return proof.length === 0 && isSame(older.root, newer.root)
-  // The empty tree is the beginning of every other.
+  // The empty tree is a prefix of every other.
   if (older.size === 0) return proof.length === 0 && isSame(older.root, sha256(new Uint8Array(0)))
   const [first, ...rest] = largestPower(older.size) === older.size ? [older.root, ...proof] : proof
   if (first === undefined) return false
@@ -189,7 +192,7 @@ function siblingsOf(index: number, start: number, end: number): readonly (readon
     : [...siblingsOf(index, middle, end), nodesOf(start, middle)]
 }
 
-/** RFC 6962, 2.1.2: `isWhole` as long as all leaves so far belong to the older tree, whose root the verifier has. */
+/** RFC 6962, 2.1.2: `isWhole` while all leaves so far belong to the older tree, whose root the verifier knows. */
 function consistencyOf(
   older: number,
   start: number,

@@ -4,16 +4,16 @@ import { BundleRecord, type BundleHeader } from './auditBundle.schema.ts'
 import { bundleFormat, bundleVersion } from './auditBundle.ts'
 import type { BundledEvent, BundleFault, Parts } from './bundleParts.ts'
 
-/** The bundle was made in another version of the format. */
+/** The bundle is in another version of the format. */
 export type OtherFormat = 'newer_format' | 'older_format'
 
-/** A bundle, and what is wrong with its lines. */
+/** A parsed bundle, and the faults in its lines. */
 export interface ReadBundle {
   readonly parts: Parts
   readonly faults: readonly BundleFault[]
 }
 
-/** Reads the lines of a bundle, without their newlines. An empty line after the last newline is no line. */
+/** Parses the lines of a bundle, given without their newlines. The empty string after the last newline is not a line. */
 export function readBundle(lines: Iterable<string>): ReadBundle | OtherFormat {
   const reading = newReading()
   let emptyLine = 0
@@ -33,7 +33,7 @@ export function readBundle(lines: Iterable<string>): ReadBundle | OtherFormat {
   return { parts: { header, headerLine, streams, proofs, seals, manifests }, faults }
 }
 
-/** The header in the first line of a bundle, which nothing vouches for yet; `undefined` when there is none. */
+/** Parses the header in a bundle's first line, which is not authenticated yet; `undefined` when there is none. */
 export function headerIn(firstLine: string): BundleHeader | undefined {
   const record = BundleRecord.safeParse(unambiguousJson(firstLine)).data
   return record?.kind === 'header' ? record : undefined

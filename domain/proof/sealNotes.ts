@@ -1,4 +1,4 @@
-/** What a seal signs, as text: the checkpoint over the log, and one over the ends of its streams. */
+/** What a seal signs, as text: a checkpoint over the log, and one over the ends of its streams. */
 import type { LogIdentity } from '../log.ts'
 import type { Seal } from '../seal.ts'
 import { bytesOfHex, originOf, type Cryptography } from './bundleHashes.ts'
@@ -13,7 +13,7 @@ import {
 } from './checkpoint.ts'
 import type { TreeHead } from './merkleTree.ts'
 
-/** A seal in the form in which it leaves the log. */
+/** A seal in its published form. */
 export interface SealNotes {
   /** A tlog-checkpoint over the log. */
   readonly checkpoint: string
@@ -21,15 +21,15 @@ export interface SealNotes {
   readonly heads: string
 }
 
-/** The name of the tree over the ends of all streams, when the log had so many events. */
+/** The name of the tree over the ends of all streams, at this size of the log. */
 export const headsOriginOf = (identity: LogIdentity, size: number): string =>
   `${originOf(identity)}/heads/${size}`
 
-/** What a restore signs: the tree of the log that it goes back to, under the epoch that it begins. No seal has this origin. */
+/** What a restore signs: the tree of the log that it restores, under the new epoch. Seals never have this origin. */
 export const restoredText = (identity: LogIdentity, tree: TreeHead): string =>
   checkpointText({ origin: `${originOf(identity)}/restored`, ...tree })
 
-/** The two texts that are signed. */
+/** The two texts that a seal signs. */
 export function sealTexts(
   identity: LogIdentity,
   log: TreeHead,
@@ -41,7 +41,7 @@ export function sealTexts(
   }
 }
 
-/** The signed notes of a seal, made of what its event recorded. */
+/** The signed notes of a seal, built from its event. */
 export function notesOf(logId: string, seal: Seal): SealNotes {
   const identity = { logId, epoch: seal.epoch }
   const texts = sealTexts(
@@ -62,7 +62,7 @@ export function notesOf(logId: string, seal: Seal): SealNotes {
   }
 }
 
-/** What the note says and which of the keys signed it; `undefined` when none did, or when it is no checkpoint. */
+/** What the note says and which of the keys signed it; `undefined` when none did, or when it is not a checkpoint. */
 export function signedCheckpoint(
   { utf8, isSignedBy }: Pick<Cryptography, 'utf8' | 'isSignedBy'>,
   note: string,
@@ -89,7 +89,7 @@ export function headLeaf(
   return utf8(`${stream}\n${revision}\n${hash}\n`)
 }
 
-/** The parts of an origin of ours; `undefined` for any other name. */
+/** Parses one of our origins; `undefined` for any other name. */
 export function identityIn(origin: string): LogIdentity | undefined {
   const [, logId = '', epoch = ''] = /^flightdeck\.dev\/log\/([0-9a-f-]{36})\/([1-9]\d*)$/.exec(origin) ?? []
   return logId === '' ? undefined : { logId, epoch: Number(epoch) }

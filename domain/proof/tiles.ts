@@ -1,25 +1,25 @@
 /**
- * A Merkle tree kept in tiles, as c2sp.org/tlog-tiles cuts it: a tile of level L holds up to 256 hashes of subtrees of 256^L leaves. It is
- * flat bytes, so that a million leaves take 32 MB; the levels in between are computed from a tile.
+ * A Merkle tree stored in tiles, as in c2sp.org/tlog-tiles: a tile of level L holds up to 256 hashes of subtrees of 256^L leaves. Tiles are flat byte
+ * arrays, so that a million leaves take 32 MB; the levels in between are computed from a tile.
  */
 import { combine, nodeHash, nodesOf, type Hash, type Node, type Sha256 } from './merkleTree.ts'
 
 const width = 256
 const hashBytes = 32
-/** A tile holds subtrees of every so many levels. */
+/** A tile stores every eighth level of the tree. */
 export const levelsInTile = 8
 
-/** The tile of a level, counted from the left. */
+/** A tile, by its level and its index from the left. */
 export type TileId = Node
 
-/** A tree that grows, or whose leaves are replaced. `settle` brings the levels above the leaves up to date. */
+/** A tree that grows, or whose leaves are replaced. `settle` updates the levels above the leaves. */
 export interface TiledTree {
   size: number
-  /** By `tileName`. */
+  /** By the name from `tileName`. */
   readonly tiles: Map<string, Uint8Array>
-  /** Names of tiles that changed since the caller took them. */
+  /** Names of tiles that changed since the caller last emptied this set. */
   readonly changed: Set<string>
-  /** Tiles by level whose hash the level above does not have yet. */
+  /** Tiles, by level, whose hash is not in the level above yet. */
   readonly unsettled: Map<number, Set<number>>
 }
 
@@ -38,7 +38,7 @@ export function tileOf({ level, index }: Node): TileId {
   return { level: Math.floor(level / levelsInTile), index: Math.floor(first / width) }
 }
 
-/** The hash of a complete subtree; `undefined` when its tile does not reach so far. */
+/** The hash of a complete subtree; `undefined` when its tile is too short. */
 export function nodeIn(
   sha256: Sha256,
   tile: Uint8Array | undefined,
@@ -50,14 +50,14 @@ export function nodeIn(
   return spanHash(sha256, tile, from, span)
 }
 
-/** Puts a leaf's hash in its place: the next one, or one that is there already. Throws a RangeError beyond that. */
+/** Sets a leaf's hash at the end of the tree or at an existing index. Throws a RangeError beyond that. */
 export function setLeaf(tree: TiledTree, index: number, leaf: Hash): void {
   if (index > tree.size) throw new RangeError(`Leaf ${index} would leave a gap after ${tree.size}.`)
   put(tree, 0, index, leaf)
   tree.size = Math.max(tree.size, index + 1)
 }
 
-/** Computes what changed above the leaves. To be called before a root is taken and before tiles are stored. */
+/** Recomputes the changed hashes above the leaves. Must be called before taking a root and before storing tiles. */
 export function settle(sha256: Sha256, tree: TiledTree): void {
   for (let level = 0; tree.unsettled.has(level); level += 1) {
     for (const index of tree.unsettled.get(level) ?? []) {
@@ -78,7 +78,7 @@ export function rootOfTiles(sha256: Sha256, { size, tiles }: Pick<TiledTree, 'si
   return hashes.length === 0 ? sha256(new Uint8Array(0)) : combine(sha256, hashes)
 }
 
-/** The tiles that an appended leaf may still change: those that are not full. */
+/** The tiles that an appended leaf can still change: those that are not full. */
 export function edgeOf(size: number): readonly TileId[] {
   const edge: TileId[] = []
   for (let level = 0, count = size; count > 0; level += 1, count = Math.floor(count / width))
@@ -92,7 +92,7 @@ export function tileBytes(size: number, { level, index }: TileId): number {
   return Math.max(0, Math.min(count - index * width, width)) * hashBytes
 }
 
-/** The leaf's hash in a tile of level 0; `undefined` where the tile ends before. */
+/** The leaf's hash in a tile of level 0; `undefined` when the tile ends before it. */
 export function leafIn(tile: Uint8Array | undefined, index: number): Hash | undefined {
   const at = index % width
   return tile === undefined || tile.length < (at + 1) * hashBytes ? undefined : hashAt(tile, at)

@@ -13,7 +13,7 @@ import { keyFingerprint } from './fingerprint.ts'
 import { readBundle, type OtherFormat } from './readBundle.ts'
 
 export interface BundleReport {
-  /** `whole`: no faults, and the reader knows the key. `intact`: no faults, and the reader named no key: it may be anybody's. */
+  /** `whole`: no faults, and the reader knows the key. `intact`: no faults, but the reader named no key, so anybody may have signed it. */
   readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | OtherFormat
   readonly faults: readonly BundleFault[]
   readonly logId: string | null
@@ -24,28 +24,28 @@ export interface BundleReport {
   /** Contents that the server has no key for. */
   readonly missingKey: number
   readonly withheld: Readonly<Partial<Record<ContentCategory, number>>>
-  /** Contents that were withheld when the bundle was made, and whose texts were put into it since. */
+  /** Contents that were withheld when the bundle was made, and added to it later. */
   readonly disclosedLater: number
   readonly blobs: Readonly<Record<BlobState, number>>
-  /** The key that signed the manifest, as text; `null` when none did that the header names. */
+  /** The key that signed the manifest, as text; `null` when none of the header's keys did. */
   readonly signedBy: string | null
-  /** Of that key. */
+  /** The fingerprint of that key. */
   readonly fingerprint: string | null
   /** How many events the log had when it was signed. */
   readonly treeSize: number | null
-  /** The key that signed is not one that the reader gave: one of these names it as its successor. */
+  /** Whether the key that signed is not one that the reader gave, but a successor named by one of them. */
   readonly isReplacement: boolean
-  /** Whether a seal that the reader has from elsewhere says the same; cosigned, where the reader named witnesses. */
+  /** Whether a seal that the reader has from elsewhere agrees; it must be cosigned if the reader named witnesses. */
   readonly isWitnessed: boolean
   readonly seals: GivenSeals
-  /** Of the witnesses that the reader named. */
+  /** By the witnesses that the reader named. */
   readonly cosignatures: readonly Cosignature[]
 }
 
 export interface ReaderKnows {
-  /** Keys that the reader holds to be the log's: verifier keys or fingerprints. Without any, no bundle is `whole`. */
+  /** Keys that the reader trusts: verifier keys or fingerprints. Without any, no bundle is `whole`. */
   readonly keys?: readonly string[]
-  /** Lines of the log's file of seals that the reader has from elsewhere. */
+  /** Lines of the log's file of seals, which the reader got from elsewhere. */
   readonly seals?: Iterable<string>
   /** Keys of witnesses. */
   readonly witnesses?: readonly VerifierKey[]
@@ -103,7 +103,7 @@ function signerOf(
   }
 }
 
-/** What the seals say, those in the bundle and those that the reader has; `undefined` when nothing is signed that they could bear out. */
+/** Checks the seals in the bundle and those that the reader has; `undefined` when nothing is signed that they could confirm. */
 function heldAgainst(
   bundle: {
     readonly parts: Parts

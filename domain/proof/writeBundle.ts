@@ -28,7 +28,7 @@ export interface BundledEvent {
   readonly content: BundledContent
 }
 
-/** As tlog-proofs: that the event is in the log, and that its stream ended with it. */
+/** As tlog-proofs: that the event is in the log and, for the last event, that its stream ended with it. */
 export interface EventProofs {
   readonly inLog: string
   readonly atEnd: string
@@ -39,22 +39,22 @@ export interface BundleSource {
   readonly epoch: number
   readonly taskId: string
   readonly keys: readonly string[]
-  /** Notes by which a key names the one that replaced it. */
+  /** Notes by which a key names its successor. */
   readonly links: readonly string[]
-  /** The signed checkpoint that all proofs lead to. */
+  /** The signed checkpoint that all proofs refer to. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
   /** The signed checkpoint over the ends of all streams, as of the same moment. */
   readonly headsCheckpoint: string
-  /** Each stream from revision 0 to its end, one after the other. */
+  /** Each stream from revision 0 to its end, one stream after the other. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
-  /** The tlog-proofs of an event, where they are to be in the bundle. The last of each stream needs both. */
+  /** The tlog-proofs of an event, if the bundle includes them. The last event of each stream needs both. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>
-  /** What is found in the place of a blob that an event names. */
+  /** What the server finds in the place of a blob. */
   readonly stateOf: (blob: string, stream: string) => Promise<BlobState>
-  /** Earlier seals with their proofs, and which of them there are. */
+  /** Earlier seals with their proofs, and the list of all of them. */
   readonly seals: ListedSeals & { readonly proofs: readonly Omit<SealRecord, 'kind'>[] }
-  /** Signs with the newest of the keys. */
+  /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
@@ -79,7 +79,7 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
   yield headerLine
   const heads = new Map<string, Envelope>()
   const unopened = unopenedRuns()
-  /** By hash, the stream that names the blob. */
+  /** For each hash, the stream that refers to the blob. */
   const named = new Map<string, string>()
   for await (const { event, content } of source.events) {
     heads.set(event.stream, event)

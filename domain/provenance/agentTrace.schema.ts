@@ -1,6 +1,6 @@
 /**
- * Trace records of Agent Trace 0.1.0 (https://agent-trace.dev). `tests/data/agentTrace/trace-record.json` is its published schema. What is
- * read is held to bounds as well: anybody who can push can write a note.
+ * Trace records of Agent Trace 0.1.0 (https://agent-trace.dev). `tests/data/agentTrace/trace-record.json` is its published schema. Parsing also
+ * enforces size limits, because anybody who can push can write a note.
  */
 import { z } from 'zod'
 

@@ -1,12 +1,12 @@
-/** The origin of a commit's lines as a trace record of Agent Trace, which other tools read from a git note. */
+/** The provenance of a commit's lines as an Agent Trace record, which other tools read from a git note. */
 import type { TraceConversation, TraceRecord } from './agentTrace.schema.ts'
 import { linesByTurn, type AddedLines, type CommitOrigins, type OriginTurn } from './lineOrigins.ts'
 
-/** Where the note of a commit is, as other tools look for it. */
+/** The ref of the notes, where other tools look for them. */
 export const agentTraceRef = 'refs/notes/agent-trace'
 
 const specification = '0.1.0'
-/** Of this product; a test holds it to package.json. */
+/** The version of this product; a test compares it with package.json. */
 const productVersion = '0.1.0'
 const longestModel = 250
 
@@ -17,7 +17,7 @@ export interface TraceHead {
   readonly at: string
 }
 
-/** The record. It names turns by their addresses and holds no prompt and no person's name. */
+/** Builds the record. It identifies turns by their addresses and contains no prompt and no person's name. */
 export function traceRecordOf(
   { commit, files, turns, leftOut }: CommitOrigins,
   { id, at }: TraceHead,
@@ -54,7 +54,7 @@ function conversationOf(turn: OriginTurn | undefined, lines: readonly AddedLines
   }
 }
 
-/** What a person's command wrote may be anybody's: a formatter's, a package manager's. */
+/** A command by a person can write anybody's text, for example by a formatter or a package manager. */
 function contributorOf({ kind, model, provider }: OriginTurn): NonNullable<TraceConversation['contributor']> {
   if (kind === 'command') return { type: 'unknown' }
   const name = model === null || provider === null ? undefined : `${provider}/${model}`

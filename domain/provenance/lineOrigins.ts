@@ -1,12 +1,12 @@
-/** What is known of the lines that a commit added: which turn of which task wrote them. */
+/** The known origin of the lines that a commit added: which turn of which task wrote them. */
 import type { AgentName } from '../agents.ts'
 
-/** Lines of a file as it is in the commit. */
+/** Lines of a file, as in the commit. */
 export interface AddedLines {
-  /** Counted from 1, both included. */
+  /** Line numbers from 1, both included. */
   readonly from: number
   readonly to: number
-  /** The execution that wrote them; `null` where it is not known. */
+  /** The execution that wrote them; `null` when unknown. */
   readonly executionId: string | null
   /** SHA-256 in hex, over the lines and a line feed after each. */
   readonly hash: string
@@ -25,11 +25,11 @@ export interface OriginTurn {
   readonly executionId: string
   readonly kind: 'turn' | 'command'
   readonly agent: AgentName | null
-  /** The model that the agent used; `null` where it is not known. */
+  /** The model that the agent used; `null` when unknown. */
   readonly model: string | null
-  /** Whose model it is, as models.dev names them; `null` where that is not known. */
+  /** The model's provider, by its name on models.dev; `null` when unknown. */
   readonly provider: string | null
-  /** The task's page; `null` where the server does not know its own address. */
+  /** The address of the task's page; `null` when the server does not know its own address. */
   readonly taskUrl: string | null
   /** The address of this moment in the task's history; `null` as above. */
   readonly url: string | null
@@ -37,7 +37,7 @@ export interface OriginTurn {
   readonly proofUrl: string | null
 }
 
-/** Everything that the notes of one commit are made of. */
+/** Everything that the notes of one commit contain. */
 export interface CommitOrigins {
   readonly commit: string
   readonly files: readonly AddedFile[]
@@ -46,7 +46,7 @@ export interface CommitOrigins {
   readonly leftOut: number
 }
 
-/** The lines of each turn, in the order in which the turns first occur. */
+/** The lines of each turn, ordered by the turns' first occurrence. */
 export function linesByTurn(
   lines: readonly AddedLines[],
 ): readonly (readonly [executionId: string | null, lines: readonly AddedLines[]])[] {

@@ -1,4 +1,4 @@
-/** What happens to a user: signing in through the code host or with a password, onboarding, a profile. Names and addresses are content. */
+/** Events of a user: signing in through the code host or with a password, onboarding, the profile. Names and addresses are content. */
 import { z } from 'zod'
 import { event, none, type EventOf } from '../kernel/event.schema.ts'
 import { UserId } from '../kernel/ids.schema.ts'
@@ -10,7 +10,7 @@ export const Role = z.enum(roles)
 
 /** A person's profile on the code host. */
 export const HostProfile = z.object({
-  /** The account's id there: the identity. */
+  /** The account's id there, which identifies it. */
   githubId: z.string(),
   login: z.string(),
   name: z.string().nullable(),
@@ -23,12 +23,12 @@ export const UserRegistered = event('UserRegistered', 1, {
   data: z.object({ userId: UserId }),
   content: z.object({ name: z.string(), email: z.string().nullable() }),
 })
-/** The person's password is now the one whose hash the vault keeps under this id. */
+/** The hash of the person's new password is in the vault under this id. */
 export const PasswordSet = event('PasswordSet', 1, {
   data: z.object({ credentialId: z.uuid() }),
   content: none,
 })
-/** The account on the code host was connected, also once more, or its profile there has changed. */
+/** The account at the code host was connected, perhaps again, or its profile there has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,
@@ -36,7 +36,7 @@ export const GitHubConnected = event('GitHubConnected', 1, {
 export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.object({}), content: none })
 export const SessionStarted = event('SessionStarted', 1, {
   data: z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() }),
-  /** `client` is the browser and its system, as 'Chrome on Linux'; `null` when it did not say. */
+  /** `client` is the browser and its system, such as 'Chrome on Linux'; `null` when unknown. */
   content: z.object({ client: z.string().max(100).nullable() }),
 })
 export const SessionEnded = event('SessionEnded', 1, {
@@ -51,7 +51,7 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),
   content: z.object({ fullName: z.string(), email: z.string().nullable() }),
 })
-/** The person has left. Their data is erased; the stream accepts no further events. */
+/** The person deleted their account. Their data is erased; the stream accepts no further events. */
 export const AccountDeleted = event('AccountDeleted', 1, { data: z.object({}), content: none })
 
 export const userEvents = [

@@ -1,4 +1,4 @@
-/** The user: its state, its commands, and what each command leads to. */
+/** The user: its state, its commands, and its decisions. */
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { RecordedOf } from '../kernel/event.ts'
@@ -26,21 +26,21 @@ export type UserState =
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
-      /** Revision of the last event with which new tokens of the code host may have come. */
+      /** Revision of the last event that may have brought new tokens of the code host. */
       readonly lastSignIn: number
       readonly profile: HostProfile | null
-      /** The person's account on the code host, connected or not; `null` before there is one and after it was erased. */
+      /** The person's account at the code host, connected or not; `null` before the first, and once erased. */
       readonly githubId: string | null
-      /** The vault's name for the hash of the password; `null` without one. */
+      /** The id of the password's hash in the vault; `null` without a password. */
       readonly credentialId: string | null
       readonly onboardingCompleted: boolean
-      /** Open sessions, with the time at which each expires. */
+      /** Open sessions, with their expiry times. */
       readonly sessions: ReadonlyMap<string, string>
-      /** When each session expires that had not expired when the latest one began, including those that were ended since. */
+      /** Expiry times of all sessions that had not expired when the latest one began, including those that were ended since. */
       readonly begun: readonly string[]
     }
 
-/** A session that begins, with its expiry and its client's name for itself. */
+/** A new session, with its expiry and the client's name for itself. */
 export interface NewSession {
   readonly sessionId: string
   readonly expiresAt: string
@@ -49,12 +49,12 @@ export interface NewSession {
 const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
 
-/** The most open sessions of a person; the oldest is ended to make room for another. */
+/** Maximum open sessions of a person; the oldest is ended to make room for another. */
 export const mostSessions = 500
-/** The most sessions that may begin within one lifetime: each request looks through the ended ones, and the log keeps them all. */
+/** Maximum sessions that may begin within one lifetime: each request searches the ended ones, and the log keeps them all. */
 export const mostBegun = 5_000
 
-/** Another session of a known user. */
+/** Starts another session of a known user. */
 function begun(
   command: NewSession,
   state: Extract<UserState, { kind: 'user' }>,
@@ -84,12 +84,12 @@ export type UserCommand =
   | {
       readonly type: 'ConnectGitHub'
       readonly profile: HostProfile
-      /** The session that asks; it must still be open. */
+      /** The session of this request; it must still be open. */
       readonly sessionId: string
-      /** New tokens are kept for a connection that went on: whatever failed with the old ones may be tried again. */
+      /** Whether new tokens were stored for an existing connection: everything that failed with the old ones may be retried. */
       readonly hasNewTokens: boolean
     }
-  /** `asOf`: refused with `conflict` where the person has signed in or connected after this revision. */
+  /** `asOf`: refused with `conflict` when the person has signed in or connected after this revision. */
   | { readonly type: 'DisconnectGitHub'; readonly asOf?: number }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
@@ -159,7 +159,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
         ? refuse('conflict')
         : [GitHubDisconnected.of({})]
     case 'DeleteAccount':
-      // One event a session, so that everything that follows sessions sees each end.
+      // One event per session, so that every consumer of session events sees each end.
       return [...allEnded(state.sessions), AccountDeleted.of({})]
     case 'SignOutEverywhere':
       return allEnded(state.sessions)
@@ -172,7 +172,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
-      // The address the code host gave is read-only in onboarding: what a person types does not replace it.
+      // The address from the code host is read-only in onboarding: what a person types does not replace it.
       return [
         OnboardingCompleted.of({ companySize, role }, { fullName, email: state.email ?? command.email }),
       ]
@@ -244,7 +244,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
   }
 }
 
-/** Adds a session and forgets those that had run out by then, so that the state stays small. */
+/** Adds a session and drops those that had expired by then, so that the state stays small. */
 function withSession(
   sessions: ReadonlyMap<string, string>,
   started: { sessionId: string; expiresAt: string },
