@@ -12,7 +12,7 @@ export function reachOf(address: string): Reach {
       return reserved.check(address, 'ipv4') ? 'nowhere' : 'public'
     case 6:
       if (inside.check(address, 'ipv6')) return 'inside'
-      // Only what is given out to the world. Addresses that carry another one in them are not.
+      // Only addresses that are assigned to the public. Addresses that contain another one are not.
       return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
     default:
       return 'nowhere'

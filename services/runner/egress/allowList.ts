@@ -10,7 +10,7 @@ export interface Rule {
   readonly port: number | null
   /** Whether it may lead to this machine or into a private network. */
   readonly mayBeInside: boolean
-  /** Only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, in which nobody could tell. */
+  /** Only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, since nobody could inspect it. */
   readonly gitOf?: readonly string[]
 }
 
@@ -22,7 +22,10 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
     : { host, isSuffix: false, port, mayBeInside }
 }
 
-/** The rule of what a project lists. Only in numbers may it lead inside, where the operator lets it: a name can come to lead anywhere. */
+/**
+ * The rule for a host that a project lists. It may lead inside only as an IP address or loopback, and if the operator allows that: a name can come
+ * to lead anywhere.
+ */
 export function ruleOfProject(
   written: string,
   { mayReachPrivate }: { readonly mayReachPrivate: boolean },
@@ -40,7 +43,7 @@ export function ruleOfUrl(address: string): Rule {
 
 /**
  * The rule for the code host, by the address of the project's repository there. The local one, on loopback and without TLS, signs anybody in
- * without a password: of it a sandbox gets git alone, for that repository and `others`.
+ * without a password, so a sandbox gets only git there, for that repository and `others`.
  */
 export function ruleOfCodeHost(repository: string, others: readonly string[]): Rule {
   const url = new URL(repository)
@@ -50,7 +53,7 @@ export function ruleOfCodeHost(repository: string, others: readonly string[]): R
   return { ...rule, gitOf: [...(own === undefined ? [] : [own]), ...others] }
 }
 
-/** What a project lists that is no host: a repository of the code host, as `owner/name`. */
+/** Whether an entry that a project lists is a repository of the code host, as `owner/name`, and not a host. */
 export const isRepository = (written: string): boolean => written.includes('/')
 
 const gitReads = /^(\/[^/]+\/[^/]+)\/(?:info\/refs|(git-upload-pack))$/
@@ -71,7 +74,7 @@ function repositoryIn(pathname: string): string | undefined {
   return /^\/([^/]+\/[^/]+?)(?:\.git)?$/.exec(pathname)?.[1]?.toLowerCase()
 }
 
-/** The repositories that git alone may read at a destination, whatever else lets a sandbox there; `undefined` where it is no such door. */
+/** The only repositories that git may read at a destination, whatever other rules allow; `undefined` if it is not limited to git. */
 export function gitDoorAt(rules: readonly Rule[], host: string, port: number): readonly string[] | undefined {
   return rulesFor(rules, host, port).find(({ gitOf }) => gitOf !== undefined)?.gitOf
 }
@@ -123,7 +126,7 @@ export function mayConnect(
   matched: readonly Rule[],
   rules: readonly Rule[],
 ): boolean {
-  // Through a door for git leads its own name alone: by another, nobody would look at what is asked.
+  // A destination that is limited to git is reached by its own name alone: under another name, nobody would inspect the requests.
   if (matched.every(({ gitOf }) => gitOf === undefined) && isBehindDoor(address, port, rules)) return false
   switch (reachOf(address)) {
     case 'public':

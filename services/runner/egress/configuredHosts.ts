@@ -5,7 +5,7 @@ import { hostAndPort, isLoopback } from './allowList.ts'
 
 export type Format = keyof typeof patterns
 
-/** For each form, what stands before an address; one may be followed by more, with commas, bars or blanks between them. */
+/** For each format, how an address is written; one may be followed by more, with commas, bars or blanks between them. */
 const patterns = {
   npmrc: /^[ \t]*(?:@[^:\s]+:)?registry\s*=\s*(\S+)/gm,
   npmLock: /"resolved":\s*"([^"]+)"/g,
@@ -19,7 +19,7 @@ const patterns = {
   gems: /^[ \t]*(?:source\s+["']|remote: |BUNDLE_MIRROR[\w.]*:\s*["']?)([^\s"']+)/gm,
 } as const
 
-/** Where each lies in a repository. */
+/** The format of each file in a repository. */
 export const repositoryFiles: ReadonlyMap<string, Format> = new Map([
   ['.npmrc', 'npmrc'],
   ['.yarnrc.yml', 'yarnrc'],

@@ -1,4 +1,4 @@
-/** What the runner has of egress, once: what each agent needs by itself, and who is told of what was not reached. */
+/** The runner's shared part of egress: the hosts that each agent needs by itself, and who is told what was not reached. */
 import type { AgentName } from '#domain/agents.ts'
 import type { Refusal } from './proxyServer.ts'
 
@@ -9,13 +9,13 @@ export interface Egress {
   readonly mayReachPrivate: boolean
   /** Path of a Node program, which sandboxes are shown for their relay. */
   readonly node: string
-  /** Tells a task's refusals, a sentence each, until the returned function is called. The last who asks is told. */
+  /** Reports a task's refusals, a sentence each, until the returned function is called. Only the latest listener is told. */
   hear(taskId: string, tell: (sentence: string) => void): () => void
-  /** A sandbox of the task was refused something: by somebody who may live longer than the run that is told of it. */
+  /** A sandbox of the task was refused something. It may outlive the run that is told. */
   refused(taskId: string, refusal: Refusal): void
 }
 
-/** Different destinations that are told in a run; further ones are told to be. */
+/** How many different destinations are reported in a run; after that, one sentence says that there are more. */
 const mostTold = 20
 
 export function openEgress({
@@ -32,7 +32,7 @@ export function openEgress({
       const told = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
         const isNew = !told.has(destination) && told.size <= mostTold
-        // What is allowed and not there is between the program and the network.
+        // An allowed host that is not there is not reported: that is between the program and the network.
         if (why === 'unreachable' || !isNew) return
         told.add(destination)
         tell(

@@ -1,6 +1,6 @@
 /**
- * The one way from a sandbox to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) for what is allowed. Names
- * are resolved here, and the address that was looked at is the one that is connected to.
+ * The one way from a sandbox to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) for what is allowed. Names are
+ * resolved here, and the connection goes to the very address that was checked.
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { createServer, request as httpRequest } from 'node:http'
@@ -23,11 +23,11 @@ export interface ProxyOptions {
   readonly rules: readonly Rule[]
   /** Told of every destination that is not reached, with the reason: what the sandbox wrote is in both. */
   readonly onRefusal: (refusal: Refusal) => void
-  /** All addresses of a name; the system's way unless told. */
+  /** All addresses of a name; the system's lookup by default. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
-  /** Connections from the sandbox at once: 256 unless told. */
+  /** Connections from the sandbox at once: 256 by default. */
   readonly connections?: number
-  /** After so long without a byte either way a connection ends: 10 minutes unless told. */
+  /** A connection ends after this long without a byte either way: 10 minutes by default. */
   readonly idleMs?: number
 }
 
@@ -78,9 +78,9 @@ interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
   readonly traffic: { connections: number; sent: number; received: number }
-  /** Where a tunnel that ends here was to lead. */
+  /** The destination of a tunnel that is terminated here. */
   readonly destinations: WeakMap<Duplex, Destination>
-  /** Serves the requests of tunnels that end here. */
+  /** Serves the requests of tunnels that are terminated here. */
   readonly tunnelled: Server
 }
 
@@ -177,7 +177,7 @@ async function tunnel(
   const { host, port } = hostAndPort(asked)
   const destination = { host, port: port ?? 0 }
   if (repositoriesAt(proxy, destination) !== undefined) {
-    // Nobody could tell what goes through a tunnel: this one ends here, and what comes out of it is looked at as any request.
+    // Nobody could inspect what goes through a tunnel: this one is terminated here, and its requests are checked like any other.
     client.write(established)
     if (head.length > 0) client.unshift(head)
     proxy.destinations.set(client, destination)
@@ -292,12 +292,12 @@ function connected(address: string, port: number): Promise<Socket | undefined> {
   })
 }
 
-/** Not sent to the local code host: there a sandbox is nobody. */
+/** Not sent to the local code host, where a sandbox is anonymous. */
 const credentials = ['authorization', 'cookie'] as const
 
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** The whole address of what is asked by its path within a tunnel; nothing for anything but a path. */
+/** The whole address of a request within a tunnel, by its path; empty for anything but a path. */
 function addressIn({ host, port }: Destination, path: string): string {
   if (!path.startsWith('/')) return ''
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`
@@ -312,7 +312,7 @@ const notThisRepository = (): NotReached =>
     "It is neither this project's repository nor among those that its network settings list.",
   )
 
-/** How the end of a body is told, whatever the sandbox says of these headers: without it, what is behind the head would be another request. */
+/** The headers that mark the end of a body, whatever the sandbox says of them: without them, the body would be taken for another request. */
 function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' }
   const length = headers['content-length']

@@ -83,14 +83,15 @@ export function besideRelay(place: RelayPlace, command: Command, begins: Begins,
   return [...shell, scripts[begins], 'bash', ...given]
 }
 
-// Where its input is a socket, bash would begin with a start-up file of the home, in which an agent may have planted one.
+// If its input is a socket, bash would run a start-up file of the home, where an agent may have planted one.
 const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
 // The relay has no environment: a project's variables are for its commands.
 const scripts: Readonly<Record<Begins, string>> = {
   reachable:
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
-  // Bash reads a pipe byte by byte: what follows the line is the command's. There may be too few processors for both at once.
+  // Bash reads a pipe byte by byte, so what follows the line is left to the command. The relay is niced: there may be too few processors for both
+  // at once.
   told: 'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
 }
 

@@ -12,15 +12,15 @@ export interface SandboxEgress {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command as the sandbox is to start it; with the broker's socket in the sandbox, it is shown on the loopback as well. */
+  /** The command as the sandbox is to start it. With the broker's socket in the sandbox (`model`), the broker is shown on the loopback as well. */
   command(
     command: readonly [string, ...string[]],
     begins: Begins,
     model?: string,
   ): readonly [string, ...string[]]
-  /** How many processes that starts beside the command, where this is told when to begin. */
+  /** How many processes are started beside a command that is told when to begin. */
   readonly beside: number
-  /** Breaks off what is under way, and tells what went. */
+  /** Breaks off all connections, and returns what went over them. */
   close(): Promise<Traffic>
 }
 
@@ -96,7 +96,7 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     no_proxy: direct,
     // Node's own fetch asks for the proxy only when told to.
     NODE_USE_ENV_PROXY: '1',
-    // npm asks for news of itself: a refusal of that means nothing to a person.
+    // npm checks for updates of itself: a refusal of that means nothing to a person.
     npm_config_update_notifier: 'false',
   }
 }

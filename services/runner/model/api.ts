@@ -16,9 +16,9 @@ export interface ModelApi {
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the shape that the clients of this API understand. */
   errorBody(type: string, message: string): object
-  /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. What is not there was not said. */
+  /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. Absent fields were not reported. */
   readUsage(json: unknown): Partial<ModelUsage> | undefined
-  /** Looks at the body of a request for what would have the model's side fetch or run something. */
+  /** Checks the body of a request for what would make the model's service fetch or run something. */
   check(body: string, may: MayFetch): Checked
   /** What the built-in scripted model answers to a request; `undefined` when it is not one of this API. Without it there is no such model. */
   scripted?(request: unknown, path: string): ScriptedAnswer | undefined
@@ -30,7 +30,7 @@ export interface MayFetch {
 }
 
 export type Checked =
-  /** What was looked at, and nothing else: of a name that stands twice, the model's side might take the other. */
+  /** The body as it was parsed and checked: if a name occurs twice in the original, the model's service might take the other one. */
   | {
       readonly kind: 'fine'
       readonly body: string

@@ -25,7 +25,7 @@ export class TooManyValues extends Error {
   override readonly name = 'TooManyValues'
 }
 
-/** Far above what a conversation has. Each takes many times its bytes to be read, and time that others wait. */
+/** Far above what a conversation has. Parsing a value takes many times its bytes, and time that others wait. */
 const mostValues = 250_000
 
 /**
@@ -46,7 +46,7 @@ export async function readWhole(body: Readable, limit: number): Promise<Buffer> 
   return Buffer.concat(chunks)
 }
 
-/** Counts, piece by piece, what begins a list, an object or a further value of one; what stands in words does not count. */
+/** Counts, piece by piece, each start of a list or an object and each further value in one; what stands in strings does not count. */
 function valueCounter(): (piece: Buffer) => number {
   let count = 0
   let isInWords = false

@@ -32,21 +32,21 @@ export interface BrokerOptions {
   readonly upstream: Model
   /** Where long requests are looked through. */
   readonly threads: Pick<TextThreads, 'run'>
-  /** Whether the model's service may be told to fetch from the network itself; no, unless told. */
+  /** Whether the model's service may be told to fetch from the network itself; no by default. */
   readonly modelFetches?: boolean
-  /** What may be used before the first turn is admitted; as much as one likes, unless told. */
+  /** What may be used before the first turn is admitted; unlimited by default. */
   readonly budget?: Budget
   /** Told after each request that was metered, also of one that broke off. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
   /** The largest request: 32 MB by default, as the model's API takes them. */
   readonly bodyBytes?: number
-  /** How many requests may be under way at once, 32 by default, and what they may hold together is four of the largest. */
+  /** How many requests may be under way at once, 32 by default. Together their bodies may take four times `bodyBytes`. */
   readonly concurrency?: number
 }
 
 export interface Broker {
-  /** Of the loopback; 0 where it stands on a socket. */
+  /** The port on the loopback; 0 for a socket. */
   readonly port: number
   /**
    * What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. `onCall` is told of each call of a
@@ -111,7 +111,7 @@ function admission(
     fault: ApiFault,
   ) => {
     onFault({ code, message: fault.message })
-    // A client that is cut off while it writes never reads why: it is let finish, unless it wants to send too much.
+    // A client that is cut off while it writes never reads the reason: it may finish, unless it wants to send too much.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
     answerFault(api, response, fault)
@@ -184,7 +184,6 @@ function observedCall(response: ServerResponse, onCall: OnCall | undefined) {
   }
 }
 
-/** The port, where it is one. */
 function upstreamOf({ upstream: model, threads }: BrokerOptions): Upstream {
   switch (model.kind) {
     case 'http':
@@ -198,7 +197,7 @@ function declaredBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }
 
-/** What the body of a request can come to: one that does not say may be as large as any. */
+/** The most bytes that the body of a request can have; one that does not say counts as the largest. */
 function mostBytesOf({ headers }: IncomingMessage, bodyBytes: number): number {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bodyBytes
 }

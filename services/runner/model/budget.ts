@@ -4,7 +4,7 @@ import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
 import { openDayBook, type DailyUsage, type DayBookOptions } from './dailyUsage.ts'
 import { totalTokens, type ModelUsage } from './meter.ts'
 
-/** `null`: as much as one likes. */
+/** `null`: unlimited. */
 export interface BudgetLimits {
   readonly tokens: number | null
   /** In US dollars. */
@@ -91,7 +91,7 @@ export function openBudgets({
   }
 }
 
-/** For whoever counts nothing. */
+/** An unlimited budget, for callers that count nothing. */
 export const anyAmount: Budget = {
   refusal: async () => undefined,
   spend: () => undefined,
@@ -102,7 +102,7 @@ function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
   return { tokens: spent.tokens + totalTokens(use), dollars: spent.dollars + costOf(use, prices) }
 }
 
-/** As the log takes it, whatever somebody in a sandbox told: what it does not take would hold up all that follows. */
+/** Bounded to what the log accepts, whatever a sandbox reported: an entry that is refused would hold up all that follow. */
 function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   return {
     executionId,
@@ -123,7 +123,7 @@ function isUsedUp(spent: Spent, limits: BudgetLimits): boolean {
   )
 }
 
-/** In US dollars. A model without a price of its own counts as the dearest that has one: a budget must not be got round by a new name. */
+/** In US dollars. A model without a price of its own counts as the dearest that has one, so that a new name does not get round a budget. */
 export function costOf(usage: ModelUsage, prices: Prices): number {
   const at = (price: Price) =>
     (usage.inputTokens * price.input +

@@ -10,20 +10,20 @@ import type { Commands } from '#platform/commands/execute.ts'
 export interface DailyUsage {
   /** `2026-01-31`. */
   readonly day: string
-  /** Notes what was used, and brings it to the log by itself. */
+  /** Notes what was used, and records it in the log in the background. */
   enter(use: MeteredUse): void
   /**
    * What was used, by whichever runner. Never fails: while the log is away it is what was last read, and what could not be brought there
    * is counted beside it.
    */
   uses(): Promise<readonly UseOfModel[]>
-  /** Resolves once what was noted is in the log, or cannot be brought there now: it is tried again with the next. Never fails. */
+  /** Resolves once what was noted is in the log, or cannot be recorded now: it is tried again with the next. Never fails. */
   settled(): Promise<void>
 }
 
 export interface DayBookOptions {
   readonly commands: Pick<Commands, 'execute' | 'load'>
-  /** For how long a log that is away is waited for when something is brought there. */
+  /** How long recording waits for a log that is away. */
   readonly patienceMs: number
   /** Told when the log could not be read or written. */
   readonly onFault: (fault: unknown) => void
@@ -40,7 +40,7 @@ export function openDayBook(
   let recorded: UsageState = usage.initial
   /** Not in the log yet. */
   let waiting: readonly MeteredUse[] = []
-  // One step after another, so that nothing is both in the log that was read and among what waits.
+  // One step after another, so that no use is both in the log that was read and among what waits.
   let last: Promise<unknown> = Promise.resolve()
   const serialized = (step: () => Promise<void>): Promise<void> => {
     const done = last.then(step).catch(onFault)

@@ -22,7 +22,7 @@ export interface HttpOptions {
   readonly baseUrl: string
   readonly apiKey: string
   readonly connectTimeoutMs?: number
-  /** The longest silence that is taken for life. */
+  /** How long the API may be silent before it counts as gone. */
   readonly idleTimeoutMs?: number
 }
 
@@ -109,7 +109,7 @@ type Look = (body: Buffer, asked: MayFetch) => Promise<CheckedBytes>
 /** Bytes that are looked through at once where they came in: a few milliseconds. */
 const shortBody = 64 * 1024
 
-/** One long body after the other: however many requests a run makes at once, those of others are next to them in the threads. */
+/** One long body after the other: however many requests a run makes at once, it takes one place in the threads, next to other runs. */
 function lookingThrough(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Look {
   const serialized = serialize()
   return async (body, { modelFetches }) => {
@@ -147,7 +147,7 @@ async function bodyOf(api: ModelApi, exchange: Exchange, looked: Look): Promise<
   return undefined
 }
 
-/** What nobody could look through is not passed on. */
+/** A body that could not be inspected is not passed on. */
 const unreadable = (): CheckedBytes => ({
   kind: 'refused',
   sentence: 'This request could not be inspected, so it was not forwarded.',
@@ -185,7 +185,7 @@ function answerOf(outgoing: http.ClientRequest): Promise<IncomingMessage> {
   })
 }
 
-/** Calls `late` when there is no connection in time; the answer stops the clock. */
+/** Calls `late` when there is no connection in time; the returned function stops the clock. */
 function onConnected(outgoing: http.ClientRequest, ms: number, late: () => void): () => void {
   const timer = setTimeout(late, ms)
   const stop = () => clearTimeout(timer)

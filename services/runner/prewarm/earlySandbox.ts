@@ -13,7 +13,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 export interface EarlySandbox {
   /** Opens it for a workspace whose folders exist; one that was open before is closed. A fault is logged: the turn then opens its own. */
   open(workspace: Workspace, repositoryUrl: string): void
-  /** The sandbox, where it was opened for such an agent; another is closed. */
+  /** The sandbox if it was opened for such an agent; otherwise it is closed. */
   take(wanted: OpenedFor): Promise<OpenedAgent | undefined>
   /** Nothing of it is left then. */
   close(): Promise<void>

@@ -54,7 +54,7 @@ interface Waiting extends Fingerprint {
   isThawed: boolean
 }
 
-/** `most`: how many may wait, of which so many do. */
+/** `most`: how many agents may wait, given how many of them already do. */
 export function warmAgents({ most }: { readonly most: (kept: number) => Promise<number> }): WarmAgents {
   const waiting = new Map<string, Waiting>()
   const ending = new Set<Promise<unknown>>()

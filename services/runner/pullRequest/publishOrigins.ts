@@ -1,4 +1,4 @@
-/** Publishes beside the commits of a task which turn wrote which of their lines, as git notes in a format that other tools read. */
+/** Publishes which turn wrote which lines of a task's commits, as git notes in a format that other tools read. */
 import { randomUUID } from 'node:crypto'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -36,8 +36,8 @@ const withinMs = 20_000
 const mostCommits = 20
 
 /**
- * Answers why the notes are not at the host, worded to follow a colon; `null` where they are, and where the operator wants none. Never throws: a pull request does not depend on
- * it, and the next one tries again.
+ * Returns why the notes are not at the host, worded to follow a colon; `null` if they are there, or the operator wants none. Never throws: a pull
+ * request does not depend on it, and the next one tries again.
  */
 export async function publishOrigins(
   deps: Deps,
@@ -128,7 +128,7 @@ async function turnsNamed(
   return new Map(await Promise.all(turns))
 }
 
-/** As models.dev names it. The models of an agent that names itself as the provider are of several. */
+/** The provider as models.dev names it; `null` for an agent whose provider is itself, as its models are of several. */
 function providerOf(agent: AgentName): string | null {
   const { provider } = agentConfigurations[agent]
   return provider === agent ? null : provider
@@ -151,7 +151,7 @@ async function modelsOf(
     for (const event of events) {
       if (event.type === 'UsageRecorded' && event.data.model !== null && wanted.has(event.data.executionId))
         models.set(event.data.executionId, models.get(event.data.executionId) ?? event.data.model)
-      // Before it there is nothing more of this turn.
+      // There is nothing of a turn before its request.
       if (event.type === 'ExecutionRequested') wanted.delete(event.data.executionId)
     }
     const last = events.at(-1)

@@ -163,7 +163,7 @@ async function pushAndRecord(
     mayPublish: async (staged) => {
       published = staged
       const recorded = staged.tree === state.changedTree ? state : await record(staged)
-      // Whoever saw none, since none were recorded, is told that there are none.
+      // A person who saw no changes, since none were recorded, is told that there are none.
       isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },
@@ -260,7 +260,7 @@ async function openOrUpdate(
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
 }
 
-/** Opens it, and asks once more where the host stumbled and it is not there: of one branch the host takes only one. */
+/** Opens it, and tries once more if the host failed and it is not there: for one branch the host takes only one. */
 function openOnce(
   codeHost: Pick<CodeHost, 'openPullRequest' | 'findPullRequest'>,
   token: string,
@@ -280,8 +280,8 @@ function openOnce(
 }
 
 /**
- * The outcome where the task's pull request, which was to be updated, is no longer open: what the host says of it is recorded, and only a
- * person opens a new one. `null` where one is to be opened, and where the host does not say.
+ * The outcome if the task's pull request, which was to be updated, is no longer open: records what the host says of it, and only a person opens a
+ * new one. `null` if one is to be opened, or the host does not say.
  */
 async function endedAtHost(
   { codeHost, commands }: Pick<Deps, 'codeHost' | 'commands'>,
@@ -308,7 +308,10 @@ async function endedAtHost(
   return { kind: 'closed', reason: noLongerOpen(task.prNumber), messageId: randomUUID() }
 }
 
-/** Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws where the task has moved on meanwhile. */
+/**
+ * Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws if the task has
+ * moved on.
+ */
 async function recordChanges(
   deps: Deps,
   { task, requested: { requestId }, signal }: Pick<Publication, 'task' | 'requested' | 'signal'>,

@@ -54,7 +54,7 @@ export async function makePullRequest(
     })
 }
 
-/** What only somebody at the code host, or in the settings, can put right: it is told where it stays on the screen, whoever asked. */
+/** What only a person can put right, at the code host or in the settings: it is shown where it stays on the screen, whoever asked. */
 const forPerson: ReadonlySet<string> = new Set([
   'github_not_connected',
   'app_key_refused',
@@ -71,7 +71,7 @@ const notConnected = ({ ownToken }: Pick<CodeHost, 'ownToken'>): string =>
     ? `Flightdeck can no longer act for you on GitHub. ${workKept} Connect GitHub again in Settings, then try again.`
     : `GitHub is not connected, or no longer accepts the token in GITHUB_TOKEN. ${workKept} Start the server with a good one, connect GitHub again in Settings, then try again.`
 
-/** Whoever lost their access reads that their work is not lost with it. */
+/** Tells people who lost their access that their work is kept. */
 function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'ownToken'>): PullRequestOutcome {
   if (outcome.kind !== 'failed') return outcome
   if (outcome.code === 'github_not_connected') return { ...outcome, reason: notConnected(codeHost) }
@@ -80,7 +80,7 @@ function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'own
   return outcome
 }
 
-/** Where nobody waits for the outcome, a failure is told in the chat. One that is only postponed is told when it is done. */
+/** If nobody waits for the outcome, a failure is reported in the chat. A request that is only postponed is reported when it is done. */
 function toldInChat(outcome: PullRequestOutcome): PullRequestOutcome {
   return outcome.kind === 'failed' && outcome.code !== 'task_running'
     ? { ...outcome, messageId: randomUUID() }

@@ -5,7 +5,7 @@ import { endedWell, type Git } from '../workspace/git/git.ts'
 /** Bytes; what is longer is no template. */
 const longest = 20_000
 const withinMs = 10_000
-/** What GitHub takes for a mention, but no address of e-mail. */
+/** Matches what GitHub takes for a mention, but not an e-mail address. */
 const mention = /(?<![\w.@])@(?=\w)/g
 
 interface Entry {

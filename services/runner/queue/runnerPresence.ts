@@ -10,7 +10,10 @@ export interface RunnerPresence {
    * 3 seconds without a gap: before that, silence says nothing.
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
-  /** Whether another runner announced itself within so many milliseconds, at most a minute; `unknown` until this one has received its own announcements for as long. */
+  /**
+   * Whether another runner announced itself within the last `withinMs`, at most a minute; `unknown` until this one has received its own for as
+   * long.
+   */
   statusOf(runnerId: string, withinMs: number): 'there' | 'gone' | 'unknown'
   stop(): void
 }
@@ -58,7 +61,7 @@ export function startRunnerPresence(
   const beat = setInterval(announce, beatMs)
   announce()
 
-  /** Whether this runner would have received what anybody announced in the last so many milliseconds. */
+  /** Whether this runner would have received what anybody announced in the last `ms` milliseconds. */
   const hasHeardFor = (ms: number): boolean => now() - heardLast <= gapMs && now() - heardSince >= ms
 
   return {

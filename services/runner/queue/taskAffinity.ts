@@ -7,7 +7,7 @@ import type { RunnerPresence } from './runnerPresence.ts'
 
 /** A runner that restarts finds its tasks again. Others wait this long for it before they begin one of its tasks again. */
 const restartMs = 30_000
-/** After a run that failed a person tries again and waits. */
+/** Shorter after a failed run: a person has asked for another try, and waits. */
 const retryMs = 3_000
 
 /** The id of the runner with this folder, which is the same after every restart; made on the first start. */

@@ -25,7 +25,7 @@ const renewMs = 1_000
 const passOnMs = 50
 /** How soon a job that seems to run elsewhere is delivered again. */
 const askAgainMs = 1_000
-/** A job that fails so often is set aside. */
+/** A job that has failed this often is set aside. */
 const mostAttempts = 20
 
 /** What this runner is working on. */
@@ -239,7 +239,7 @@ function watchTask(
   const unsubscribe = bus.subscribe('appended', (event) => {
     if (event.stream === stream && relevant.has(event.type)) void look()
   })
-  // The commands of this process know the stream up to where they read it, and do not meet damage before that.
+  // This process has already read the earlier part of the stream, so its commands do not notice damage there.
   const lookAtDocument = async () => {
     const flaw = (await documents.get(tasksView, taskId))?.unreadable
     if (flaw?.stream === 'task') stopUnrecorded(new Error(unreadableSentences[flaw.reason]))

@@ -4,9 +4,9 @@ import type { AnswerTo, Work } from './textWork.ts'
 
 export interface TextThreads {
   /**
-   * Does the work in a thread, after what was asked before. A thread that ends is replaced, and its work done once more; it rejects when
-   * that fails too, and once the threads are closed. Who asks waits for the answer before it asks for more of the same stream: so what
-   * waits is bounded by how many ask.
+   * Does the work in a thread, after what was asked before. If a thread ends, it is replaced and its work done once more; this rejects when that
+   * fails too, and once the threads are closed. A caller awaits each answer before it sends more of the same stream, so the queue is bounded by the
+   * number of callers.
    */
   run<W extends Work>(work: W): Promise<AnswerTo<W>>
   close(): Promise<void>
@@ -91,7 +91,7 @@ export function textThreads({
   }
 }
 
-/** From its sources, as in a test, an older Node needs a reader of them; the built server has the thread beside it. */
+/** The built server has the worker's file beside it. Run from its sources, as in a test, an older Node needs a loader for them. */
 export function startWorker(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: mostMemory }
   const here = import.meta.url

@@ -39,7 +39,7 @@ export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void
   await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
 }
 
-/** Uses `rm` and not Node's: it works on open folders, so that neither depth nor a race that an agent makes leads it elsewhere. */
+/** Uses the `rm` program and not Node's: it works on open folders, so that neither depth nor a race by an agent leads it elsewhere. */
 export async function removeFolder(dir: string, path: string): Promise<void> {
   // Folders without their write bit cannot be emptied by a user that is not root.
   if (process.getuid?.() !== 0)

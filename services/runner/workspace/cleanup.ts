@@ -19,7 +19,7 @@ import { removeWorkspace } from './workspace.ts'
 import type { WorkspaceLimit } from './workspaceLimit.ts'
 
 export interface DeletedRemoval {
-  /** Looks again, once the look that is under way has ended. */
+  /** Checks again, after the check that is under way. */
   soon(): void
   stop(): Promise<void>
 }
@@ -50,7 +50,7 @@ const whileFoldedMs = 1_000
 const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
-/** Removes what deleted tasks and projects left: when they are deleted, and every minute by the log, for deletions that this runner missed. */
+/** Removes what deleted tasks and projects left: as soon as they are deleted, and every minute by the log, for deletions that this runner missed. */
 export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemoval {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -61,7 +61,7 @@ export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemo
   async function removeUntilDone(): Promise<void> {
     isAskedAgain = false
     await removeDeleted(options).catch((fault: unknown) => {
-      // At a start the read models may not be there yet.
+      // At start-up the read models may not be there yet.
       if (fault instanceof NotFolded) again = setTimeout(soon, whileFoldedMs)
       else options.logger.warn({ err: fault }, 'failed to clean up after deletions')
     })
@@ -104,7 +104,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
-    // A mirror that is removed while read models are rebuilt is only cloned again, unless a run is using it.
+    // While read models are rebuilt, a mirror may be removed that is still needed: it is only cloned again, unless a run is using it.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>

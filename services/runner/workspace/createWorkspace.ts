@@ -35,19 +35,19 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly path: string
   readonly baseBranch: string
   readonly workingBranch: string
-  /** Where it begins instead of at the head of the base branch. */
+  /** The commit that it begins at, instead of the head of the base branch. */
   readonly startAt?: string | undefined
-  /** A commit of the base branch to make it on where the code host no longer has that branch. */
+  /** A commit of the base branch to begin at if the code host no longer has that branch. */
   readonly lastBase?: string | undefined
-  /** Saved work is to come into a new one: until `completeWorkspace` is called it counts as incomplete. */
+  /** Saved work will be restored into a new one: until `completeWorkspace` is called it counts as incomplete. */
   readonly isToBeRestored?: boolean
-  /** Given when this process is root: the task's of `SandboxUsers`. */
+  /** The task's user from `SandboxUsers`; given when this process is root. */
   readonly owner: SandboxUser | undefined
   /** Limits what the owner may write; it is only measured when not given. */
   readonly limit?: Pick<WorkspaceLimit, 'hold'>
   /** Asked before anything is checked out. */
   readonly checkCheckout: CheckCheckout
-  /** Called once the workspace's folders exist, which stay from then on; their contents may still come. */
+  /** Called once the workspace's folders exist. They stay from then on, but may still be empty. */
   readonly onPlace?: (workspace: Workspace) => void
 }
 
@@ -108,7 +108,7 @@ async function makeWorkspace(
   if (workspace.owner)
     await request.limit?.hold(request.taskId, workspace.owner, [workspace.dir, workspace.homeDir])
   request.onPlace?.(workspace)
-  // Neither reads what the other makes. Both have ended when this fails.
+  // Independent of each other. Both have ended when this fails.
   const made = await Promise.allSettled([
     makePrivateGit(request.git, workspace, commits),
     makeAgentGit(workspace, request, commits),
@@ -118,7 +118,7 @@ async function makeWorkspace(
   if (!request.isToBeRestored) await completeWorkspace(request.root, workspace)
 }
 
-/** Where a task begins by the mirror as it is now. */
+/** The commits that a task begins at, as the mirror is now. */
 export async function baseCommitsFor(
   git: Git,
   mirror: Mirror,
@@ -131,7 +131,7 @@ export async function baseCommitsFor(
 ): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'> {
   const names = [baseBranch, ...branchCandidates(workingBranch)]
   const written = await headsWritten(mirror.dir, names)
-  // Where git does not keep its refs in files, git is asked.
+  // If git does not keep its refs in files, git is asked.
   const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
   if (startAt !== undefined && !(await hasCommit(git, mirror, startAt))) return 'no_such_commit'
   const isStale = !heads.has(baseBranch) && lastBase !== undefined && (await hasCommit(git, mirror, lastBase))
@@ -193,7 +193,7 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
 }
 
 async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
-  // Others may pass through and list nothing: where there is no sandbox, the tree's user must.
+  // Other users may pass through and list nothing: without a sandbox, the tree's user must pass through.
   for (const dir of [join(root, 'tasks'), task]) {
     await mkdir(dir, { recursive: true })
     await chmod(dir, 0o711)

@@ -1,8 +1,8 @@
 /** Which runs end while the disk is nearly full. Pure. */
 
 /**
- * What is done at how much free space, in bytes: below `stop` the run that grew most ends, below `begin` no run begins, and below `end` all end
- * where the end of one does not help. So what is left does not depend on how many runs are tried.
+ * Thresholds of free space, in bytes: below `stop` the run that grew most ends, below `begin` no run begins, and below `end` all runs end if ending
+ * one does not help. So the space that is left does not depend on how many runs are tried.
  */
 export interface DiskFloors {
   readonly stop: number
@@ -15,8 +15,8 @@ export function floorsOf(leastFree: number): DiskFloors {
 }
 
 /**
- * Whether a run has to end: free space is below the floor, and since the last such end (`settled`: what was free then) it has fallen by another
- * tenth of it. What that run left behind is no fault of the others.
+ * Whether a run has to end: free space is below the floor and, if a run was ended for that before, has fallen by another tenth of the floor since
+ * then (`settled`: what was free then). What that run left behind is not held against the others.
  */
 export function isFalling(free: number, floors: DiskFloors, settled: number | undefined): boolean {
   return free < (settled === undefined ? floors.stop : settled - floors.stop / 10)
@@ -28,7 +28,8 @@ export function isOutOfHand(free: number, floors: DiskFloors, from: number): boo
 }
 
 /**
- * Whether a run is over its limit. One that was over it at `first` may be made smaller: what it writes when it begins is no growth. All in bytes.
+ * Whether a run is over its limit. One that was over it at its first count (`first`) goes on, so that it can be made smaller: the 1 MiB that it may
+ * write when it begins does not count as growth. All in bytes.
  */
 export const isOver = (size: number, first: number, limit: number): boolean =>
   size > (first > limit ? first + 1024 ** 2 : limit)
@@ -40,8 +41,8 @@ export interface RunSizes {
 }
 
 /**
- * The place in the list of the run that grew most; else of one that could not be counted. `undefined` when nobody grew by a hundredth of the floor:
- * then something else takes up the disk.
+ * The index of the run that grew most, or else of one that could not be counted. `undefined` when none grew by a hundredth of the floor: then
+ * something else takes up the disk.
  */
 export function whoGrewMost(runs: readonly RunSizes[], floors: DiskFloors): number | undefined {
   const least = floors.stop / 100
@@ -54,8 +55,8 @@ export function whoGrewMost(runs: readonly RunSizes[], floors: DiskFloors): numb
 }
 
 /**
- * Whether a run may be over its limit by now: free space has fallen by as much as one of them, by its last size, had left. Who is over the limit
- * already is counted by the clock alone.
+ * Whether a run may be over its limit by now: free space has fallen by as much as some run had left at its last count. Runs that are over the limit
+ * already are only counted by the clock.
  */
 export function mayBeOver(fallen: number, sizes: readonly (number | undefined)[], limit: number): boolean {
   const left = sizes.flatMap((size = 0) => (size < limit ? [limit - size] : []))

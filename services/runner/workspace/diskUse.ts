@@ -43,8 +43,8 @@ async function measured(dirs: readonly string[], path: string, timeoutMs: number
 }
 
 /**
- * Bytes that an ordinary process may still write to the file system of a folder. Where its files run out sooner, as much as their share of the
- * whole: a disk may be filled with empty files. It takes microseconds, and waits for no other work.
+ * Bytes that an ordinary process may still write to the file system of a folder. If its inodes run out sooner, their share of the whole counts: a
+ * disk may be filled with empty files. It takes microseconds, and waits for no other work.
  */
 export function freeBytes(folder: string): number {
   const { bavail, blocks, bsize, files, ffree } = statfsSync(folder)
@@ -94,7 +94,7 @@ interface Watched {
 
 /** How often free space is looked at, in milliseconds. */
 const pollIntervalMs = 100
-/** How many looks ahead free space is reckoned. */
+/** Free space is extrapolated this many polls ahead. */
 const aheadLooks = 4
 /** How long runs are held still while their files are counted, and how long a run may take to end. */
 const longestPauseMs = 3_000
@@ -147,7 +147,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
     if (deciding && isOutOfHand(free, floors, decidedFrom))
       for (const { stop } of watched) stop.stop('disk_limit', noRunGoesOn)
     settled = settled === undefined || free >= floors.stop ? undefined : Math.max(settled, free)
-    // At the speed of now: what is written fast has to be held still before the floor is reached.
+    // Extrapolates the current speed: a fast writer has to be paused before the floor is reached.
     const fallen = Math.max(0, lastFree - free)
     if (!deciding && isFalling(free - aheadLooks * fallen, floors, settled)) {
       decidedFrom = free
@@ -183,7 +183,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
           timer = undefined
         }
         const counting = sizeOf(folder, path)
-          // Of more files than can be counted, a workspace takes at least all that it may.
+          // A workspace with more files than can be counted takes at least all that it may.
           .then((size) => onCounted(taskId, size === 'unknown' ? limits.workspace : size))
           .catch(onFault)
           .finally(() => ending.delete(counting))
@@ -221,7 +221,7 @@ async function endWhoGrewMost(
       Promise.all(paused.map((one) => one.deletedBytes(dev))),
     ])
     const floors = floorsOf(limits.leastFree)
-    // Held still, they have left enough: they go on.
+    // Now that they are paused, enough is free: they all go on.
     if (freeBytes(root) >= floors.stop) return
     const grown = runs.map(({ folder, last }, index) => {
       const size = sizes.get(folder)

@@ -23,8 +23,9 @@ import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
   /**
-   * Called before a workspace is made or used again. Waits until what ran is counted, and for the first measurement. Evicts when more than the budget
-   * is taken, and otherwise only measures again in the background. Gives the sentence that refuses the task a new workspace when there is no space for one. Never throws.
+   * Called before a workspace is made or used again. Waits until runs that have ended are counted, and for the first measurement. Evicts when more
+   * than the budget is taken, and otherwise only measures again in the background. Gives the sentence that refuses the task a new workspace when
+   * there is no space for one. Never throws.
    */
   make(wanted: Wanted): Promise<string | undefined>
   /** Takes note of what a task's workspace takes by now, in bytes: a run has changed it since all were measured. */
@@ -78,11 +79,11 @@ export interface EvictionOptions {
   readonly idleMs?: number
   /** How long a measurement is valid; a minute when not given. */
   readonly measureMs?: number
-  /** Resolves when all runs that have ended are told to `counted`; nothing is waited for when not given. */
+  /** Resolves when all runs that have ended are reported to `counted`; nothing is waited for when not given. */
   readonly runsCounted?: () => Promise<void>
   /** Called when the budget is exceeded and nothing is left that may be removed. */
   readonly onFull?: (bytes: number) => void
-  /** Called with what kept `make` from measuring or evicting, and what kept a workspace from being looked at: a task does not fail because of that. */
+  /** Called with what kept `make` from measuring or evicting, or a workspace from being inspected: no task fails because of that. */
   readonly onFault: (fault: unknown) => void
 }
 
@@ -96,7 +97,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
   /** What runs took when they were last counted, by their workspace. */
   const counts = new Map<string, { readonly bytes: number; readonly at: number }>()
 
-  /** Keeps what was measured from `begun` on, but for what was counted since. */
+  /** Keeps a measurement that began at `begun`, with the newer counts that were made since. */
   function keep(found: readonly Holding[], begun: number): Measured {
     for (const [dir, { at }] of counts) if (at < begun) counts.delete(dir)
     const held = found.map((one) => ({ ...one, bytes: counts.get(one.dir)?.bytes ?? one.bytes }))
@@ -105,7 +106,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
   async function measure(): Promise<void> {
     const begun = performance.now()
     const found = keep(await holdingsOf(options), begun)
-    // What is beyond the budget is cleared before anybody is refused for it.
+    // Over the budget, the measurement counts as stale: eviction runs before anybody is refused.
     measured = found.bytes > limits.budget ? { ...found, at: -Infinity } : found
   }
   function measureBeside(): Promise<void> {
@@ -120,10 +121,10 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     if (measured === undefined) return undefined
     const { held, bytes: all } = measured
     const workspaces = held.filter(({ kind }) => kind === 'workspace')
-    // Most are far below the limits, and then neither tasks nor folders need be read.
+    // Usually far below the limits, and then neither tasks nor folders need to be read.
     if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
     const own = held.find(({ dir }) => dir === taskFolder(options.root, taskId))
-    // A new one takes the place of what the task had before, but for what an eviction kept.
+    // A new workspace replaces what the task had before, except what an eviction kept.
     const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
     if (all - replaced > limits.budget)
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
@@ -183,7 +184,7 @@ interface Measured {
   readonly at: number
 }
 
-/** What was measured, with what a workspace takes by now. What a run took beyond the budget is cleared before the next workspace is made. */
+/** The measurement with a workspace's newer count. If that exceeds the budget, eviction runs before the next workspace is made. */
 function withCount(
   { held, bytes: before, at }: Measured,
   { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
@@ -287,7 +288,10 @@ async function keptBytes({ root, path }: EvictionOptions, taskId: string): Promi
   return [...sizes.values()].reduce((all, bytes) => all + bytes, 0)
 }
 
-/** How a task's workspace goes without loss: an incomplete one, or one without work of its own. One that cannot be looked at stays, and keeps no other. */
+/**
+ * How to remove a task's workspace without loss: an incomplete one, or one without work of its own. One that cannot be inspected stays, and does
+ * not keep others from being removed.
+ */
 async function removalOf(
   options: EvictionOptions,
   taskId: string,
@@ -329,7 +333,7 @@ export async function isFullyPushed(
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-/** The workspace that a task has here, by itself alone: neither the project nor the code host is asked. Throws where that cannot be told. */
+/** The workspace that a task has here, found from its folder alone, without asking the project or the code host. Throws if that cannot be told. */
 export async function workspaceAt(
   { root }: Pick<EvictionOptions, 'root'>,
   taskId: string,

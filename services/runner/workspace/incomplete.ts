@@ -12,7 +12,7 @@ export interface Incomplete {
   readonly kept: readonly string[]
 }
 
-/** What a task has of an incomplete workspace: nothing of a complete one. Throws where that cannot be told. */
+/** What an incomplete workspace consists of; nothing if it is complete. Throws if that cannot be told. */
 export async function incompleteOf(root: string, taskId: string): Promise<Incomplete> {
   if (await hasWorkspace(root, taskId)) return { gone: [], kept: [] }
   const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(unlessMissing)) ?? []
@@ -31,7 +31,7 @@ export async function removeIncomplete(root: string, taskId: string, path: strin
   return incomplete
 }
 
-/** Removes a workspace that is to be recreated, all of it but the home of an evicted one that is not complete again. Nothing may run in it. */
+/** Removes a workspace that is to be recreated, except the home of an evicted one that is not complete again. Nothing may run in it. */
 export async function discardWorkspace(root: string, taskId: string, path: string): Promise<void> {
   if (await hasWorkspace(root, taskId)) await removeWorkspace(root, taskId, path)
   else await removeIncomplete(root, taskId, path)

@@ -1,4 +1,4 @@
-/** What is missing, told from what could not be read: only the first is nothing. */
+/** Tells what is missing from what could not be read: only the first counts as nothing. */
 
 /** For `catch`: `undefined` where there is no such file or folder. Throws every other error again. */
 export function unlessMissing(error: unknown): undefined {

@@ -8,7 +8,7 @@ export function workingBranchName(title: string, taskId: string): string {
   return `${ourBranches}/${slug || 'task'}-${shortHash(taskId, 8)}`
 }
 
-/** A repository as its mirror is known by: a name can pass to another one, the number of the code host cannot. */
+/** What identifies a repository's mirror: a name can pass to another repository, the number of the code host cannot. */
 export interface MirroredRepository {
   readonly owner: string
   readonly name: string
@@ -24,7 +24,10 @@ export function mirrorPath(url: string, repository: MirroredRepository): string 
   return `${owner}/${name}-${shortHash(id ? `${url}\n${id}` : url, 12)}.git`
 }
 
-/** Whether the folder, below that of the mirrors, is of this repository, at whatever address. One from before numbers counted is not. */
+/**
+ * Whether a folder, given relative to the mirrors' folder, belongs to this repository, at whatever address. A folder from before numbers counted
+ * does not.
+ */
 export function isMirrorOf(path: string, repository: MirroredRepository): boolean {
   const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))
   return ours === other

@@ -48,8 +48,8 @@ export interface WorkspacePlace {
 }
 
 /**
- * The workspace a task has, if it was ever completed, brought into order for a run. There must be no other run in it. Throws where that cannot be
- * told, so that nobody takes it for none.
+ * The workspace a task has, if it was ever completed, made ready for a run. There must be no other run in it. Throws if that cannot be told, so
+ * that an unreadable workspace is not taken for a missing one.
  */
 export async function findWorkspace(
   git: Git,
@@ -101,7 +101,7 @@ export function placesOf({ root, taskId, mirror }: WorkspacePlace) {
 /** Removes a task's workspace, whatever an agent left in it. None of its processes may still run. */
 export async function removeWorkspace(root: string, taskId: string, path: string): Promise<void> {
   const folder = taskFolder(root, taskId)
-  // First: where the removal is cut off, what is left counts as incomplete, and not as work that deletes files.
+  // Removed first: if the removal is interrupted, the rest counts as incomplete, and not as work that deleted files.
   await rm(join(folder, 'ready.json'), { force: true })
   await removeFolder(folder, path)
 }
@@ -137,7 +137,7 @@ export async function evictedHead(root: string, taskId: string): Promise<string 
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null
 }
 
-/** Of a workspace that was evicted: something else is restored now, and must not be taken for it where that is cut off. */
+/** For an evicted workspace into which something else is restored: if that is interrupted, the result must not be taken for the evicted work. */
 export async function forgetEvictedHead(root: string, taskId: string): Promise<void> {
   await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })
 }
@@ -159,7 +159,7 @@ async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefi
   return marker.data
 }
 
-/** Lets a workspace count as one from now on: with all that was to be restored, since what is found is not restored again. */
+/** From now on the workspace counts as complete. All that was to be restored must be there, since a complete workspace is not restored again. */
 export async function completeWorkspace(root: string, workspace: Workspace): Promise<void> {
   const task = taskFolder(root, workspace.taskId)
   await writeMarker(task, workspace)
@@ -178,7 +178,7 @@ export async function writeMarker(
     startCommit,
     ...(owner && { owner }),
   }
-  // On the disk before it has its name: an empty one would lock the task out of its workspace.
+  // Flushed before it gets its name: an empty marker would lock the task out of its workspace.
   await writeFile(join(task, 'ready.half'), JSON.stringify(marker), { flush: true })
   await rename(join(task, 'ready.half'), join(task, 'ready.json'))
 }

@@ -1,10 +1,10 @@
 /**
- * A limit of the kernel's own on what agents and commands write to a workspace: a project quota, where the file system below the workspaces has one.
- * Where it has none, workspaces are only measured.
+ * A limit of the kernel's own on what agents and commands write to a workspace: a project quota, where the file system below the workspaces has
+ * one. Where it has none, workspaces are only measured.
  *
- * The number of a project is that of the task's sandbox user: no other task here has it, and nothing else assigns numbers of that range. Tree, homes
- * and all that is made in them belong to the project. What the server keeps beside them does not, so that it can be written in a full workspace too.
- * The task's folder bears the number as well once all of them do: it lets nothing inherit it.
+ * The number of a project is that of the task's sandbox user: no other task here has it, and nothing else assigns numbers of that range. Tree,
+ * homes and everything created in them belong to the project. What the server keeps beside them does not, so that it can be written in a full
+ * workspace too. The task's folder gets the number as well, once all of them have it, but does not pass it on.
  */
 import { chown, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -47,9 +47,9 @@ interface Quota {
   call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>
 }
 
-/** Beyond the limit by measurement, so that a run is ended with its reason and the kernel holds what was not measured yet. */
+/** Above the measured limit, so that a run is ended with its reason, and the kernel stops only what was not measured yet. */
 const beyond = 1.02
-/** A file with any content takes a block of this size: more files than fit are refused, though they are empty. */
+/** A file with any content takes a block of this size. No more files than that are allowed, even if they are empty. */
 const bytesPerFile = 4_096
 const [trialBytes, trialNeedsBytes] = [1024 ** 2, 16 * 1024 ** 2]
 
@@ -85,7 +85,7 @@ export async function openWorkspaceLimit(options: WorkspaceLimitOptions): Promis
 
 /** The mount point of a device that has project quotas turned on, by /proc/self/mountinfo. Pure. */
 export function projectQuotaMount(mountinfo: string, dev: number): string | undefined {
-  // As the kernel tells a device to programs.
+  // Decodes the device number as the kernel encodes it for programs.
   const device = `${(dev >>> 8) & 0xfff}:${(dev & 0xff) | ((dev >>> 12) & 0xf_ff00)}`
   for (const line of mountinfo.split('\n')) {
     const [, , number, , point, ...rest] = line.split(' ')
@@ -96,7 +96,7 @@ export function projectQuotaMount(mountinfo: string, dev: number): string | unde
   return undefined
 }
 
-/** Limits a folder to little and writes more to it, as a user: root may be let through. The sentence says why it does not hold. */
+/** Tries a small limit on a folder by writing more to it as a user, since root may be let through. The sentence says why it does not hold. */
 async function trial({ mount, call }: Quota, tasks: string, path: string): Promise<string | undefined> {
   if (freeBytes(tasks) < trialNeedsBytes) return 'the disk is too full to try one'
   const user = await trialUser()

@@ -20,7 +20,7 @@ export const messagesApi: ModelApi = {
   scripted,
 }
 
-/** Betas of what is refused stay behind. */
+/** Drops the betas of what is refused. */
 function passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const { 'anthropic-beta': betas, ...others } = headers
   const asked = [betas ?? []].flat().join(',').split(',')

@@ -1,7 +1,7 @@
 /**
- * What of a request would have the model's side fetch or run something: servers of tools, tools of its own, addresses and files in place of
- * content. None of it goes by the list of hosts that a project allows, so none of it is passed on. A project may allow what fetches from the
- * network; files and containers belong to the operator's account, in which all projects are one, and stay refused.
+ * Finds what in a request would make the model's service fetch or run something: servers of tools, tools of its own, and addresses or files in
+ * place of content. None of that obeys the project's list of allowed hosts, so none of it is passed on. A project may allow what fetches from the
+ * network; files and containers belong to the operator's account, which all projects share, and stay refused.
  */
 import { z } from 'zod'
 import { fetches, outside, refused, type Checked, type MayFetch } from '../api.ts'
@@ -23,10 +23,10 @@ const Request = z.looseObject({
 
 /** Tools that the agent runs itself, in its sandbox; all others with a type run on the model's side. */
 const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
-/** Tools of the model's side that fetch from the network, and do nothing else. */
+/** Tools of the model's service that fetch from the network, and do nothing else. */
 const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/
 
-/** Whether a beta of the API is passed on: those of what is refused stay behind. */
+/** Whether a beta of the API is passed on: those of what is refused are dropped. */
 export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
   if (/^(?:code-execution|files-api|skills)-/i.test(beta)) return false
   return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)
@@ -71,9 +71,7 @@ const deepest = 16
 /** Sources that bring their content along. */
 const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
 
-/**
- * The kind of the first source that is none of `own`, in a block of whatever type. What is nested deeper than any content is counts as one.
- */
+/** The kind of the first source that is none of `own`, in a block of whatever type. Anything nested deeper than real content counts as one. */
 function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (depth > deepest) return 'nested'
   for (const each of Array.isArray(content) ? content : [content]) {
@@ -87,7 +85,7 @@ function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): s
   return undefined
 }
 
-/** Words that name a source, as those of a search result, fetch nothing. */
+/** A source that is a mere string, as in a search result, fetches nothing. */
 function fetchedBy(source: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (source === undefined || source === null || typeof source === 'string') return undefined
   const known = Source.safeParse(source)

@@ -10,7 +10,7 @@ export const responsesApi: ModelApi = {
   paths: ['/v1/responses'],
   meteredPath: '/v1/responses',
   credentials: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
-  // Whose account is used is for the key to say.
+  // The key alone decides whose account is used.
   passedHeaders: ({ 'openai-organization': _organization, 'openai-project': _project, ...others }) => others,
   errorBody: (type, message) => ({ error: { type, code: type, message } }),
   readUsage,

@@ -1,7 +1,7 @@
 /**
- * What of a request would have the model's side fetch, run or keep something: tools of its own, servers of tools, addresses and files in
- * place of content, answers that are stored. None of it goes by the list of hosts that a project allows. A project may allow what fetches
- * from the network; files, containers and stored answers belong to the operator's account, in which all projects are one, and stay refused.
+ * Finds what in a request would make the model's service fetch, run or keep something: tools of its own, servers of tools, addresses or files in
+ * place of content, and answers that are stored. None of that obeys the project's list of allowed hosts. A project may allow what fetches from the
+ * network; files, containers and stored answers belong to the operator's account, which all projects share, and stay refused.
  */
 import { z } from 'zod'
 import { fetches, outside, refused, type Checked, type MayFetch } from '../api.ts'
@@ -20,7 +20,7 @@ const Request = z.looseObject({
 
 /** Tools that the agent runs itself, in its sandbox; a namespace holds more of them. */
 const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'namespace', 'tool_search'])
-/** Tools of the model's side that fetch from the network, and do nothing else. */
+/** Tools of the model's service that fetch from the network, and do nothing else. */
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
 /** Looks at the body of a request of the Responses API. */

@@ -12,13 +12,13 @@ import type { Workspace } from '../workspace.ts'
 /** A repository with 100,000 refs has a smaller one. */
 const largestRefs = 16 * 1024 * 1024
 const largestRef = 4_096
-/** Of all kinds together; whoever has more counts as having work there. */
+/** For refs of all kinds together; a repository with more counts as having work there. */
 const mostRefs = 10_000
 
 /**
  * Whether the agent's git has a stash, another worktree, or a ref that leads elsewhere than to its files and what the code host had: no snapshot
- * holds those. What cannot be read as git writes it counts as such. So does a branch on the way to the one it is on, as those commits are its own.
- * Nothing may run in the workspace. Throws `GitFault`.
+ * holds those. What is not as git writes it counts as such work. So does a branch at an earlier commit of the current one, as those commits are its
+ * own. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
@@ -34,7 +34,8 @@ export async function hasWorkAside(
 
 /** Whether one of these is neither in our history nor in what the mirror has of the code host: one process, however many they are. */
 async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<string>): Promise<boolean> {
-  // What is known comes first, so that git says so where it cannot be read. Not HEAD: in an empty repository it leads nowhere.
+  // Known commits come first, so that git reports an error if those cannot be read. HEAD is not among them: in an empty repository it leads
+  // nowhere.
   const known = ['--not', '--branches', '--remotes', '--alternate-refs', '--not']
   const call: GitCall = {
     gitDir,
@@ -43,7 +44,7 @@ async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<st
   }
   const found = await git(call)
   if (endedWell(found)) return found.stdout.length > 0
-  // So it ends where we do not have one of them. Where it says anything else, our own git or the mirror may be damaged.
+  // Git ends like this if we lack one of the commits. After any other error, our own git or the mirror may be damaged.
   const [, missing] = /^fatal: bad object ([0-9a-f]{40})\n$/.exec(found.stderr.toString('utf8')) ?? []
   if (found.endedBy === 'itself' && missing !== undefined && commits.has(missing)) return true
   throw new GitFault(call, found)
@@ -56,7 +57,7 @@ interface AgentRefs {
   readonly head: string
 }
 
-/** By gitrepository-layout(5); none where there is no repository, and `undefined` where it is another than git has made there. */
+/** Reads refs by gitrepository-layout(5). None if there is no repository; `undefined` if it is not laid out as git makes one. */
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const git = await lstat(join(root, '.git')).catch(unlessMissing)
   if (!git) return { refs: new Map(), head: '' }
@@ -75,14 +76,14 @@ async function refsIn(root: string): Promise<AgentRefs | undefined> {
   return { refs, head: (head ?? '').replace(/^ref: /, '').trimEnd() }
 }
 
-/** Whether it has refs elsewhere: another worktree's HEAD and files, the refs of the repository that it belongs to, or a table of them. */
+/** Whether it keeps refs elsewhere: in another worktree, in the repository that it belongs to, or in a reftable. */
 async function hasMorePlaces(root: string): Promise<boolean> {
   for (const name of ['commondir', 'reftable'])
     if (await lstat(join(root, '.git', name)).catch(unlessMissing)) return true
   return (await filesBelow(root, '.git/worktrees'))?.length !== 0
 }
 
-/** `undefined` where it is no list of refs from beginning to end. */
+/** `undefined` unless the whole text is a list of refs. */
 function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
   const refs = new Map<string, string>()
   let read = 0
@@ -105,8 +106,8 @@ async function plainText(root: string, path: string, mostBytes: number): Promise
 const isUnreadable = (text: string): boolean => text.includes('\u{FFFD}')
 
 /**
- * The paths of everything below a folder that is no folder, without refs of remotes; `undefined` where they are too many, or it is none, or what is
- * listed cannot be read.
+ * The paths of everything below a folder except folders, without refs of remotes; `undefined` if there are too many, `top` is not a folder, or
+ * something in it cannot be read.
  */
 async function filesBelow(root: string, top: string): Promise<readonly string[] | undefined> {
   const there = await lstat(join(root, top)).catch(unlessMissing)
@@ -116,14 +117,14 @@ async function filesBelow(root: string, top: string): Promise<readonly string[] 
   const folders = [top]
   let seen = 0
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    // An agent can make one that cannot be opened: so deep, or without rights.
+    // An agent can make a folder that cannot be opened: too deep, or without permissions.
     const folder = await opendir(join(root, at)).catch(() => undefined)
     if (!folder) return undefined
     for await (const entry of folder) {
       const path = `${at}/${entry.name}`
       if (path === '.git/refs/remotes') continue
       seen += 1
-      // Git writes a ref there first, and shows none of that name.
+      // Git writes a ref to its lock file first, and never shows a ref of that name.
       const isLock = entry.name.endsWith('.lock') && top === '.git/refs' && !entry.isDirectory()
       if (isLock && seen <= mostRefs) continue
       if (seen > mostRefs || isUnreadable(entry.name)) return undefined

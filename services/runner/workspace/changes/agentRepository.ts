@@ -12,8 +12,8 @@ const largestHead = 4_096
 const shortId = 7
 
 /**
- * The branch that the agent's git is on, or the short id of a commit where it is on none. Only `HEAD` is read. One that git did not write says
- * nothing: then it is the branch that the workspace was made on.
+ * The branch that the agent's git is on, or the short id of a commit if it is on none. Only `HEAD` is read; if git did not write it, this is the
+ * branch that the workspace was made on.
  */
 export async function currentBranchOf({ dir, branch }: Pick<Workspace, 'dir' | 'branch'>): Promise<string> {
   const root = await realpath(dir).catch(() => undefined)
@@ -30,7 +30,10 @@ function standsOn(head: string): string | undefined {
 /** An index of 500,000 files is smaller. */
 const largestIndex = 64 * 1024 * 1024
 
-/** Those of the paths that the agent's git tracks. The index is copied as a plain file and read in the sandbox; one that git did not write tracks nothing. */
+/**
+ * Which of the paths the agent's git tracks. The index is copied as a plain file and read in the sandbox; an index that git did not write tracks
+ * nothing.
+ */
 export async function trackedByAgent(
   treeGit: Git,
   { dir, privateGitDir: gitDir }: Workspace,

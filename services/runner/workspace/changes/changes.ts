@@ -11,7 +11,7 @@ import { readTreeDiff, type ChangedFile, type DiffSource, type TreeComparison } 
 export type Changes =
   | {
       readonly kind: 'changes'
-      /** Where git stands in the tree; the work is pushed on the workspace's branch, whatever this is. */
+      /** The branch that the agent's git is on; the work is pushed on the workspace's branch in any case. */
       readonly currentBranch: string
       readonly baseBranch: string
       /** Our last commit; `null` before the first one of an empty repository. */
@@ -22,7 +22,7 @@ export type Changes =
       readonly files: readonly ChangedFile[]
       /** How many files differ, in `files` or not. */
       readonly total: number
-      /** The tree that this is the diff of; `null` when the folder was read, or cannot be committed as it is. */
+      /** The tree that the diff shows; `null` when the folder was read, or cannot be committed as it is. */
       readonly tree: string | null
       /** Whether `files` or a diff in it is not whole. */
       readonly truncated: boolean
@@ -47,8 +47,8 @@ export interface ReadChangesRequest {
 export const defaultDiffLimits: DiffLimits = { files: 2_000, fileBytes: 200_000, totalBytes: 5_000_000 }
 
 /**
- * Reads the changes, also while an agent writes. Only the tree's content counts: of the agent's own git directory nothing is read but
- * where it stands and which files it tracks. Throws `GitFault` when the tree cannot be read.
+ * Reads the changes, also while an agent writes. Only the tree's content counts: of the agent's own git directory, only what it is on and which
+ * files it tracks are read. Throws `GitFault` when the tree cannot be read.
  */
 export async function readChanges(request: ReadChangesRequest): Promise<Changes> {
   const { workspace, baseBranch } = request
@@ -71,7 +71,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     return { kind: 'base_not_found', baseBranch }
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
-  // Where only the end of a history was fetched, two branches may have parted before.
+  // If only the end of a history was fetched, the commit where two branches parted may be missing.
   const fallback = (await isCut(gitDir)) ? base : null
   const against = mergeBase ?? fallback ?? (await emptyTree(git, gitDir))
   const [[ahead, behind], committed] = await Promise.all([
@@ -169,7 +169,7 @@ async function distance(
   if (range === null) return [0, 0]
   const counted = await gitText(git, { gitDir, args: ['rev-list', '--left-right', '--count', range] })
   const [left = 0, right = 0] = counted.split('\t').map(Number)
-  // Of one commit alone, git counts everything on the right.
+  // For a single commit instead of a range, git counts everything on the right.
   return base !== null && head === null ? [0, right] : [right, left]
 }
 
@@ -196,7 +196,7 @@ async function committedPaths(
   return new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
 }
 
-/** A file may vanish between git's look at it and its reading; then the next reading finds the tree as it is. */
+/** A file may vanish after git has listed it and before git reads it; the next try then finds the tree as it is. */
 async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   for (const pauseMs of [20, 80, 200, 500]) {
     try {

@@ -160,7 +160,7 @@ function readSections({ fileBytes, totalBytes }: DiffLimits) {
   let size = 0
   let kept = 0
   let isCut = false
-  // A line end that was not there lets the first section begin like the others.
+  // An artificial line end, so that the first section begins like the others.
   let carry: Buffer = Buffer.from('\n')
 
   const close = (): void => {

@@ -114,7 +114,7 @@ async function filesBegunHere(
   const others: TreePath[] = []
   for (const [count, folder] of folders.entries()) {
     const own = count < mostBegun ? await filesOfRepository(git, workspace, index, folder) : undefined
-    // One without files has a history at most, which only the folder itself keeps.
+    // A repository without files has a history at most, which only its own folder keeps.
     if (own === undefined || own.length === 0) others.push(folder)
     else for (const path of own) (isFolder(path) ? others : files).push(Buffer.concat([folder, path]))
   }
@@ -142,7 +142,7 @@ async function filesOfRepository(
     '^remote\\.',
   ]
   const remotes = await git({ ...on, args: named })
-  // So it ends where nothing matches.
+  // Git exits with 1 when nothing matches.
   if (remotes.endedBy !== 'itself' || remotes.code !== 1) return undefined
   const listed = await git({
     ...on,

@@ -82,7 +82,7 @@ async function readStaged(
     tree: staged.tree,
     diffs: withoutListed(files, unread),
     unread: [...unread, ...refused],
-    // Large files are in the tree, and so in the diff.
+    // Large files are in the tree, so the diff has counted them.
     total: total + staged.nested.length + refused.length,
     truncated: isShort,
   }
@@ -114,7 +114,7 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
   }
 }
 
-/** Leaves out what is listed as unread: a file that was taken out of the index looks deleted, and a large one only differs. */
+/** Leaves out what is listed as unread: in the diff, a file taken out of the index looks deleted, and a large one only shows that it differs. */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
   const listed = new Set(unread.map(({ fileName }) => fileName))
   return files.filter(({ path }) => !listed.has(path.toString('utf8')))
@@ -132,7 +132,7 @@ async function readPatch(
     workTree: workspace.dir,
     env: { GIT_INDEX_FILE: index.file, ...env },
     args: [
-      // Of two trees, git reads no attributes unless it stands in the folder that has them.
+      // When git compares two trees, it reads attributes only if it runs in the folder that has them.
       '-C',
       workspace.dir,
       '-c',
@@ -159,7 +159,7 @@ async function readPatch(
   return reader.end()
 }
 
-/** New files that git accepts in no index, such as `git~1`: on another file system that name is git's own directory. */
+/** New files whose names git refuses in any index, such as `git~1`: on another file system that name is git's own directory. */
 async function refusedNames(
   workspace: Workspace,
   listed: readonly TreePath[],

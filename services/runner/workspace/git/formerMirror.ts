@@ -27,15 +27,16 @@ export interface MoveOptions {
 }
 
 /**
- * Lets the workspace read from its mirror alone. Until all is there, it names the former ones as well, which keeps them: a move that was
- * interrupted is tried again the next time, and one that failed once the workspace has changed or an hour has passed. Nothing may run in it.
+ * Lets the workspace read from its mirror alone. Until all is there, it names the former ones as well, which keeps them. A move that was
+ * interrupted is tried again the next time; one that failed, once the workspace has changed or an hour has passed. Nothing may run in the
+ * workspace.
  */
 export async function moveToMirror(git: Git, workspace: Moved, options: MoveOptions): Promise<void> {
   const { privateGitDir, mirrorDir, mirrorObjects } = workspace
   const named = await alternatesOf(privateGitDir)
   const former: string[] = []
   for (const objects of named)
-    // Missing where the data folder was moved. One that only cannot be read now may be read later.
+    // A former mirror is missing if the data folder was moved. One that cannot be read now is kept, since it may be readable later.
     if (objects !== mirrorObjects && !(await isMissing(objects))) former.push(objects)
   const both = [mirrorObjects, ...former]
   if (!isDeepStrictEqual(named, both)) await writeAlternates(privateGitDir, ...both)
@@ -46,7 +47,7 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
 
 const againMs = 3_600_000
 
-/** Whether all is in the mirror now. Never throws: with both, the workspace is as whole as before. */
+/** Copies what is missing; true once all is in the mirror. Never throws: with both mirrors named, the workspace is as complete as before. */
 async function isBroughtAlong(
   git: Git,
   workspace: Moved,
@@ -58,7 +59,7 @@ async function isBroughtAlong(
   try {
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
     stands = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
-    // However the move ends: without them git takes the ends of its history for damage.
+    // Needed however the move ends: without them git takes the ends of its history for damage.
     for (const objects of former)
       await addEndsOfHistory(workspace.privateGitDir, await endsOf(dirname(objects)))
     if (await isFresh(note, stands)) return false
@@ -91,21 +92,21 @@ async function bringAlong(git: Git, workspace: Moved, alone: MoveOptions['alone'
     await alone(async () => addEndsOfHistory(mirrorDir, await endsOf(gitDir)))
 }
 
-/** Packs into the mirror where the task began; answers commits that it has with all they reach. */
+/** Packs the commits that the task began with into the mirror; returns commits that the mirror has with all they reach. */
 async function packShared(
   git: Git,
   { privateGitDir: gitDir, mirrorDir, mirrorObjects, startCommit }: Moved,
 ): Promise<readonly string[]> {
   await removeHalfPacks(mirrorObjects)
-  // Its branches reach what is there only down to where their history ends.
+  // The mirror's branches reach what is there only down to where their history ends.
   await addEndsOfHistory(gitDir, await endsOf(mirrorDir))
   const there = lines(await gitText(git, { gitDir: mirrorDir, args: heads('refs/heads', 'refs/tags') }))
   const began = lines(await gitText(git, { gitDir, args: heads('refs/remotes') }))
   const start = startCommit !== null && (await commitOf(git, gitDir, startCommit)) ? [startCommit] : []
-  // The agent's git reads the mirror too: where it began was the code host's. What the task made of that is nobody else's.
+  // Every agent's git reads the mirror, so only what came from the code host goes there, and not what the task made of it.
   const shared = [...start, ...began]
   const packs = join(mirrorObjects, 'pack')
-  // No branch reaches what other workspaces brought along.
+  // Packs are named as well, since no branch reaches what other workspaces brought along.
   const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
   const made = await gitText(git, {
     gitDir,
@@ -115,7 +116,7 @@ async function packShared(
     input: revisions(shared, there),
     timeoutMs,
   })
-  // Whoever runs in a sandbox reads them.
+  // Users in sandboxes must be able to read them.
   for (const id of lines(made))
     for (const part of ['pack', 'rev', 'idx'])
       await chmod(join(packs, `pack-${id}.${part}`), 0o444).catch(unlessMissing)

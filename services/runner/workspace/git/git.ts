@@ -121,8 +121,8 @@ export interface HostGitOptions {
 }
 
 /**
- * Git on the host, for repositories that no agent can write to. What talks to the code host is tried once more where that stumbled, as a read of
- * its API is: a second push finds what the first one brought.
+ * Git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, like a read of its
+ * API. That is safe for a push too: the second finds what the first one brought.
  */
 export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =
@@ -146,7 +146,7 @@ export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits
 const asksHost: ReadonlySet<string> = new Set(['fetch', 'push', 'ls-remote'])
 const pauseBeforeRetryMs = 200
 
-/** Whether the host failed or the connection broke. What took too long is not asked for twice. */
+/** Whether the host failed or the connection broke. A call that took too long is not repeated. */
 function hostStumbled(finished: Finished): boolean {
   if (finished.endedBy !== 'itself' || finished.code === 0) return false
   const told = finished.stderr.toString('utf8')
@@ -157,21 +157,21 @@ function hostStumbled(finished: Finished): boolean {
   )
 }
 
-/** Whether the host did not take the token at all. */
+/** Whether the host rejected the token itself. */
 export function isUnauthorized(finished: Finished): boolean {
   return /could not read (username|password)|authentication failed|returned error: 401/i.test(
     finished.stderr.toString('utf8'),
   )
 }
 
-/** Whether the host refused because too much is asked of it. */
+/** Whether the host refused because of a rate limit. */
 export function isLimited(finished: Finished): boolean {
   return /returned error: 429|HTTP 429/i.test(finished.stderr.toString('utf8'))
 }
 
 /**
- * What a shell sets before it becomes the program: limits that the program cannot raise again, and that the kernel ends it before the server when
- * memory is short. This starts one process, not one for each limit.
+ * Arguments of a shell that sets limits which the program cannot raise, makes the kernel end it before the server when memory is short, and becomes
+ * the program. So all limits cost one process.
  */
 function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
   const set = [
@@ -280,7 +280,7 @@ export async function commitOf(git: Git, gitDir: string, ref: string): Promise<s
   const call = { gitDir, args }
   const found = await git(call)
   if (endedWell(found)) return found.stdout.toString('utf8').trim()
-  // So it ends where there is no such ref or object; by every other code it has failed.
+  // Exit code 1 means that there is no such ref or object; by any other code git has failed.
   if (found.endedBy === 'itself' && found.code === 1) return null
   throw new GitFault(call, found)
 }

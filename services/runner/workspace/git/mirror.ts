@@ -45,7 +45,10 @@ export interface RefreshRequest extends MirroredRepository {
   readonly signal?: AbortSignal
   /** Lines for the person's terminal, a few for each step. */
   readonly onProgress?: (line: string) => void
-  /** Never rejects. Until it resolves the host is asked for names and commits of branches at most, and afterwards nothing where `signal` is aborted. */
+  /**
+   * Nothing is fetched before this resolves; it never rejects. Until then the host is asked for names and commits of branches at most, and
+   * afterwards for nothing if `signal` is aborted.
+   */
   readonly fetchAfter?: Promise<unknown>
 }
 
@@ -58,7 +61,7 @@ export type RefreshResult =
     }
   /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** The host did not take the token at all. */
+  /** The host rejected the token itself. */
   | { readonly kind: 'unauthorized'; readonly message: string }
   /** The host asks us to wait. */
   | { readonly kind: 'limited'; readonly message: string }
@@ -84,7 +87,7 @@ export interface LargeRepositories {
   readonly depth: number
 }
 
-/** A clone with so many objects takes minutes and gigabytes. */
+/** A clone with more objects takes minutes and gigabytes. */
 export const largeRepositories: LargeRepositories = { objects: 500_000, depth: 100 }
 
 /** Opens the mirrors under `root`, which only this process writes to. */
@@ -97,7 +100,7 @@ export function openMirrors({
   readonly root: string
   readonly git: Git
   readonly large?: LargeRepositories
-  /** Called with what kept a workspace on a former mirror, or kept tags from being fetched. */
+  /** Called with faults that keep a workspace on a former mirror, or tags from being fetched. */
   readonly onFault: (fault: unknown) => void
 }): Mirrors {
   const serialized = serializeByKey()
@@ -122,7 +125,7 @@ export function openMirrors({
   }
 }
 
-/** Whether a new clone of a mirror's repository might have only the end of its history. What the mirror had from before only adds to its size. */
+/** Whether a new clone of a mirror's repository might have only the end of its history. Old objects in the mirror only add to its size. */
 export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
   if (await isCut(mirrorDir)) return true
   const told = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })
@@ -192,8 +195,8 @@ async function refreshMirror(
 }
 
 /**
- * Why a mirror has no branch after a fetch that went well, where the host has refs; `undefined` where both have none. Such a repository must not
- * count as empty: work would begin from nothing.
+ * The fault if a mirror has no branch after a successful fetch although the host has refs; otherwise `undefined`. Such a repository must not count
+ * as empty: work would begin from nothing.
  */
 async function withoutBranches(
   git: Git,
@@ -237,7 +240,7 @@ function isAsAtHost(there: Refs, here: Refs, { isShallow }: { readonly isShallow
 const isTag = (name: string): boolean => name.startsWith('refs/tags/')
 
 /**
- * Drops the tags that the host has elsewhere or no more: tags that follow come by new names only, and none as a folder in the place of another. The
+ * Drops tags that the host has moved or deleted: a fetch of following tags only adds new names, and cannot put a folder in the place of a tag. The
  * objects stay.
  */
 async function forgetTags(
@@ -301,10 +304,13 @@ async function fetchUnlessLarge(
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
 }
 
-/** Which tags a fetch brings: `following` are those of commits that are there, as in a fetch of the agent. Old ones would bring their whole history. */
+/**
+ * Which tags a fetch brings. `following`: those of the commits that are there, as in a fetch by the agent; older ones would bring their whole
+ * history.
+ */
 type Tags = 'all' | 'following' | 'none'
 
-/** Fetches, without tags where that fails with them: whoever may push one must not keep everybody's tasks from beginning. */
+/** Fetches, and again without tags if they made it fail: a bad tag that somebody pushed must not keep everybody's tasks from beginning. */
 async function fetchInto(
   { git, onFault }: Refreshing,
   tags: Tags,
@@ -341,14 +347,14 @@ function fetchCall(
       '--force',
       '--no-write-fetch-head',
       '--no-auto-maintenance',
-      // Otherwise the branches of a host that has a shallow clone are left out, and git says that all went well.
+      // Otherwise git leaves out the branches of a host whose repository is shallow, and still reports success.
       '--update-shallow',
       ...(tags === 'none' ? ['--no-tags'] : []),
       ...options,
       '--',
       url,
       '+refs/heads/*:refs/heads/*',
-      // Not by --tags: so those that are gone are deleted first, and one can become a folder.
+      // Not by --tags: this way, tags that are gone are deleted first, so that one can become a folder.
       ...(tags === 'all' ? ['+refs/tags/*:refs/tags/*'] : []),
     ],
     secretConfig: authorizationConfig(url, authorization),

@@ -38,7 +38,7 @@ bare = false
 logallrefupdates = true
 `
 
-/** Lets a repository read the objects that it lacks from others'. */
+/** Lets a repository read the objects that it lacks from other object stores. */
 export async function writeAlternates(gitDir: string, ...objects: readonly string[]): Promise<void> {
   const file = join(gitDir, 'objects', 'info', 'alternates')
   await mkdir(dirname(file), { recursive: true })
@@ -64,7 +64,7 @@ export async function isCut(gitDir: string): Promise<boolean> {
   return (await lstat(join(gitDir, 'shallow')).catch(unlessMissing)) !== undefined
 }
 
-/** Removes what a git that was killed has left of packs in an object store. No other may be at work there. */
+/** Removes the incomplete packs that a killed git left in an object store. No other git may be at work there. */
 export async function removeHalfPacks(objects: string): Promise<void> {
   const packs = join(objects, 'pack')
   const names = (await readdir(packs).catch(unlessMissing)) ?? []

@@ -1,4 +1,4 @@
-/** Looks at what of a repository is not as people expect of a clone: submodules, filters, a history that is cut. */
+/** Finds how a repository differs from what people expect of a clone: submodules, filters, a history that is cut. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../../scratch.ts'
@@ -56,7 +56,7 @@ export async function submodulesOf(
       known.set(name, { ...known.get(name), [key === 'path' ? 'path' : 'url']: value })
   }
   return [...known].flatMap(([name, one]) =>
-    // These names go to a terminal.
+    // These names are printed in a terminal, so none may have control characters.
     one.path === undefined || one.url === undefined || /\p{Cc}/u.test(name + one.path + one.url)
       ? []
       : [{ name, path: one.path, ...repositoryAt(one.url, url) }],
@@ -94,5 +94,5 @@ async function filtersOf(
   }
 }
 
-/** Of the names of all files of a repository. */
+/** Limit for the names of all files of a repository. */
 const mostBytes = 64 * 1024 * 1024

@@ -17,7 +17,7 @@ export interface CommitSigner extends Person {
   readonly keyFile: string
 }
 
-/** What `git commit-tree` is called with, before and after its name, and its environment. */
+/** The arguments of git before and after `commit-tree`, and its environment. */
 interface CommitAs {
   readonly settings: readonly string[]
   readonly flags: readonly string[]
@@ -47,8 +47,8 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Keeps the key in a file for git, which only this process's user can read: no sandbox sees the folder. Throws where nothing can be signed with the
- * key, in the words of ssh-keygen; without one, the file of an earlier start goes.
+ * Keeps the key in a file for git, which only this process's user can read: no sandbox sees the folder. Throws, in the words of ssh-keygen, if
+ * nothing can be signed with the key. Without a key, removes the file of an earlier start.
  */
 export async function openCommitSigner(
   { root, path }: { readonly root: string; readonly path: string },
@@ -64,7 +64,7 @@ export async function openCommitSigner(
   throw new Error(`Nothing can be signed with COMMIT_SIGNING_KEY: ${why}.`)
 }
 
-/** Signs a few words, as git does. */
+/** Signs a few words, as git does; gives the reason if that fails. */
 async function whyUnusable(keyFile: string, path: string): Promise<string | null> {
   try {
     const signed = await run('ssh-keygen', ['-Y', 'sign', '-n', 'git', '-f', keyFile], {

@@ -8,7 +8,7 @@ export interface UnfilteredPath {
   readonly path: string
   /** The name after `filter=`. */
   readonly filter: string
-  /** Where a pointer of Git LFS can take its place: the tree's own attributes give it to `lfs`, and none of `published` to another filter. */
+  /** Set if a pointer of Git LFS can take its place: the tree's own attributes give it to `lfs`, and none of `published` to another filter. */
   readonly forLfs: ChangedContent | null
 }
 
@@ -22,13 +22,13 @@ export interface FilterQuestion {
   readonly tree: string
   /** Trees or commits that the host has. What one of them holds at the same path is published already; the attributes of each of them count. */
   readonly published: readonly string[]
-  /** Filters that the project's owner lets go unapplied. */
+  /** Filters that the project's owner allows to be skipped. */
   readonly allowed: readonly string[]
 }
 
 /**
- * The changed files that an attribute gives to a filter, in the tree or in any of `published`: a change of `.gitattributes` takes no path out.
- * A pointer is what Git LFS makes of a file, so it counts as filtered. Throws `GitFault`.
+ * The changed files that an attribute gives to a filter, in the tree or in any of `published`, so that changing `.gitattributes` exempts no path. A
+ * pointer is what Git LFS makes of a file, so it counts as filtered. Throws `GitFault`.
  */
 export async function unfilteredPaths(question: FilterQuestion): Promise<readonly UnfilteredPath[]> {
   const { git, workspace, tree, published, allowed } = question
@@ -131,7 +131,7 @@ async function filtersOf(
   })
 }
 
-/** Whether what `git check-attr` says of `filter` is the name of one. */
+/** Whether the value that `git check-attr` gives for `filter` names a filter. */
 export const filterNamed = (value: string): boolean => !noFilter.has(value)
 
 const noFilter = new Set(['', 'unspecified', 'unset', 'set'])
@@ -140,7 +140,7 @@ async function isPointer({ git, workspace }: FilterQuestion, blob: string): Prom
   const gitDir = workspace.privateGitDir
   const size = Number(await gitText(git, { gitDir, args: ['cat-file', '-s', blob] }))
   if (size > longestPointer) return false
-  // Of an empty file Git LFS makes an empty one.
+  // Git LFS keeps an empty file as it is, without a pointer.
   if (size === 0) return true
   const content = await gitOrThrow(git, { gitDir, args: ['cat-file', 'blob', blob] })
   return pointer.test(content.stdout.toString('latin1'))

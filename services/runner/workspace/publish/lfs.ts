@@ -19,7 +19,7 @@ export interface LfsObject {
   readonly blob: string
 }
 
-/** The tree with pointers in the place of these contents, once the host has them; those of `from` were uploaded with it. Throws `GitFault`. */
+/** Uploads these contents, and gives the tree with pointers in their place; those of `from` were uploaded with it. Throws `GitFault`. */
 export async function keptInLfs(
   request: Omit<UploadRequest, 'objects'>,
   {
@@ -75,7 +75,7 @@ export interface UploadRequest {
   /** Of the repository, as git reaches it. */
   readonly url: string
   readonly authorization?: string | undefined
-  /** Another authorization for the same, once the host did not take this one. */
+  /** A fresh authorization, for when the host rejects this one. */
   readonly renewed?: () => Promise<string | undefined>
   readonly signal?: AbortSignal | undefined
   /** How long all of it may take, in ms; half an hour when not given. */
@@ -123,7 +123,7 @@ function refusalOf(
 }
 
 const mostObjects = 1_000
-/** Of all objects of one publication; of one, what staging takes. */
+/** For all objects of one publication; a single one is limited by staging. */
 const mostBytes = 1024 ** 3
 const batchWithinMs = 30_000
 const objectWithinMs = 300_000
@@ -144,7 +144,7 @@ class LfsRefusal extends Error {
   }
 }
 
-/** What `fetch` throws where a wait is over. */
+/** What `fetch` throws when a time limit is over or the call is aborted. */
 const isOver = ({ name }: Error): boolean => name === 'TimeoutError' || name === 'AbortError'
 
 const Action = z.object({ href: z.url(), header: z.record(z.string(), z.string()).optional() })
@@ -206,7 +206,7 @@ async function upload(
   wellAnswered(await send(request, actions.verify.href, asked))
 }
 
-/** Git's own access goes to the code host alone, and only where the host gives none for this. */
+/** Git's own authorization is sent only to the code host itself, and only if the host gives none for this action. */
 function headersOf(
   { url, authorization }: UploadRequest,
   { href, header = {} }: z.infer<typeof Action>,

@@ -25,7 +25,7 @@ export interface NotesRequest {
 }
 
 const usualTimeoutMs = 30_000
-/** How often others may push notes in between. */
+/** How many pushes are tried, since others may push notes in between. */
 const mostPushes = 4
 
 /** The host's notes as we last knew them. */
@@ -35,7 +35,7 @@ const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
-  // A pattern, since a ref that is not there would be a fault.
+  // A pattern, since naming a ref that is not there would fail.
   const refs = [`+${agentTraceRef}*:${hostRef}*`]
   const fetched = await fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs)
   if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
@@ -66,7 +66,7 @@ export async function addNote(
 ): Promise<void> {
   const gitDir = workspace.privateGitDir
   const blob = await gitText(git, { gitDir, args: ['hash-object', '-w', '--stdin'], input: text })
-  // By its name, so that git takes the text as it is.
+  // By the blob's id, so that git takes the text as it is.
   const args = ['notes', `--ref=${agentTraceRef}`, 'add', '-f', '-C', blob, commit]
   await gitOrThrow(git, { gitDir, args, env: noteIdentity })
 }

@@ -45,7 +45,7 @@ export interface PublishRequest {
   readonly secrets: readonly KnownSecret[]
   /** Clean filters, by name, whose paths may be published unfiltered; none when not given. */
   readonly allowedFilters?: readonly string[]
-  /** For making ready to look for them; without these it is done in this thread. */
+  /** Threads that prepare the search for secrets; without them, this thread prepares it. */
   readonly threads?: Pick<TextThreads, 'run'>
   /** The branch at the host; the workspace's own when not given. */
   readonly branch?: string
@@ -53,7 +53,7 @@ export interface PublishRequest {
   readonly authorization?: string | undefined
   /** Whose access that is, for a sentence; the person's when not given. */
   readonly accessOf?: NamedCredential
-  /** Another authorization for the same, once the host did not take this one; `undefined` where there is none. */
+  /** A fresh authorization, for when the host rejects this one; `undefined` where there is none. */
   readonly renewed?: () => Promise<string | undefined>
   /**
    * Asked before a push that changes workflow files, which takes a right of its own: what git authenticates with for that, or why it must not
@@ -65,11 +65,11 @@ export interface PublishRequest {
   /** Of the push; 120 s when not given. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
-  /** Of a push that has begun, in place of `signal`. */
+  /** Used instead of `signal` once a push has begun. */
   readonly pushSignal?: AbortSignal
   /** Asked with the tree before anything is made of it; when it may not be published nothing is. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
-  /** Changes the tree by a patch, whole or not at all, and says why not where it cannot. Without it a branch that moved is only told of. */
+  /** Applies a patch to the tree, whole or not at all, and gives the reason if it cannot. Without this, a branch that moved is only reported. */
   readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
 
@@ -95,14 +95,14 @@ export type PublishResult =
   | { readonly kind: 'unreachable'; readonly message: string }
   /** The host asks us to wait. */
   | { readonly kind: 'limited'; readonly message: string }
-  /** The tree may not be published, by `mayPublish`. */
+  /** `mayPublish` refused the tree. */
   | { readonly kind: 'moved'; readonly message: string }
   /** A file's content cannot be committed as the repository's attributes want it, would be published unfiltered, or holds a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
- * Makes one commit of all that the tree holds and no ignore rule names, if that is anything new, on top of what was pushed before, and
- * pushes the branch, on top of what others have pushed to it: then the commit adds to theirs what it added to ours. Never forces. Asking again after a fault is safe. Throws `GitFault`.
+ * Makes one commit of everything in the tree that is not ignored, if that is anything new, on top of what was pushed before, and pushes the branch.
+ * If others have pushed to it, the commit first moves on top of theirs. Never forces. Asking again after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
@@ -121,7 +121,7 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   const files = request.forWorkflows ? await workflowFiles(request, known, headSha) : []
   const permitted = files.length > 0 ? await request.forWorkflows?.(files) : undefined
   if (permitted && 'refused' in permitted) return { kind: 'no_workflows', message: permitted.refused }
-  // Another token may change fewer files than this one was permitted to.
+  // No renewal: another token may not be permitted to change these files.
   const asked = permitted ? { ...request, ...permitted, renewed: async () => undefined } : request
   return pushOnTop(asked, branch, headSha, leftOut)
 }
@@ -159,7 +159,7 @@ async function pushOnTop(
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
     if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
-    // Their attributes may give our files to a filter.
+    // The others' attributes may give our files to a filter.
     const unfiltered = await unfilteredIn(request, rebased.head, onto)
     if (unfiltered.length > 0) return { kind: 'not_committable', message: unfilteredSentence(unfiltered) }
     head = rebased.head
@@ -191,7 +191,7 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
   const { tree } = staged
   if (request.mayPublish && !(await request.mayPublish(staged))) return { kind: 'moved', message: moved }
 
-  // From here on only the tree counts: whatever becomes of the folder meanwhile is not looked at.
+  // From here on only the tree counts: later changes to the folder are ignored.
   const leftOut = staged.nested.map((path) => path.toString('utf8'))
   const head = await commitOf(git, gitDir, 'HEAD')
   const parent = await lastPublished(request, branch, head)
@@ -235,7 +235,7 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
   return { kind: 'committed', headSha, leftOut }
 }
 
-/** The tree as it may be published: with pointers of what Git LFS keeps, once that is uploaded. Else why it may not. */
+/** The tree as it may be published: content of Git LFS is uploaded, and has pointers in its place. Otherwise why it may not. */
 async function filteredTree(
   request: PublishRequest,
   branch: string,
@@ -263,8 +263,8 @@ async function unfilteredIn(
 }
 
 /**
- * The commit of ours that the host has, on which the next one stands: what was committed since and never pushed is in no history, so that
- * nothing is published but the tree itself. The host is asked where a push may have arrived that we know nothing of.
+ * The last commit of ours that the host has, and the parent of the next one: commits since then that were never pushed are left out of the history,
+ * so that nothing is published but the tree itself. Asks the host if a push may have arrived without our knowing.
  */
 async function lastPublished(
   request: PublishRequest,
@@ -335,14 +335,14 @@ async function push(
   const rejected = await rejection(request, branch, finished)
   if (finished.endedBy === 'aborted' || !['unreachable', 'refused'].includes(rejected.kind)) return rejected
   if (isRefusedAccess(finished)) return rejected
-  // It may have arrived all the same: also what is sent again by curl itself is refused then.
+  // The push may have arrived all the same: then its repetition, also one by curl itself, is refused.
   const found = await fetchBranch(request, branch)
   if (found.kind === 'fetched' && found.commit === headSha) return published
   const isUnknown = found.kind === 'unreachable' && rejected.kind === 'unreachable'
   return isUnknown ? { kind: 'unreachable', message: unknownPush(finished) } : rejected
 }
 
-/** Asks the host, once more with another authorization where it did not take this one. */
+/** Asks the host, and once more with another authorization if it rejected this one. */
 async function withRenewal(
   { authorization, renewed }: PublishRequest,
   ask: (authorization: string | undefined) => Promise<Finished>,
@@ -369,7 +369,7 @@ async function rejection(
   return pushRefusal(finished, request.accessOf)
 }
 
-/** What a host says of a branch that it does not take, in the form of `git push --porcelain`. */
+/** The host's verdict on a branch that it rejected, in the form of `git push --porcelain`. */
 function answerIn(finished: Finished): { readonly verdict: string; readonly reason: string } | undefined {
   const answer = /^!\t[^\t]*\t(\[[a-z ]+\]) ?\(?(.*?)\)?$/m.exec(finished.stdout.toString('utf8'))
   return answer ? { verdict: answer[1] ?? '', reason: answer[2] ?? '' } : undefined
@@ -411,7 +411,7 @@ export function pushRefusal(
 const unsigned =
   'The code host takes only commits with verified signatures on this branch, and rejected the push. The work is kept. An administrator can let the server sign (COMMIT_SIGNING_KEY, and its public key at the account of COMMIT_SIGNER); then ask again.'
 
-/** A person's token is one of the App, and bound by its rights. */
+/** A person's token belongs to the App, and is bound by its rights. */
 const grantToApp = 'let an owner grant the App the permission for workflows (Settings, GitHub)'
 const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
   person: grantToApp,
@@ -421,7 +421,7 @@ const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
 const noWorkflows = (accessOf: NamedCredential): string =>
   `The branch has changes of workflow files that the code host does not have yet, and ${credentialNames[accessOf]} does not allow pushing those. The work is kept. Bring the branch up to date with its base, or ${grantWorkflows[accessOf]}.`
 
-/** The branch as the host has it now, which is noted; `null` where it has none. */
+/** Fetches and notes the branch as the host has it now; `null` if it has none. */
 async function fetchBranch(
   request: PublishRequest,
   branch: string,

@@ -142,7 +142,7 @@ async function checkOut(git: Git, workspace: Workspace, { head, work }: Opened):
   }
   await withScratchIndex(workspace, async (index) => {
     const plain = await openPlainGit(git, workspace, { index })
-    // With -m, git would look whether a file is as the index says, and by other rules than it was written by.
+    // Not -m: git would compare each file with the index, and by other rules than those it was written by.
     const args = ['read-tree', '--reset', '-u', ...(head === null ? [] : [head]), work]
     await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
   })
@@ -175,7 +175,7 @@ export async function openBundle(
     }
     const [, work] = new RegExp(`^([0-9a-f]{40}) ${workRef}$`, 'm').exec(taken.stdout.toString('utf8')) ?? []
     if (work === undefined) return unreadable('it names no work')
-    // What is missing here may only be unreadable now: of that, git's words say nothing.
+    // Not `unreadable`: an object that is missing here may only be unreadable now, and git's words do not tell.
     await gitOrThrow(git, { gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
     const shown = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
     const [parents = '', ...text] = shown.split('\n')
@@ -218,15 +218,17 @@ const header = '# v2 git bundle\n'
 const baseGone =
   "The commits this work is based on are no longer on the code host, so it can't be restored here."
 
-/** What git says where a bundle is none or is not whole. By all other words it has failed itself, as on a full disk, and may succeed later. */
+/**
+ * What git says of a file that is no bundle or is incomplete. With any other words git itself has failed, as on a full disk, and may succeed later.
+ */
 const ofTheBundle =
   /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk)).*)$/m
 const prerequisitesMissing =
   /^error: Repository lacks these prerequisite commits:\n((?:error: [0-9a-f]{40}(?: .*)?\n)+)$/
 
 /**
- * Whether commits that the bundle needs are missing. Git says the same where it cannot read, so what must be there is looked for as well, in the
- * mirror and here: a workspace from before may have its beginning from elsewhere. Throws `GitFault`.
+ * Whether commits that the bundle needs are missing. Git says the same if it cannot read its objects, so commits that must be there are looked for
+ * as well, in the mirror and here: a workspace from before may have its beginning from elsewhere. Throws `GitFault`.
  */
 async function isBaseGone(
   git: Git,
@@ -265,7 +267,7 @@ function whyUnreadable(finished: Finished): string | undefined {
   return told(finished, ofTheBundle)
 }
 
-/** What git said by known words before it ended by itself. */
+/** The part of git's message that `words` captures, if git ended by itself. */
 function told({ endedBy, code, stderr }: Finished, words: RegExp): string | undefined {
   return endedBy === 'itself' && code !== null ? words.exec(stderr.toString('utf8'))?.[1] : undefined
 }

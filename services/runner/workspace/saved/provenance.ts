@@ -8,7 +8,7 @@ import { sameIdentity } from './bundle.ts'
 
 /** The snapshot of a turn, whose commit the private git directory has. */
 export interface TurnSnapshot {
-  /** What the lines of this turn are named by. */
+  /** The id that names the lines of this turn. */
   readonly turn: string
   readonly work: string
 }
@@ -21,7 +21,7 @@ export interface LineRange {
   readonly turn: string | null
   /** The file's path when the lines were written; another one where it was renamed since. */
   readonly path: string
-  /** Of each line, by `lineHash`. */
+  /** The hash of each line, by `lineHash`. */
   readonly hashes: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export interface ProvenanceRequest {
   readonly privateGitDir: string
   /** Where the work began; `null` in an empty repository. */
   readonly startCommit: string | null
-  /** Those that count, oldest first. */
+  /** The turns that count, oldest first. */
   readonly turns: readonly TurnSnapshot[]
   /** The files are no longer those of the branch's commit. */
   readonly isUndone?: boolean
@@ -39,18 +39,18 @@ export interface ProvenanceRequest {
 interface TurnHistory {
   readonly tip: string
   readonly turnOf: ReadonlyMap<string, string>
-  /** What was there before all of it; `null` where there was nothing. */
+  /** The commit before all turns; `null` where there was none. */
   readonly root: string | null
   /** The branch's commit at the end of the last turn. */
   readonly head: string | null
-  /** What that commit is here. */
+  /** The commit of this history that stands for `head`. */
   readonly published: string | null
 }
 
 /**
- * One commit a turn, each on the one before, so that blame can walk them; `null` where there is no turn. Where the branch has other commits than
- * at the end of the turn before, a commit of its files stands between: lines that turn did not have are its own, and so of nobody here. The real
- * commits are not walked, since there a turn's lines would be of the commit that published them. Throws `GitFault`.
+ * A history for blame to walk: one commit for each turn, each on the one before; `null` if there is no turn. If the branch has moved since the turn
+ * before, a commit of its files comes in between: lines that the turn before did not have belong to that commit, and so to no turn. The real
+ * commits are not walked, since they would attribute a turn's lines to the commit that published them. Throws `GitFault`.
  */
 async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | null> {
   const { git, privateGitDir: gitDir, startCommit, turns } = request
@@ -82,8 +82,8 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
 const othersNote = 'others'
 
 /**
- * The files of the branch's commit after the turns. A branch that was rewritten can bring back what a turn has taken out of it since: that is looked
- * for in what was published, by way of what others had made of it. Of a branch that only grew all that the turns lack is new.
+ * A commit of the branch's files on top of the turns. If the branch only grew, everything that the turns lack is new. A branch that was rewritten
+ * can bring back what a turn has removed since: blame then also follows what was published, by way of what others had made of it.
  */
 async function othersCommit(
   request: ProvenanceRequest,
@@ -112,7 +112,7 @@ async function commitLike(
 }
 
 /**
- * The files as they are until the next turn. Publishing brings in what others pushed, and then all of the files are in the branch's commit.
+ * The commit of the files as they are until the next turn. If publishing brought in what others pushed, all files are in the branch's commit.
  * Throws `GitFault`.
  */
 async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise<string> {
@@ -232,7 +232,7 @@ async function addedLines(
     const blamed = await git({ gitDir, args, timeoutMs: 8_000 })
     return endedWell(blamed) ? blamedLines(blamed.stdout.toString('latin1')) : null
   }
-  // Which lines are new is asked of the commit itself: of two parents blame prefers the one that has the same file.
+  // The commit itself tells which lines are new: of two parents, blame prefers the one that has the same file.
   const [lines, origins] = await Promise.all([blame(added), blame(joined)])
   if (lines === null || origins === null) return null
   const groups: { from: number; to: number; turn: string | null; texts: string[] }[] = []
@@ -282,7 +282,7 @@ function blamedLines(porcelain: string): readonly BlamedLine[] {
       const [commit, number] = header
       lines.push({ commit, number, file: files.get(commit) ?? '', text: line.slice(1) })
       header = null
-      // Git names the file of a commit once, or each time where it has lines of several.
+      // Git names a commit's file once, or each time if the commit has lines of several files.
     } else if (line.startsWith('filename ')) files.set(header[0], line.slice('filename '.length))
   }
   return lines

@@ -60,7 +60,7 @@ export async function previewRestore(
 
 interface Plan {
   readonly plain: PlainGit
-  /** Trees: what the folder has of what may be touched, and what it is to have. The index holds the first. */
+  /** Trees of the files that may be touched: as they are now, and as they are to be. The index holds the first. */
   readonly now: string
   readonly target: string
   readonly files: readonly RestoredFile[]
@@ -76,7 +76,7 @@ async function withPlan(
     const plain = await openPlainGit(git, workspace, { index })
     const written = await writeTree(request, plain, defaultWorkLimits)
     if (written.kind === 'too_large') return written
-    // What a snapshot leaves out may be in the index by an earlier commit.
+    // The index may have files from an earlier commit that a snapshot leaves out.
     const now = await treeWithout(git, plain, written.leftOut)
     const inTheWay = await pathsInTheWay(request, plain, now)
     const target = await targetWithout(request, { plain, index, paths: inTheWay })

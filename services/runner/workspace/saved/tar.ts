@@ -34,5 +34,5 @@ export async function readTar(tar: Buffer): Promise<readonly TarFile[] | null> {
   return files
 }
 
-/** Of the two empty blocks. */
+/** The size of the two empty blocks. */
 const endBytes = 1_024
