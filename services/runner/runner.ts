@@ -81,7 +81,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     onDeletedRunEnded: removal.soon,
   })
   const stopWorking = takeJobs(config, engines, work)
-  const stopAnswering = answerQuestions(deps, { rpc: engines.rpc })
+  const stopAnswering = answerQuestions(deps, { rpc: engines.rpc, isAlone: isAlone(config) })
   return {
     ofSandboxes: [...opened.shortcomings, ...opened.memory],
     workspaceLimit: deps.limit.says,

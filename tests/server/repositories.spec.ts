@@ -2,7 +2,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getProjectSettings, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
+import {
+  getProjectRepository,
+  getProjectSettings,
+  updateProjectSettings,
+} from '#domain/api/projectSettings.schema.ts'
 import { getTerminal } from '#domain/api/chat.schema.ts'
 import { createPullRequest, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { gitDone, localRepository } from '../contracts/codeHost.fixture.ts'
@@ -63,6 +67,18 @@ const done = async (description: string, branch?: string) => {
   const { id } = await scene.ada.task(scene.projectId, description, branch)
   return scene.ada.taskOnce(id, hasEnded)
 }
+
+test('repository F1: what a repository holds is told once it is imported, before any task', async () => {
+  const { repository } = await scene.ada.ask(getProjectRepository, { params: { projectId: scene.projectId } })
+  expect(repository).toMatchObject({
+    submodules: [
+      { path: 'lib', access: 'public' },
+      { path: 'far', access: 'elsewhere' },
+    ],
+    filters: ['git-crypt'],
+    isShallow: false,
+  })
+})
 
 test('repository F1: plain text on a path with a filter is refused with its name, until the owner allows the filter', async () => {
   const { id, workingBranch } = await done('Write the secret')

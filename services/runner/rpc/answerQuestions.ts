@@ -4,7 +4,7 @@ import { hasWorkspace, readWorkspace } from '../workspace/workspace.ts'
 import { lineOrigins } from './lineOrigins.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
-import { repositoryFacts } from './repositoryFacts.ts'
+import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
 import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -20,12 +20,13 @@ const mostAtOnce = 4
 /** Answers until the returned function is called. The caller has checked whose task or project it is. */
 export function answerQuestions(
   deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
-  { rpc }: { readonly rpc: Rpc },
+  { rpc, isAlone }: { readonly rpc: Rpc; readonly isAlone: boolean },
 ): () => void {
   const ended = new AbortController()
+  const fetchMirror = refreshesOf(deps, ended.signal)
   const removal: RemovalDeps = {
     ...deps,
-    refreshMirror: refreshesOf(deps, ended.signal),
+    refreshMirror: fetchMirror,
     async reach(of) {
       const reached = await reachAsPerson(deps, of)
       return reached.kind === 'failed' ? undefined : reached.access
@@ -50,7 +51,8 @@ export function answerQuestions(
     ),
     rpc.answer('removeWorkspace', (asked) => removeOwnWorkspace(removal, asked)),
     rpc.answer('hosts', (asked) => suggestedHosts(deps, asked)),
-    rpc.answer('repository', (asked) => repositoryFacts(deps, asked)),
+    // Several runners would each clone what one of them may need.
+    rpc.answer('repository', (asked) => repositoryFacts(deps, asked, isAlone ? fetchMirror : null)),
   ]
   return () => {
     ended.abort()
@@ -58,20 +60,19 @@ export function answerQuestions(
   }
 }
 
-/** Refreshes mirrors that nobody waits for, each once at a time, until the signal. */
-function refreshesOf(
-  deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>,
-  signal: AbortSignal,
-): RemovalDeps['refreshMirror'] {
-  const underWay = new Set<string>()
+/** Refreshes mirrors, each once at a time, until the signal. What it answers never rejects: a failure is logged. */
+function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal: AbortSignal): FetchMirror {
+  const underWay = new Map<string, Promise<unknown>>()
   return (of) => {
-    if (underWay.has(of.projectId)) return
-    underWay.add(of.projectId)
-    refreshMirror(deps, of, { signal })
-      .catch((fault: unknown) =>
-        deps.logger.warn({ err: fault, projectId: of.projectId }, 'failed to refresh a mirror'),
-      )
-      .finally(() => underWay.delete(of.projectId))
+    const refreshing =
+      underWay.get(of.projectId) ??
+      refreshMirror(deps, of, { signal })
+        .catch((fault: unknown) =>
+          deps.logger.warn({ err: fault, projectId: of.projectId }, 'failed to refresh a mirror'),
+        )
+        .finally(() => underWay.delete(of.projectId))
+    underWay.set(of.projectId, refreshing)
+    return refreshing
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a project's repository is, by the mirror as it was last fetched: submodules, filters, a shallow history. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
@@ -12,7 +13,12 @@ type Deps = Pick<
   'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'scratch' | 'logger'
 >
 
+/** Fetches the mirror of a project's repository. Never rejects. */
+export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
+
 const withinMs = 8_000
+/** Whoever imported the project waits for its first fetch for so long; a longer one goes on, and the next answer knows of it. */
+const firstFetchMs = 6_000
 const mostSubmodules = 50
 /** Submodules of which the code host is asked whether the person may read them. */
 const mostAsked = 20
@@ -39,13 +45,19 @@ export async function fetchedRepository(
   )
 }
 
-/** Left to other runners where this one has not fetched the repository. */
+/** Left to other runners where this one has not fetched the repository and has no `fetchMirror` to do so. */
 export async function repositoryFacts(
   deps: Deps,
   asked: Asked<'repository'>,
+  fetchMirror: FetchMirror | null,
 ): Promise<Answered<'repository'> | undefined> {
   try {
-    const found = await fetchedRepository(deps, asked)
+    let found = await fetchedRepository(deps, asked)
+    if (!found && fetchMirror) {
+      const { ownerId: owner, projectId } = asked
+      await Promise.race([fetchMirror({ owner, projectId }), pause(firstFetchMs, undefined, { ref: false })])
+      found = await fetchedRepository(deps, asked)
+    }
     if (!found) return undefined
     const { gitDir, tree, url, token } = found
     const git: Git = (call) => deps.git({ timeoutMs: withinMs, ...call })
