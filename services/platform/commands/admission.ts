@@ -1,4 +1,4 @@
-/** How many tasks of one person may run or wait to run at once. */
+/** Limits how many tasks of one person may run or be queued at once. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/reads/documents.ts'
@@ -9,8 +9,9 @@ import { serializeByKey } from '#platform/async/queue.ts'
 
 export interface Admission {
   /**
-   * Admits one more task of the person, or throws `too_many_tasks`, or `disk_full` while the server has no room for what it would write. Tasks that this process admitted count from that moment on; those that
-   * other processes admit count once they are projected. The returned function takes the result of the append, `null` when it failed.
+   * Admits one more task of the person, or throws `too_many_tasks`, or `disk_full` while the server's disk is too full. Tasks admitted by this
+   * process count at once; those admitted by other processes count when they are projected. The returned function must be called with the result of
+   * the append, `null` when it failed.
    */
   admit(userId: string): Promise<(result: Appended | null) => void>
 }
@@ -22,12 +23,12 @@ export interface AdmissionOptions {
   readonly tasksAtOnce: number
 }
 
-/** Whether `admit` refused what it may admit later. */
+/** Whether `admit` refused only for now. */
 export const hasNoRoomYet = (fault: unknown): fault is Fault =>
   fault instanceof Fault && (fault.code === 'too_many_tasks' || fault.code === 'disk_full')
 
 const active = ['queued', 'running']
-/** Runs last minutes: trying again sooner is of little use. */
+/** Runs last minutes: retrying sooner rarely helps. */
 const retryAfterSeconds = 30
 const projectedWithinMs = 10_000
 
@@ -44,7 +45,7 @@ export function admission({ documents, projected, ballast, tasksAtOnce }: Admiss
   return {
     admit: (userId) =>
       new Promise((resolve, reject) => {
-        // The next admission waits until the documents hold this task: it counts once, neither missed nor twice.
+        // The next admission waits until the documents include this task, so that it is counted exactly once.
         void serialized(userId, async () => {
           await requireFree(userId)
           const result = await new Promise<Appended | null>((settle) => resolve(settle))

@@ -1,8 +1,8 @@
-/** Commands and the log for one request or one job: everything it causes names it as its cause. */
+/** Commands and the log for one request or job: everything that it causes records it as the cause. */
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
-/** The same commands, caused by `origin` unless they say otherwise. */
+/** The same commands, with `origin` as the cause unless the caller gives another. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
     ...commands,
@@ -11,7 +11,7 @@ export function commandsFrom(commands: Commands, origin: Origin): Commands {
   }
 }
 
-/** The same log, whose appends are caused by `origin` unless they say otherwise. */
+/** The same log, whose appends have `origin` as the cause unless the caller gives another. */
 export function logFrom(log: EventLog, origin: Origin): EventLog {
   return {
     ...log,

@@ -1,4 +1,4 @@
-/** Load, decide, append: the one way a command takes effect. */
+/** Load, decide, append: the only way to execute a command. */
 import { LRUCache } from 'lru-cache'
 import type { DomainEvent } from '#domain/events.ts'
 import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
@@ -18,11 +18,11 @@ import {
   type Head,
 } from '../eventlog/eventLog.ts'
 
-/** The result of a command. `repeated`: it had taken effect before, under the same command id. */
+/** The result of a command. `repeated`: it had already taken effect, under the same command id. */
 export interface Executed<State> {
   readonly state: State
   readonly head: Head
-  /** Where the stream ends now; `null` when nothing was ever recorded in it. */
+  /** The position at which the stream ends; `null` when nothing was ever recorded in it. */
   readonly position: Position | null
   readonly repeated: boolean
   readonly events: readonly AnyRecorded[]
@@ -35,14 +35,14 @@ export interface Loaded<State> {
 }
 
 /**
- * Decides whether the events may be appended, for reasons that are not in their stream: resolves, or throws a `Fault`. The returned function
- * is called with the result of the append, `null` when it failed.
+ * Checks conditions for an append that are outside of its stream: resolves, or throws a `Fault`. The returned function is called with the result of
+ * the append, `null` when it failed.
  */
 export type Admit<E> = (events: readonly E[]) => Promise<(result: Appended | null) => void>
 
 export interface Commands {
   /**
-   * Loads, decides and appends. `admit` is asked before each append. Throws `Fault` when the decider refuses, and `conflict` when others keep
+   * Loads, decides and appends. `admit` is called before each append. Throws `Fault` when the decider refuses, and `conflict` when other writers keep
    * winning the race for the stream.
    */
   execute<State, Command, E extends DomainEvent>(
@@ -52,20 +52,20 @@ export interface Commands {
     cause: Cause,
     admit?: Admit<E>,
   ): Promise<Executed<State>>
-  /** Whether a person's command took effect in the stream before. */
+  /** Whether a person's command has already taken effect in the stream. */
   hasTakenEffect<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
     stream: string,
     commandId: string,
   ): Promise<boolean>
-  /** The revision up to which this process knows the stream, without reading the log; `-1` for an unknown stream. */
+  /** The last revision of the stream known to this process, without reading the log; `-1` for an unknown stream. */
   knownRevision(stream: string): number
-  /** The state as this process knows it, perhaps an older one, without reading the log; `undefined` for an unknown stream. */
+  /** The state known to this process, which may be outdated, without reading the log; `undefined` for an unknown stream. */
   known<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
     stream: string,
   ): State | undefined
-  /** The state as the log has it now. */
+  /** The current state, read from the log. */
   load<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
     stream: string,
@@ -76,7 +76,7 @@ interface Snapshot {
   readonly state: unknown
   readonly head: Head
   readonly position: Position | null
-  /** People's commands that took effect in this stream, the latest last: a repeat is answered from here. */
+  /** People's commands that took effect in this stream, latest last, with which repeats are answered. */
   readonly commandIds: Map<string, Position>
 }
 
@@ -93,17 +93,17 @@ interface CommandLog {
 type Known<State> = Snapshot & { readonly state: State }
 
 /**
- * Commands over the log. The states of streams are kept and only newer events are read, so that a long stream costs what it grew by. Each
- * command is emitted once it is over.
+ * Commands over the log. The states of streams are cached and only newer events are read, so that loading a long stream costs only its growth. Each
+ * command is reported through `emit` when it ends.
  */
 export function commands(log: EventLog, emit: Emit = () => undefined): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
   const on: CommandLog = { log, snapshots }
-  // One at a time per stream in this process; other processes are met by the expected revision.
+  // One at a time per stream in this process; the expected revision guards against other processes.
   const serialized = serializeByKey()
   return {
     load: (decider, stream) => catchUp(on, decider, stream),
-    // Only `advance` puts states here, each from the decider of its stream.
+    // Only `advance` stores states here, each from the decider of its stream.
     known: <State>(_decider: unknown, stream: string) => snapshots.get(stream)?.state as State | undefined,
     knownRevision: (stream) => snapshots.peek(stream)?.head.revision ?? -1,
     hasTakenEffect: async (decider, stream, commandId) =>
@@ -155,14 +155,14 @@ async function appendAdmitted<E>(
   }
 }
 
-/** Reads what is newer than the snapshot of the stream, and folds it in. */
+/** Reads the events after the snapshot of the stream, and folds them in. */
 async function catchUp<State, Command, E extends DomainEvent>(
   on: CommandLog,
   decider: Decider<State, Command, E>,
   stream: string,
 ): Promise<Known<State>> {
   const known = on.snapshots.get(stream)
-  // Only `advance` puts states here, each from the decider of its stream.
+  // Only `advance` stores states here, each from the decider of its stream.
   let snapshot: Known<State> = known
     ? { ...known, state: known.state as State }
     : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
@@ -170,7 +170,7 @@ async function catchUp<State, Command, E extends DomainEvent>(
     const events = await on.log.read(stream, snapshot.head.revision + 1, readBatch)
     const [first] = events
     if (first && first.meta.prev !== snapshot.head.hash) {
-      // The snapshot may be of a log that was restored to an earlier state since: the next read starts from the beginning.
+      // The log may have been restored to a state before the snapshot: the next read starts from the beginning.
       on.snapshots.delete(stream)
       throw new UnreadableEvent(first, 'broken_chain')
     }
@@ -198,10 +198,10 @@ function advance<State, Command, E extends DomainEvent>(
   return after
 }
 
-/** Adds the commands that took effect, in place: the map belongs to the snapshot of one stream. */
+/** Adds the commands that took effect. Changes the map in place: it belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
-    // Only people repeat commands. The thousands of reports of a run, each under a fresh id, would push theirs out.
+    // Only people repeat commands. A run's thousands of reports, each with its own id, would push theirs out.
     if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
   }
   for (const oldest of commandIds.keys()) {

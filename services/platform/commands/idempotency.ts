@@ -1,4 +1,4 @@
-/** The memory of keyed writes: the same key names the same request, and another one under it is refused. */
+/** Remembers keyed writes: the same key must come with the same request; a different one is refused. */
 import { createHmac } from 'node:crypto'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -7,12 +7,12 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface Idempotency {
   /**
-   * Notes that the request was taken, before it has any effect, and tells whether it was taken before. `body` is what its schema has
-   * let through: another one under the same command id is refused as `key_reused`. That it has its effect once is the log's doing: a
-   * stream knows the commands that it took.
+   * Records the request before it has any effect, and returns whether it was recorded before. `body` is the validated input: a different one under
+   * the same command id is refused as `key_reused`. The log ensures that the request takes effect once, because a stream knows the commands that it
+   * has accepted.
    */
   accept(commandId: string, userId: string, body: unknown): Promise<{ readonly again: boolean }>
-  /** A keyed digest of a body, SHA-256 in hex: what a person wrote cannot be guessed from it once it was erased. */
+  /** A keyed digest of a body, SHA-256 in hex: without the key, nobody can guess the body from it once it was erased. */
   digestOf(body: unknown): string
 }
 

@@ -1,4 +1,4 @@
-/** The jobs that follow from what a task's or a project's events ask for. Pure. */
+/** The jobs that the events of tasks and projects ask for. Pure. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'
@@ -14,7 +14,7 @@ export type OpenWork =
     }
   | { readonly kind: 'pull_request'; readonly id: string; readonly taskId: string }
 
-/** What of a task has no end yet: an execution, a pull request, or both. */
+/** The open requests of a task: an execution, a pull request, or both. */
 export function openWorkOf(state: TaskState): readonly OpenWork[] {
   if (state.kind !== 'task') return []
   const { taskId, phase, pullRequestRequest } = state
@@ -27,22 +27,21 @@ export function openWorkOf(state: TaskState): readonly OpenWork[] {
   return open
 }
 
-/** The job that does it. */
 export function jobFor(work: OpenWork, ownerId: string): Job {
   const { kind, id, taskId } = work
   const named = kind === 'execution' ? { executionId: id } : { requestId: id }
   return { id, kind, person: ownerId, payload: { taskId, ...named } }
 }
 
-/** The events that delete what is to be erased. */
+/** Events that delete something whose data must be erased. */
 export const deletions: readonly string[] = ['TaskDeleted', 'ProjectDeleted', 'AccountDeleted']
 
-/** Whether an event deletes what is to be erased. */
+/** Whether an event deletes something whose data must be erased. */
 export function isDeletion({ type }: Pick<StoredEvent, 'type'>): boolean {
   return deletions.includes(type)
 }
 
-/** The job to erase what the event deleted. */
+/** The job that erases what the event deleted. */
 export function erasureJob({ id, stream, meta }: StoredEvent): Job {
   return {
     id,

@@ -1,4 +1,4 @@
-/** Waiting for something to happen in a stream. */
+/** Waits for an event in a stream. */
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { EventLog } from './eventLog.ts'
@@ -7,8 +7,8 @@ const pollMs = 500
 const readBatch = 500
 
 /**
- * The first event from revision `from` on that `match` takes, or `undefined` after `withinMs`. The bus wakes it; the log is
- * what is believed.
+ * The first event from revision `from` on that `match` accepts, or `undefined` after `withinMs`. The bus only wakes it; the answer comes from the
+ * log.
  */
 export async function awaitEvent<T extends AnyRecorded>(
   { log, bus }: { log: EventLog; bus: Bus },

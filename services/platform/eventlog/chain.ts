@@ -1,23 +1,23 @@
-/** The links of a stream's chain, and what proves a content without its key: version 1 of the format that `docs/log-format.md` writes down. */
+/** The hash chain of a stream, and the proof of a content without its key: version 1 of the format in `docs/log-format.md`. */
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
 
-/** Counts up when the hash covers something else, or in another form. */
+/** Increased when the hash covers other data or has another form. */
 export const scheme = 1 as const
 
-/** The event's link in its stream's chain, SHA-256 in hex. Its position is not part of it: a log may move to another engine. */
+/** The event's link in its stream's chain, SHA-256 in hex. Its position is not included, because a log may move to another engine. */
 export function hashOf(
   event: Omit<EventToAppend, 'meta'> & { readonly meta: Omit<EventMeta, 'hash'> },
 ): string {
   const { id, stream, revision, type, version, at, data, meta } = event
-  // All of `meta` counts, so that nothing can be added to it; the ciphertext counts by its digest there, so that it can be left out.
+  // All of `meta` is hashed, so that nothing can be added to it. The ciphertext is in it only as a digest, so that it can be left out.
   return sha256(canonicalJson({ scheme, id, stream, revision, type, version, at, data, meta }))
 }
 
-/** What is sealed of an event's content: the salt keeps a short content from being guessed from its commitment. */
+/** What is sealed of an event's content: the salt prevents guessing a short content from its commitment. */
 export const SaltedContent = z.strictObject({
   scheme: z.literal(scheme),
   content: z.unknown(),
@@ -30,17 +30,17 @@ export function salted(content: unknown): SaltedContent {
   return { scheme, content, salt: randomBytes(16).toString('base64url') }
 }
 
-/** The bytes that are sealed, and that the commitment is taken over. */
+/** The bytes that are sealed, and whose hash is the commitment. */
 export function bytesOf(salted: SaltedContent): Buffer {
   return Buffer.from(canonicalJson(salted))
 }
 
-/** What the log keeps open of a sealed content: whoever is shown the bytes can tell that they are what was recorded. */
+/** The public digests of a sealed content: whoever is shown the plaintext can verify that it is what was recorded. */
 export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<EventMeta['content']> {
   return { sealed: sha256(sealed), commitment: sha256(plain) }
 }
 
-/** What is computed of a stored event alone. */
+/** What can be computed from a stored event alone. */
 export interface Digests {
   readonly hash: string
   /** The hash of the sealed content; `null` without content. */
@@ -54,10 +54,10 @@ export function digestsOf(event: StoredEvent): Digests {
   return { hash: hashOf({ ...linked, meta }), sealed }
 }
 
-/** Which rule of the format a stored event breaks. */
+/** The rule of the format that a stored event breaks. */
 export type ChainFault = 'revision' | 'prev' | 'hash' | 'sealed_content'
 
-/** The first rule that the event breaks as the one after `before`, `null` at the start of a stream; `undefined` when it breaks none. */
+/** The first rule that the event breaks as the successor of `before` (`null` at the start of a stream); `undefined` when it breaks none. */
 export function chainFaultOf(
   event: StoredEvent,
   before: { readonly revision: number; readonly meta: Pick<EventMeta, 'hash'> } | null,

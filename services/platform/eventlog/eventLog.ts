@@ -1,6 +1,6 @@
 /**
- * The log as the services use it: events go in with their content sealed and their hash chained, and come out opened.
- * `append` always names the exact revision it builds on.
+ * The log as services use it: appended events get their content sealed and their hash chained, and events are opened when read. `append` always names
+ * the exact revision that it builds on.
  */
 import { randomUUID } from 'node:crypto'
 import { backOff, retry } from '#platform/async/retry.ts'
@@ -22,7 +22,7 @@ import { CannotOpen, EngineUnavailable, RemovedStream } from '#platform/ports/fa
 import type { Vault } from '#platform/ports/vault.ts'
 import { bytesOf, digestsOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
 
-/** Where a stream ends: what the next append builds on. */
+/** The end of a stream, on which the next append builds. */
 export interface Head {
   readonly revision: number
   readonly hash: string
@@ -37,11 +37,11 @@ export interface Cause {
   readonly causationId?: string | null
   /** The revision of the task's stream that an event of its terminal comes after. */
   readonly follows?: number
-  /** How long an unavailable engine is waited for, in ms; 2,000 by default. */
+  /** How long to wait for an unavailable engine, in ms; 2,000 by default. */
   readonly patienceMs?: number
 }
 
-/** Where a command comes from: the request that began it all, and the event that asked for it, where one did. */
+/** The origin of a command: the request that started everything, and the event that asked for the command, if there is one. */
 export type Origin = Pick<Cause, 'correlationId' | 'causationId'>
 
 export type Appended =
@@ -50,11 +50,11 @@ export type Appended =
 
 export interface EventLog {
   /**
-   * Appends the events after `head`, all or none, and tells the bus. An unknown outcome is asked for again with the same ids.
-   * Throws `EngineUnavailable` when the engine stays away.
+   * Appends the events after `head`, all or none, and notifies the bus. If the outcome is unknown, repeats the append with the same ids. Throws
+   * `EngineUnavailable` when the engine stays unavailable.
    */
   append(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause): Promise<Appended>
-  /** Events of a stream from a revision on, at most `limit`, opened. Throws `UnreadableEvent`, as do the other reads. */
+  /** Opened events of a stream from a revision on, at most `limit`. Like all reads, throws `UnreadableEvent`. */
   read(stream: string, from: number, limit: number): Promise<readonly AnyRecorded[]>
   /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. `asOf` is as for `ReadStream`. */
   readBackwards(
@@ -63,9 +63,9 @@ export interface EventLog {
     limit: number,
     asOf?: Position,
   ): Promise<readonly AnyRecorded[]>
-  /** Opens what the store gave: in the form and version that its kind has today, erased content `null`. */
+  /** Opens a stored record: converted to the current version of its kind, with `null` for erased content. */
   open(record: LogRecord): Promise<AnyRecorded>
-  /** Where a stream ends. Throws `UnreadableEvent` where its last record is damaged. */
+  /** The end of a stream. Throws `UnreadableEvent` when its last record is damaged. */
   headOf(stream: string): Promise<Head>
 }
 
@@ -78,11 +78,10 @@ interface LogEngines {
   readonly vault: Vault
   readonly bus: Bus
   readonly clock: Clock
-  /** Is told of each event that cannot be read, whoever wanted it; not of those that a newer version wrote. */
+  /** Called for each event that cannot be read, whoever reads it, except for those of a newer version. */
   readonly setAside?: (fault: UnreadableEvent) => void
 }
 
-/** The log over its engines. */
 export function eventLog(log: LogEngines): EventLog {
   const { setAside = () => undefined } = log
   const telling = async <T>(reading: Promise<T>): Promise<T> => {
@@ -108,7 +107,7 @@ async function headOf(log: LogEngines, stream: string): Promise<Head> {
   return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
 }
 
-/** The records, all of which are events. Throws `UnreadableEvent` for the first that is damaged. */
+/** The records, if all are events. Throws `UnreadableEvent` for the first damaged one. */
 function undamaged(records: readonly LogRecord[]): readonly StoredEvent[] {
   return records.map((record) => {
     if (isDamaged(record)) throw new UnreadableEvent(record, record.damage)
@@ -127,7 +126,7 @@ async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
   if (isDamaged(event)) throw new UnreadableEvent(event, event.damage)
   const kind = eventKinds.get(event.type)
   if (!kind || event.version > kind.version) {
-    // What a newer version wrote is as it was written.
+    // An event of a newer version must still match its hash.
     if (digestsOf(event).hash !== event.meta.hash) throw new UnreadableEvent(event, 'changed')
     throw new UnreadableEvent(event, kind ? 'newer_version' : 'unknown_kind')
   }
@@ -140,7 +139,7 @@ async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
       data: kind.data.parse(form.data),
       content: form.content === null ? null : kind.content.parse(form.content),
     }
-    // The schemas of `eventKinds` have just held: the type says what the parse has shown.
+    // The parse with the schemas of `eventKinds` has just verified what the type says.
     return { ...event, ...parsed, version: kind.version } as AnyRecorded
   } catch (fault) {
     throw new UnreadableEvent(event, 'wrong_shape', fault)
@@ -183,7 +182,7 @@ async function link(
   for (const [index, event] of events.entries()) {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-    // Fresh: of two processes that decide the same command, one meets a conflict and finds what the other appended.
+    // A fresh id: if two processes decide the same command, one gets a conflict and then sees the other's events.
     const id = randomUUID()
     const { content, proof } = await seal(log, stream, id, kind.content.parse(event.content))
     const unhashed = {
@@ -233,7 +232,7 @@ async function append(
   const last = stored.at(-1)
   return {
     kind: 'appended',
-    // Content is in hand already: it is not opened again.
+    // The content is at hand and need not be opened again.
     events: stored.map((event, index) => ({ ...event, ...contentOf(events[index]) }) as AnyRecorded),
     head: last ? { revision: last.revision, hash: last.meta.hash } : head,
   }
@@ -264,7 +263,7 @@ async function readBackwards(
   return Promise.all(events.map((event) => open(log, event)))
 }
 
-/** What is wrong with an event, after its place. */
+/** The problem with an event, as the second half of a sentence that names the event. */
 export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   unknown_kind: 'is of a kind that this Flightdeck does not know',
   newer_version: 'was written by a newer Flightdeck',
@@ -280,7 +279,7 @@ export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   deleted: 'and all others of its stream were removed from the log',
 }
 
-/** An event of the log that cannot be read. Its stream is of no use from there on; every other stream is. */
+/** An event of the log that cannot be read. Its stream is unusable from there on; all other streams are not affected. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent'
   readonly event: Pick<StoredEvent, 'stream' | 'revision' | 'type'>
@@ -296,11 +295,11 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** Whether a newer version wrote the event: all else of its stream is of use. */
+/** Whether a newer version wrote the event: the rest of its stream is still usable. */
 export const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
   reason === 'unknown_kind' || reason === 'newer_version'
 
-/** Throws where events of a stream, in its order, do not follow each other, the first at `from` where that is given. */
+/** Throws when events of a stream do not follow each other in order, the first at `from` if given. */
 function checkLinks(events: readonly StoredEvent[], from?: number): void {
   for (const [index, event] of events.entries()) {
     const before = events[index - 1]
@@ -322,7 +321,7 @@ function jsonOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** Repeats what may be repeated, such as an append of the very same events, while an engine is unavailable, for `patienceMs` at most. */
+/** Retries something repeatable, such as an append of the very same events, while an engine is unavailable, for at most `patienceMs`. */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   { patienceMs = usualPatienceMs }: Pick<Cause, 'patienceMs'>,

@@ -1,6 +1,6 @@
 /**
- * What an agent is saying, on its way to who watches: over the bus, before it is recorded, and sealed as the log seals it. Words may be
- * lost and may come late; what the log has of a message takes their place.
+ * Text that an agent is writing, on its way to viewers: sent over the bus before it is recorded, sealed as in the log. It may be lost or late; the
+ * recorded message replaces it.
  */
 import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
@@ -13,13 +13,13 @@ export interface Words extends Omit<SealedWords, 'sealed'> {
 }
 
 export interface LiveWords {
-  /** Sends to current listeners, in the order of the calls for each task. Returns at once; words that cannot be sent are dropped. */
+  /** Sends to current listeners, in call order per task. Returns at once; text that cannot be sent is dropped. */
   tell(words: Words): void
-  /** Listens to the words of the tasks that are wanted, until the returned function is called. */
+  /** Listens to the text of the wanted tasks, until the returned function is called. */
   hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void
 }
 
-/** Words that wait to be sealed or opened; beyond it they are left out. */
+/** Limit of texts that wait to be sealed or opened; further ones are dropped. */
 const mostWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {

@@ -1,4 +1,4 @@
-/** The identity of the log: its first event, appended by whoever opens it first. */
+/** The identity of the log: its first event, appended by the first process that opens it. */
 import { randomUUID } from 'node:crypto'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { logStream } from '#domain/kernel/streams.ts'
@@ -17,7 +17,7 @@ interface OpeningLog {
   readonly eventStore: Pick<EventStore, 'head' | 'readStream'>
 }
 
-/** What keeps the identity beside the log. */
+/** What stores the identity outside of the log. */
 export interface KnowsIdentity {
   readonly readStore: Pick<ReadStore, 'catalog'>
   readonly sealsFile: Pick<SealsFile, 'newest'>
@@ -25,10 +25,10 @@ export interface KnowsIdentity {
 
 const actor = { kind: 'system', service: 'log' } as const
 const page = 1_000
-/** In the place of an identity that nothing knows any more: no log has it. */
+/** Stands for an identity that is no longer known anywhere; no log has it. */
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
-/** The log's identity, also of one whose own stream is damaged: `logDamage` then says how. Throws `OlderData` as `openLog` does. */
+/** The log's identity, even if its own stream is damaged: `logDamage` then describes the damage. Throws `OlderData` like `openLog`. */
 export async function openKnownLog(
   opening: OpeningLog & KnowsIdentity & { readonly setAside: (fault: UnreadableEvent) => void },
 ): Promise<{ readonly logIdentity: LogIdentity; readonly logDamage: string | null }> {
@@ -41,7 +41,7 @@ export async function openKnownLog(
   }
 }
 
-/** Whose log this is, also where its own stream is damaged or gone; `undefined` where nothing knows it. */
+/** The log's identity, even if its own stream is damaged or gone; `undefined` when it is known nowhere. */
 export async function knownIdentity(
   opened: Parameters<typeof identityOf>[0] & KnowsIdentity,
 ): Promise<LogIdentity | undefined> {
@@ -52,13 +52,13 @@ export async function knownIdentity(
   }
 }
 
-/** What is known of a log whose own stream is damaged, as the fault says; throws every other fault. */
+/** The identity of a log whose own stream is damaged according to the fault; rethrows every other fault. */
 async function knownWithout(
   fault: unknown,
   beside: KnowsIdentity,
 ): Promise<{ readonly logIdentity: LogIdentity; readonly damage: UnreadableEvent }> {
   const known = await identityBeside(beside)
-  // A log of another format is known to nobody.
+  // If the identity is known elsewhere, this is not a log of an older format: its own stream was deleted.
   const damage =
     fault instanceof OlderData && known
       ? new UnreadableEvent({ stream: logStream, revision: 0, type: 'LogBegun' }, 'deleted', fault)
@@ -67,7 +67,7 @@ async function knownWithout(
   return { logIdentity: known ?? unknownLog, damage }
 }
 
-/** The identity of which the read models are, or the newest seal outside of the log; `undefined` where there is neither. */
+/** The identity in the read models' catalog or, if it has none, in the newest seal outside of the log; `undefined` when neither exists. */
 async function identityBeside({ readStore, sealsFile }: KnowsIdentity): Promise<LogIdentity | undefined> {
   const { log } = await readStore.catalog()
   if (log && log.logId !== unknownLog.logId) return log
@@ -77,14 +77,14 @@ async function identityBeside({ readStore, sealsFile }: KnowsIdentity): Promise<
 }
 
 /**
- * The log's identity; an empty log is begun. Throws `OlderData` for events that no log of this format began with, and `UnreadableEvent`
- * where the log's own stream is damaged.
+ * The log's identity; begins an empty log. Throws `OlderData` when the log has events but did not begin in this format, and `UnreadableEvent` when
+ * the log's own stream is damaged.
  */
 export async function openLog({ commands, eventStore }: OpeningLog): Promise<LogIdentity> {
   const known = await identityOf({ commands, eventStore })
   if (known) return known
   if ((await eventStore.head()) !== null) {
-    // Another process may have begun it since.
+    // Another process may have begun the log meanwhile.
     const begun = await identityOf({ commands, eventStore })
     if (begun) return begun
     throw new OlderData('The event store')
@@ -96,7 +96,7 @@ export async function openLog({ commands, eventStore }: OpeningLog): Promise<Log
   return begun
 }
 
-/** Whose log this is; `undefined` for one that was not begun. Throws `UnreadableEvent` where that is damaged or was changed. */
+/** The log's identity; `undefined` when it was not begun. Throws `UnreadableEvent` when that stream is damaged or was changed. */
 export async function identityOf({
   commands,
   eventStore,
@@ -107,7 +107,7 @@ export async function identityOf({
   const { state } = await commands.load(decider, logStream)
   const all = await eventStore.readStream(logStream, { from: 0, direction: 'forwards', limit: page })
   const events = intact(all)
-  // Under a changed identity everything that is derived from the log would be thrown away.
+  // With a forged identity, everything derived from the log would be thrown away.
   const changed = events.find((event, at) => chainFaultOf(event, events[at - 1] ?? null) !== undefined)
   if (changed) throw new UnreadableEvent(changed, 'changed')
   return state.kind === 'begun' ? { logId: state.logId, epoch: state.epoch } : undefined

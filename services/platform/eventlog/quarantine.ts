@@ -1,4 +1,4 @@
-/** Streams that cannot be read on: what an operator sees of them, and how one is taken up again once it was mended. */
+/** Streams that cannot be read: how an operator inspects them, and how one is released after it was repaired. */
 import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
@@ -9,10 +9,10 @@ import type { Change, Collection, ReadStore } from '#platform/ports/readStore.ts
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 
-/** Each stream by its name, with the event from which on nothing of it is folded. */
+/** One document per stream, with the event from which on it is not folded. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
-/** A stream that is set aside. */
+/** A stream that was set aside. */
 const Flawed = z.object({
   id: z.string(),
   revision: z.number(),
@@ -25,14 +25,13 @@ type Store = Pick<ReadStore, 'prepare' | 'find' | 'get' | 'apply' | 'catalog' | 
 
 const page = 1_000
 /**
- * Where all that is written here is said to be of, so that each word takes the place of the one before: a stream that was released may be
- * hurt again, at a later event or at an earlier one.
+ * The position of every write here, so that each write replaces the one before it: a released stream may be damaged again, at a later or an earlier
+ * event.
  */
 export const quarantinePosition: Position = '0'
 
 /**
- * Puts a stream on the list when something could not read it, unless it is there already from that event on or from an earlier one. Answers
- * at once; what goes wrong is logged.
+ * Sets a stream aside that could not be read, unless it already is from that event or an earlier one on. Returns at once; faults are logged.
  */
 export function settingAside(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,
@@ -56,7 +55,7 @@ export function settingAside(
   }
 }
 
-/** The change that puts a stream on the list. */
+/** The change that sets a stream aside. */
 export const putOf = (document: Flawed): Change => ({
   kind: 'put',
   collection: quarantine.name,
@@ -64,14 +63,14 @@ export const putOf = (document: Flawed): Change => ({
   position: quarantinePosition,
 })
 
-/** A line for each stream that is set aside, by its name. */
+/** One line per stream that is set aside, with its name. */
 export async function listFlawed(store: Store): Promise<readonly string[]> {
   const lines: string[] = []
   for await (const flawed of allFlawed(store)) lines.push(lineOf(flawed))
   return lines.length > 0 ? lines : ['No stream is set aside.']
 }
 
-/** Nothing is set aside any more: for another log than the one that it was of. */
+/** Empties the list, for read models of another log. */
 export async function clearQuarantine(store: Store): Promise<void> {
   const ids: string[] = []
   for await (const { id } of allFlawed(store)) ids.push(id)
@@ -87,7 +86,7 @@ export async function clearQuarantine(store: Store): Promise<void> {
     )
 }
 
-/** Every stream that is set aside. */
+/** All streams that are set aside. */
 export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncGenerator<Flawed> {
   await store.prepare([quarantine])
   for (let after: { value: string; id: string } | undefined; ;) {
@@ -108,7 +107,7 @@ export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncG
 const lineOf = ({ id, revision, type, reason }: Flawed): string =>
   `${id}  event ${revision} (${type}) ${unreadableSentences[reason]}`
 
-/** Why the stream is set aside, and the beginning of what is stored there; content is left out. `failed` when it is not set aside. */
+/** Why the stream is set aside, and the beginning of the stored record without content. `failed` when it is not set aside. */
 export async function inspectFlawed(
   store: Store,
   eventStore: Pick<EventStore, 'readStream'>,
@@ -122,7 +121,7 @@ export async function inspectFlawed(
   return { lines: [lineOf(flawed), record ? shownOf(record) : 'Nothing is stored there.'] }
 }
 
-/** Long enough to see what is wrong. */
+/** Enough to see what is wrong, in characters. */
 const shownLength = 600
 
 function shownOf(record: LogRecord): string {
@@ -132,8 +131,8 @@ function shownOf(record: LogRecord): string {
 }
 
 /**
- * Takes the stream up again when all of it can be read and is what was recorded: its documents are rebuilt, by whoever projects. The first line is what came
- * of it; `ok` is false when it is as it was.
+ * Releases the stream if all of it can be read and is as recorded: the projector then rebuilds its documents. The first line says what was done; `ok`
+ * is false when nothing changed.
  */
 export async function releaseFlawed(
   store: Store,

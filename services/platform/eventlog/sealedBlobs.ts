@@ -1,4 +1,4 @@
-/** Blobs sealed under the key of what they belong to. */
+/** Blobs sealed under the key of their owner. */
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { BlobState } from '#domain/proof/auditBundle.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
@@ -7,19 +7,19 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface SealedBlobs {
   put(scope: string, bytes: Uint8Array): Promise<BlobRef>
-  /** `undefined` when the blob or its key is gone. Throws `DamagedBlob` or `CannotOpen` when it is not what was put. */
+  /** `undefined` when the blob or its key is gone. Throws `DamagedBlob` or `CannotOpen` when it differs from what was put. */
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
-  /** What is found in its place. The bytes are read and hashed, and not opened. */
+  /** The state of what is stored in its place. The bytes are hashed but not opened. */
   stateOf(scope: string, ref: Pick<BlobRef, 'hash'>): Promise<BlobState>
-  /** Whether the sealed bytes are there and have their hash; needs no key. */
+  /** Whether the sealed bytes exist and match their hash; needs no key. */
   check: Blobs['check']
-  /** For bytes that nothing refers to: an erasure destroys the key. With `putBefore`, only when they were last put before that moment. */
+  /** For blobs that nothing refers to; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
   remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
-  /** The hashes of those that were last put before the moment; as `Blobs` has it. */
+  /** The hashes of blobs last put before this time, with the guarantees of `Blobs`. */
   list(putBefore: Date): AsyncIterable<string>
 }
 
-/** Named by the hash of the sealed bytes: the name reveals nothing of the content, also after an erasure. */
+/** Names are hashes of the sealed bytes, so they reveal nothing about the content, even after an erasure. */
 export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlobs {
   return {
     async put(scope, bytes) {
@@ -45,7 +45,7 @@ export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlob
   }
 }
 
-/** What was read; `undefined` where it is damaged or its key is missing, for readers who can do without. */
+/** The result; `undefined` when it is damaged or its key is missing, for readers that can do without it. */
 export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((fault: unknown) => {
     if (fault instanceof DamagedBlob || fault instanceof CannotOpen) return undefined
@@ -56,7 +56,7 @@ export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefin
 /** Whether the key of the scope was destroyed. */
 export async function isErased(vault: Pick<Vault, 'open'>, scope: string): Promise<boolean> {
   try {
-    // Nothing was ever sealed to no bytes: only a destroyed key makes this be no fault.
+    // Zero bytes are never valid ciphertext, so this only succeeds when the key was destroyed.
     return (await vault.open(scope, 'blob', new Uint8Array(0))) === undefined
   } catch (fault) {
     if (fault instanceof CannotOpen) return false

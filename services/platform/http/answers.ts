@@ -15,7 +15,7 @@ import {
 } from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/telemetry/requests.ts'
 
-/** What an operator has to look at. */
+/** Faults that an operator should see. */
 const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'internal',
   'history_unreadable',
@@ -53,7 +53,7 @@ export function answers(log: Logger, fresh: () => string): Middleware {
   }
 }
 
-/** The refusal of a read while what it reads is behind the log. */
+/** The refusal of a read while its documents are behind the log. */
 export function viewsBehind(): Fault {
   return new Fault('views_behind', undefined, undefined, { retryAfterSeconds: 2 })
 }
@@ -71,13 +71,13 @@ function faultOf(thrown: unknown): Fault {
       'What was saved here is damaged. Ask the operator of this server to look at it.',
     )
   if (thrown instanceof TooLarge) return new Fault('too_large')
-  // What the router throws of an address that cannot be decoded.
+  // The router throws this for an address that cannot be decoded.
   if (thrown instanceof Error && 'status' in thrown && thrown.status === 400)
     return new Fault('invalid_input', 'The address is not valid.')
   return new Fault('internal')
 }
 
-/** The answer to what the code host refused, with the input at fault where one is. */
+/** Converts a refusal of the code host to a fault, with the input field at fault if there is one. */
 export const faultOfHost = ({ kind, message, retryAfterMs }: CodeHostFault, field?: string): Fault =>
   new Fault(
     codeOfHost[kind],

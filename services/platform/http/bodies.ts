@@ -1,4 +1,4 @@
-/** Request bodies while they are received: how much memory those of one sender and of all may take, and how slow they may be. */
+/** Request bodies while they are received: limits on the memory per sender and in total, and on how slow they may be. */
 import { finished } from 'node:stream'
 import type { Context } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -7,16 +7,16 @@ import type { Identity } from './session.ts'
 
 export interface Bodies {
   /**
-   * Watches a body that somebody else reads, from now until the returned function is called. Throws `unsupported_type` for one that is packed.
-   * Calls `refuse` once: with `rate_limited` when its sender has too much under way, `engine_unavailable` when all have, and `too_slow` when
-   * too little of it comes. The connection is then closed after the answer.
+   * Watches a body that is read elsewhere, from now until the returned function is called. Throws `unsupported_type` for a compressed body. Calls
+   * `refuse` once: with `rate_limited` when the sender's bodies take too much memory, with `engine_unavailable` when all bodies together do, and with
+   * `too_slow` when it arrives too slowly. The connection is then closed after the answer.
    */
   watch(context: Context, refuse: (fault: Fault) => void): () => void
-  /** Reads the whole body. Throws what `watch` refuses with, `too_large` above `mostBytes`, and `invalid_input` for one that breaks off. */
+  /** Reads the whole body. Throws the faults of `watch`, `too_large` above `mostBytes`, and `invalid_input` when the body is cut off. */
   read(context: Context, mostBytes: number): Promise<Buffer>
 }
 
-/** How many bytes may be in memory, of all senders and of one. */
+/** How many bytes may be in memory, in total and per sender. */
 interface Room {
   readonly ofAll: number
   readonly ofOne: number
@@ -24,9 +24,11 @@ interface Room {
 type Rooms = Readonly<Record<'small' | 'large', Room>>
 
 const mebibyte = 1_048_576
-/** Bodies that announce no more are counted by themselves: large ones leave room for them. */
+/** Bodies that announce at most this size have their own budget, so that large ones leave room for them. */
 const smallBytes = 256 * 1_024
-/** A sender is an address (of IPv6 a network), or a person once they have signed in. One address may send the largest delivery; one person, five images. */
+/**
+ * A sender is an address (for IPv6, a network) or, once signed in, a person. An address may send the largest webhook delivery, a person five images.
+ */
 const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
   strangers: {
     small: { ofAll: 8 * mebibyte, ofOne: 3 * mebibyte },
@@ -37,13 +39,13 @@ const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
     large: { ofAll: 256 * mebibyte, ofOne: 64 * mebibyte },
   },
 }
-/** What a piece takes in memory beside its bytes: somebody may send one byte at a time. */
+/** Estimated memory per chunk besides its bytes, because a client may send single bytes. */
 const bytesBesidePiece = 256
 const leastBytesPerSecond = 8 * 1_024
 const speedWindowMs = 5_000
 const retryAfterSeconds = 5
 
-/** Accounts for all bodies that one server receives. */
+/** Keeps account of all bodies that one server receives. */
 export function createBodies(): Bodies {
   const strangers = createRooms(roomsOf.strangers)
   const people = createRooms(roomsOf.people)
@@ -64,7 +66,7 @@ export function createBodies(): Bodies {
       const fault = held.add(piece.length + bytesBesidePiece)
       if (fault) fail(fault)
     }
-    // After what has arrived meanwhile was read: a busy server must not take its own delay for the sender's.
+    // Runs after already received data was read, so that a busy server does not blame its own delay on the sender.
     const timer = setInterval(() => setImmediate(checkSpeed), speedWindowMs)
     function checkSpeed(): void {
       if (isOver || req.complete) return
@@ -73,7 +75,7 @@ export function createBodies(): Bodies {
     }
     function fail(fault: Fault): void {
       stop()
-      // Up to 2 MB of each connection would be read in a turn of the event loop, and thrown away.
+      // Otherwise up to 2 MB of each connection would be read in a turn of the event loop, and thrown away.
       req.pause()
       context.set('connection', 'close')
       refuse(fault)
@@ -124,7 +126,7 @@ export function createBodies(): Bodies {
 }
 
 interface Held {
-  /** The fault when there is no room for so many bytes more. They are counted all the same. */
+  /** The fault when there is no room for that many more bytes. They are counted in any case. */
   add(bytes: number): Fault | undefined
   release(): void
 }
@@ -133,7 +135,7 @@ function createRooms(rooms: Rooms) {
   return { small: createRoom(rooms.small), large: createRoom(rooms.large) }
 }
 
-/** Counts bytes by their sender. */
+/** Counts the bytes of each sender. */
 function createRoom({ ofAll, ofOne }: Room): (sender: string) => Held {
   const bySender = new Map<string, number>()
   let all = 0

@@ -6,7 +6,7 @@ import type { Bodies } from './bodies.ts'
 
 declare module 'koa' {
   interface Request {
-    /** What was sent, parsed; absent where no body was read. */
+    /** The parsed body; absent when none was read. */
     body?: unknown
     /** The body's text. */
     rawBody?: string
@@ -16,7 +16,7 @@ declare module 'koa' {
 const mostBytes = 1_048_576
 const methods: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
 
-/** Reads the body into `context.request.body`. Throws the faults of `Bodies.read`, and `invalid_input` for what is no JSON. */
+/** Reads the body into `context.request.body`. Throws the faults of `Bodies.read`, and `invalid_input` when it is not JSON. */
 export function readJson(bodies: Bodies): Middleware {
   return async (context, next) => {
     if (methods.has(context.method) && context.is('json', '+json')) {
@@ -28,10 +28,10 @@ export function readJson(bodies: Bodies): Middleware {
   }
 }
 
-// Without a byte order mark, which RFC 8259 (8.1) lets a parser ignore and some clients send.
+// Drops a byte order mark, which some clients send and which parsers may ignore (RFC 8259, 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The text of the bytes. Those that are not UTF-8 are refused, as replacing them would change what was sent. */
+/** Decodes the bytes. Invalid UTF-8 is refused, because replacement characters would change what was sent. */
 function decoded(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
@@ -40,13 +40,13 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-/** An object or a list. Throws `invalid_input` for anything else, and for keys that would change an object's prototype. */
+/** Parses an object or a list. Throws `invalid_input` for anything else, and for keys that would change an object's prototype. */
 export function parseJson(text: string): object {
   try {
     const value: unknown = parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // It is told below.
+    // Reported below.
   }
   throw new Fault('invalid_input', 'The body is not valid JSON.')
 }

@@ -1,4 +1,4 @@
-/** Guards that routes share: who the client is, and whether they may use the call. */
+/** Guards shared by routes: who the client is, and whether they may make the call. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
@@ -9,14 +9,14 @@ import type { Projected } from '#platform/reads/projected.ts'
 import { viewsBehind } from './answers.ts'
 import type { Identity } from './session.ts'
 
-/** The person behind a request. */
+/** The person who makes a request. */
 export interface Person {
   readonly actor: Actor
   readonly user: UserDocument
   readonly sessionId: string
 }
 
-/** Somebody whose session holds; onboarding may be incomplete. */
+/** A person with a valid session; onboarding may be incomplete. */
 export async function identified(
   asked: { readonly identity: Identity | null },
   { documents }: { readonly documents: Documents },
@@ -25,7 +25,7 @@ export async function identified(
   const { userId, sessionId } = asked.identity
   const user = await documents.get(usersView, userId)
   if (user === undefined) {
-    // A client discards its token when it has to sign in: only the log may say that the user does not exist.
+    // Clients discard their token when told to sign in again, so only the log may decide that the user does not exist.
     const isThere = (await documents.now(usersView, userStream(userId), userId)) !== undefined
     throw isThere ? viewsBehind() : new Fault('sign_in_required')
   }
@@ -33,7 +33,7 @@ export async function identified(
   return { actor: { kind: 'user', userId }, user, sessionId }
 }
 
-/** A person who has completed the onboarding: the guard of all but a few calls. */
+/** A person who has completed onboarding: the guard of nearly all calls. */
 export async function signedIn(
   asked: { readonly identity: Identity | null },
   services: { readonly documents: Documents },
@@ -43,7 +43,7 @@ export async function signedIn(
   return person
 }
 
-/** Lets the administrators pass. */
+/** Only lets administrators pass. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },
@@ -55,7 +55,7 @@ export async function administrator(
 
 const freshWithinMs = 2_000
 
-/** Holds a read back until it can show what was written up to `minPosition`. */
+/** Delays a read until it can show everything written up to `minPosition`. */
 export async function fresh(
   asked: { readonly query: { readonly minPosition?: Position | undefined } },
   { projected }: { readonly projected: Projected },

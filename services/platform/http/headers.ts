@@ -1,7 +1,7 @@
-/** Which headers of a request or an answer a proxy passes on. */
+/** Which headers of a request or response a proxy forwards. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Headers for one connection only: RFC 9110, 7.6.1, and those that proxies of old use. */
+/** Headers for a single connection: RFC 9110, 7.6.1, and those of old proxies. */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -14,7 +14,7 @@ const hopByHop = [
   'upgrade',
 ] as const
 
-/** The end-to-end headers: without the hop-by-hop ones, those that `Connection` names, and `dropped`, in lower case. */
+/** The end-to-end headers: all except hop-by-hop headers, those listed in `Connection`, and `dropped` (in lower case). */
 export function endToEndHeaders(
   headers: IncomingHttpHeaders,
   dropped: readonly string[] = [],

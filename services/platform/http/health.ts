@@ -1,11 +1,11 @@
-/** Health checks: whether the process lives, and whether its parts are ready. */
+/** Health checks: whether the process is alive, and whether its parts are ready. */
 import type { Middleware } from 'koa'
 import { withinOr } from '#platform/async/timeLimit.ts'
 
 /** Readiness checks by name; each throws when its part is not ready. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
 
-/** Sentences that an operator should know, by part. */
+/** Messages for the operator, by part. */
 export type Details = () => Readonly<Record<string, readonly string[]>>
 
 const answersWithinMs = 3_000

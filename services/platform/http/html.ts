@@ -1,6 +1,6 @@
-/** HTML as tagged templates: every value is escaped unless it is HTML already. */
+/** HTML as tagged templates: every value is escaped unless it is already HTML. */
 
-/** Text that is HTML and safe to be put into a page. */
+/** Text that is safe HTML. */
 export interface Html {
   readonly html: string
 }
@@ -17,7 +17,7 @@ const escapes: Readonly<Record<string, string>> = {
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes[sign] ?? sign)
 
-/** Writes HTML; lists are joined, and `false`, `null` and `undefined` are nothing. */
+/** Builds HTML; lists are joined, and `false`, `null` and `undefined` become nothing. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, index) => text + rendered(parts[index])).join('') }
 }

@@ -3,7 +3,7 @@ import { chmod, chown } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { HostUser } from '#platform/childProcess.ts'
 
-/** Resolves to the port once the server listens; port 0 takes any free one. Rejects when the port is taken. */
+/** Resolves to the port once the server listens; port 0 takes any free one. Rejects when the port is in use. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -15,10 +15,10 @@ export function listen(server: Server, { host, port }: { host: string; port: num
   })
 }
 
-/** A unix socket, at most 107 bytes long, given to `owner` with mode 0600; `'loopback'`: a free port of 127.0.0.1. */
+/** A unix socket, with a path of at most 107 bytes, given to `owner` with mode 0600; or `'loopback'`: a free port of 127.0.0.1. */
 export type LocalAddress = { readonly socketPath: string; readonly owner?: HostUser | undefined } | 'loopback'
 
-/** Listens where only this machine can reach it. Resolves to the port, 0 for a socket; rejects when it cannot. */
+/** Listens for connections from this machine only. Resolves to the port, 0 for a socket; rejects when it cannot listen. */
 export async function listenLocally(server: Server, address: LocalAddress): Promise<number> {
   if (address === 'loopback') return listen(server, { host: '127.0.0.1', port: 0 })
   const { socketPath, owner } = address
@@ -35,8 +35,8 @@ export async function listenLocally(server: Server, address: LocalAddress): Prom
 }
 
 /**
- * Closes the server once its requests are answered, or after `drainMs` with whatever is still open. `sweepMs`: how often idle
- * connections are closed, as a connection that was busy at first is kept alive after its answer.
+ * Closes the server once its requests are answered, or after `drainMs` with whatever is still open. Every `sweepMs`, connections that have become
+ * idle are closed, since a busy connection is kept alive after its answer.
  */
 export async function drain(
   server: Server,

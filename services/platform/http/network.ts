@@ -1,6 +1,6 @@
-/** Whose an address is: limits of one client count by it. */
+/** The client that an address belongs to, for limits per client. */
 
-/** Of an IPv6 address its network of 64 bits, which one client has whole; of an IPv4 address the address. Anything else as it is. */
+/** For an IPv6 address its /64 network, all of which one client usually has; an IPv4 address itself; anything else unchanged. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

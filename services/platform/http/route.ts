@@ -11,7 +11,7 @@ import type { Idempotency } from '#platform/commands/idempotency.ts'
 import { requestIdOf } from '#platform/telemetry/requests.ts'
 import type { Identity } from './session.ts'
 
-/** A request whose input has been checked against its call. */
+/** A request whose input was validated against its call. */
 export interface Asked<C extends AnyCall> {
   readonly call: C
   readonly params: ParamsOf<C>
@@ -19,24 +19,24 @@ export interface Asked<C extends AnyCall> {
   readonly body: BodyOf<C>
   /** From the bearer token; `null` without a valid one. */
   readonly identity: Identity | null
-  /** The UUID that names this write: from `Idempotency-Key` and the person, or fresh. */
+  /** The UUID of this write: derived from `Idempotency-Key` and the person, or fresh. */
   readonly commandId: string
-  /** The id of this request: what it causes carries it as its correlation id. */
+  /** The id of this request, which becomes the correlation id of everything it causes. */
   readonly requestId: string
-  /** Whether the same write was asked for before, under the same key. */
+  /** Whether the same write was already requested under the same key. */
   readonly again: boolean
-  /** The client: its address, the host name it used, whether it came by https, and its cookies. */
+  /** The client: its address, the host name it used, whether it uses https, and its cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'secure' | 'cookies' | 'get'>
 }
 
-/** Adds to a request what it has made sure of, or throws a `Fault`. */
+/** Returns what it has verified, to be added to the request, or throws a `Fault`. */
 export type Guard<S, Needs, Gives> = (asked: Needs, services: S) => Promise<Gives>
 
 export interface Route<S> {
   readonly call: AnyCall
-  /** Throws where the person may not use the call, whatever its input is. */
+  /** Throws when the person may not make the call, whatever its input is. */
   admit(asked: Pick<Asked<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
-  /** `accept` notes a write that may come again, once the guards have let it pass. */
+  /** `accept` records a write that may be repeated, once the guards have let it pass. */
   serve(asked: Asked<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
 
@@ -62,18 +62,18 @@ export interface RouteOf<S> {
   ): Route<S>
 }
 
-/** States a route: each step is given what the ones before it have made sure of. */
+/** Defines a route: each step gets what the steps before it have verified. */
 export function routeWith<S>(): RouteOf<S> {
   return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
     call,
-    // The first guard of a call that is not open to anybody asks who the person is, or waits for nothing without a query.
+    // For a call that is not open to anybody, the first guard checks who the person is, or does not wait for anything when there is no query.
     admit: async (asked: unknown, services: S) => steps[0]?.(asked as never, services),
     async serve(asked: Asked<AnyCall>, services: S, accept: Accept) {
       let known: Asked<AnyCall> = asked
       let result: unknown
       for (const step of steps) {
         if (step === steps.at(-1)) known = { ...known, ...(await accept()) }
-        // The overloads have checked that each step finds what it needs.
+        // The overloads have checked that each step gets what it needs.
         result = await step(known as never, services)
         known = { ...known, ...(result as object) }
       }
@@ -82,16 +82,16 @@ export function routeWith<S>(): RouteOf<S> {
   })
 }
 
-/** What all routes of a service are mounted with. */
+/** What the routes of a service need to be mounted. */
 export interface Mounting {
-  /** A UUID that nothing has yet. */
+  /** A new UUID. */
   fresh(): string
   readonly idempotency: Idempotency
 }
 
 /**
- * Routes below a prefix as a middleware: input checked, the answer given with the call's status. Other addresses fall through. Who
- * brings no token to a call that is not open to anybody is told so before anything of the input is looked at.
+ * Middleware for routes below a prefix: validates the input, and answers with the call's status. Other addresses fall through. A request without a
+ * token for a call that is not open to anybody is refused before its input is looked at.
  */
 export function mount<S>(
   prefix: string,
@@ -109,7 +109,7 @@ export function mount<S>(
       })
       const requestId = requestIdOf(context) ?? fresh()
       const key = keyOf(context)
-      // Who may be anybody has no keys of their own.
+      // Calls that are open to anybody have no idempotency keys.
       const isKeyed = call.method !== 'GET' && call.open !== 'anybody' && identity !== null && key !== ''
       const commandId = isKeyed ? commandIdOf(key, identity, `${call.method} ${context.path}`) : fresh()
       const accept = async () =>
@@ -134,7 +134,7 @@ function sendFile(context: Context, { type, name }: NonNullable<AnyCall['file']>
     'x-content-type-options': 'nosniff',
   })
   context.type = type
-  // `defineFile` types the answer of such a call.
+  // `defineFile` ensures this type for such a call.
   context.body = Readable.from(pieces as AsyncIterable<string>)
 }
 
@@ -151,18 +151,18 @@ function keyOf(context: Context): string {
   return key
 }
 
-/** The UUID that names a write that is no call of `mount`; `undefined` without an `Idempotency-Key`. */
+/** The UUID of a write that is not a call of `mount`; `undefined` without an `Idempotency-Key`. */
 export function keyedCommandId(context: Context, identity: Identity): string | undefined {
   const key = keyOf(context)
   return key === '' ? undefined : commandIdOf(key, identity, `${context.method} ${context.path}`)
 }
 
-/** The same key of the same person for the same address names the same command. */
+/** The same key of the same person for the same address gives the same command id. */
 function commandIdOf(key: string, { userId }: Identity, address: string): string {
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
 }
 
-/** The input of a call. Who may not use the call is told so by `admit`, before what is wrong with the input. */
+/** The input of a call. `admit` refuses people who may not make the call before errors in the input are reported. */
 async function inputOf(call: AnyCall, context: Context, admit: () => Promise<void>) {
   try {
     return {

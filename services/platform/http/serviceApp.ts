@@ -1,4 +1,4 @@
-/** The HTTP server of services without a gateway in their process: their routes behind the service token, and health checks. */
+/** The HTTP server of services that run without a gateway in their process: their routes behind the service token, and health checks. */
 import { createServer } from 'node:http'
 import { drain, listen } from './listen.ts'
 import Koa, { type Middleware } from 'koa'
@@ -16,17 +16,17 @@ import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './servi
 
 export interface RunningService {
   readonly port: number
-  /** Takes no new request and lets those that run finish, for 5 seconds. */
+  /** Accepts no new requests, and waits up to 5 seconds for running ones. */
   stop(): Promise<void>
 }
 
 const requestMs = 30_000
 const drainMs = 5_000
 const sweepMs = 50
-// Longer than callers keep idle connections, so that the callers close them and none is closed under a request.
+// Longer than callers keep idle connections, so that callers close them first and none is closed while a request is being sent.
 const keepAliveMs = 65_000
 
-/** Resolves once it listens. Throws when the port is taken. `apis` are the routes below `/api` of the services that are here, if any. */
+/** Resolves once it listens. Throws when the port is in use. `apis` are the routes below `/api` of the services here, if any. */
 export async function startServiceApp(
   options: {
     apis: ReadonlyMap<Callee, Middleware>
@@ -60,7 +60,7 @@ export async function startServiceApp(
   return { port, stop: () => drain(http, { drainMs, sweepMs }) }
 }
 
-/** Lets calls with a token for the service that they are for pass, with the identity it carries. */
+/** Accepts only calls with a token for the called service, and uses the identity in it. */
 function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceTokens): Middleware {
   return async (context, next) => {
     const callee = calleeOf(context.method)

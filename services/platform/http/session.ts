@@ -1,4 +1,4 @@
-/** Bearer tokens: they name a user and a session, signed, for seven days. */
+/** Bearer tokens: they name a user and a session, signed, valid for seven days. */
 import { parse } from 'bowser'
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** Who a token names. Whether the session has ended is in the user's document. */
+/** The user and session in a token. Whether the session was ended is in the user's document. */
 export interface Identity {
   readonly userId: string
   readonly sessionId: string
@@ -18,10 +18,10 @@ const audience = 'flightdeck'
 const Claims = z.object({ sub: z.string(), sid: z.string() })
 
 export interface Sessions {
-  /** A new session's id and end, to be recorded before its token is given out. */
+  /** A new session's id and expiry, to be recorded before its token is handed out. */
   begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
-  /** The identity of a token that we signed and that has not run out; `undefined` otherwise. */
+  /** The identity in a token that we signed and that has not expired; `undefined` otherwise. */
   verify(token: string): Promise<Identity | undefined>
 }
 
@@ -54,7 +54,7 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
   }
 }
 
-/** Characters of a user agent that are read. */
+/** How many characters of a user agent are read. */
 const longestUserAgent = 500
 
 /** The browser and its system, such as 'Chrome on Linux'; `null` when the header names neither. */

@@ -1,5 +1,4 @@
-/** Time, as a collaborator: nothing else in the services asks what time it is. */
+/** The clock as a dependency: services get the current time from nowhere else. */
 export interface Clock {
-  /** The present moment. */
   now(): Date
 }

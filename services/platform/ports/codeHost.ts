@@ -12,7 +12,7 @@ import type { PermissionLevel } from '#domain/appPermissions.ts'
 
 /** The account behind a user token. */
 export interface HostAccount {
-  /** GitHub's numeric id, as a decimal string: the identity. */
+  /** GitHub's numeric id, as a decimal string: it identifies the account. */
   readonly id: string
   readonly login: string
   readonly name: string | null
@@ -29,14 +29,14 @@ export interface HostRepository {
   readonly description: string | null
   readonly isPrivate: boolean
   readonly htmlUrl: string
-  /** `null` for an empty repository that has none yet is not a case: hosts name the branch that will be. */
+  /** Never `null`: for an empty repository, hosts give the name that its first branch will have. */
   readonly defaultBranch: string
   readonly language: string | null
-  /** ISO 8601; `null` where the host does not say. */
+  /** ISO 8601; `null` when the host does not say. */
   readonly createdAt: string | null
-  /** Whether it is archived: then it is only read. */
+  /** Whether it is archived, and so read-only. */
   readonly isArchived: boolean
-  /** Whether the holder of the token may push; `null` where the host does not say. */
+  /** Whether the token's holder may push; `null` when the host does not say. */
   readonly mayPush: boolean | null
 }
 
@@ -62,35 +62,35 @@ export interface HostPullRequest {
   readonly body: string
 }
 
-/** A pull request to read: by the host's own id, which outlives a rename, or by its number where that is not known yet. */
+/** Which pull request to read: by the host's own id, which survives renames, or by number when the id is not known yet. */
 export type PullRequestKey =
   | { readonly nodeId: string }
   | { readonly repository: RepositoryName; readonly number: number }
 
-/** How a pull request stands, or why the host does not show it. Each result is independent of the rest of the batch. */
+/** The state of a pull request, or why the host does not show it. Each result is independent of the rest of the batch. */
 export type PullRequestReading =
   | {
       readonly kind: 'read'
       readonly pullRequest: ObservedPullRequest
-      /** Its head is in another repository. */
+      /** Whether its head is in another repository. */
       readonly isFork: boolean
-      /** The repository that it is in, by the name that this has now. */
+      /** The repository that it is in, under its current name. */
       readonly repository: RepositoryName
     }
   | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
 
-/** How many pull requests one request may read. */
+/** How many pull requests one request can read. */
 export const pullRequestsAtOnce = 50
 
-/** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it holds the host's own words. */
+/** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it contains the host's own words. */
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
-  /** How long to wait before the next request, in ms, where the host says so. */
+  /** How long to wait before the next request, in ms, if the host says so. */
   readonly retryAfterMs: number | undefined
-  /** The host's own code for it, as `bad_refresh_token`, where it gives one. */
+  /** The host's own error code, such as `bad_refresh_token`, if there is one. */
   readonly hostCode: string | undefined
-  /** The permissions that the App lacks, where the host says so of a `forbidden`. */
+  /** The permissions that the App lacks, if the host names them with a `forbidden`. */
   readonly missing: readonly (readonly [name: string, level: PermissionLevel])[] = []
   constructor(
     kind: CodeHostFault['kind'],
@@ -105,13 +105,13 @@ export class CodeHostFault extends Error {
     this.hostCode = hostCode
   }
 
-  /** Whether the same request may have another answer soon. */
+  /** Whether a retry of the same request may soon succeed. */
   get isPassing(): boolean {
     return this.kind === 'unavailable' || this.kind === 'rate_limited'
   }
 }
 
-/** Writes; where the host does not say what came of that, what was written is looked up, and the fault stands where it is not there. */
+/** Writes. If the outcome is unknown, looks for what was written, and rethrows the fault only when it is not there. */
 export function writeOrFind<Written>(
   write: () => Promise<Written>,
   find: () => Promise<Written | undefined>,
@@ -127,14 +127,15 @@ export function writeOrFind<Written>(
 /** The tip of a branch. */
 export interface HostBranch {
   readonly commit: string
-  /** The files of that commit, as git names them. */
+  /** Git's name of the tree of that commit. */
   readonly tree: string
 }
 
 export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /**
-   * The host's page on which a person authorizes us. Throws `setup_required` while there is no App, as all of sign-in does. `origin` is where the person's browser reaches us, so that a loopback name stays the
-   * one they used; `codeChallenge` is PKCE's S256; with `anotherAccount` the host lets them choose, also where they are signed in.
+   * The host's page on which a person authorizes us. Like all of sign-in, throws `setup_required` while there is no App. `origin` is the address at
+   * which the person's browser reaches us, so that they return to the same loopback name; `codeChallenge` is PKCE's S256; `anotherAccount` lets them
+   * choose an account even if they are signed in.
    */
   authorizeUrl(request: {
     state: string
@@ -145,17 +146,17 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   }): Promise<string>
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
-  /** Ends the grant; a token the host no longer knows is fine. */
+  /** Ends the grant. Not an error when the host no longer knows the token. */
   revoke(accessToken: string): Promise<void>
   account(accessToken: string): Promise<HostAccount>
-  /** The scopes of a token, as `repo`; `null` where the host lists none, as for those with finer rights. */
+  /** The scopes of a token, such as `repo`; `null` when the host lists none, as for fine-grained tokens. */
   tokenScopes(accessToken: string): Promise<readonly string[] | null>
-  /** All repositories the person can reach, most recently updated first, paged by 100 up to 1,000. */
+  /** All repositories that the person can access, most recently updated first; read in pages of 100, up to 1,000. */
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
   /**
-   * The organisation's id, when the person of the token is in it, and in its team where one is named (by its slug); `undefined` when they
-   * are not, have only been invited, or the host shows them nothing of it. `login` is theirs.
+   * The organization's id if the token's owner is a member of it and, when a team is named (by slug), of that team. `undefined` when they are not,
+   * were only invited, or cannot see it. `login` is theirs.
    */
   membership(
     accessToken: string,
@@ -163,8 +164,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /**
-   * By the host's number, which stays when the repository is renamed or moved. With the tag of an earlier answer to the same token,
-   * `unchanged` where it is as it was.
+   * By the host's numeric id, which stays the same when the repository is renamed or transferred. With the ETag of an earlier answer to the same
+   * token, answers `unchanged` if it is.
    */
   repositoryById(
     accessToken: string,
@@ -175,15 +176,15 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
   /** The tip of the branch; `undefined` when there is no such branch. */
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
-  /** Whether rules let the branch take only commits with verified signatures. Protections of the older kind are not among them. */
+  /** Whether rulesets require signed commits on the branch. Classic branch protection is not checked. */
   takesOnlySigned(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>
-  /** Deletes the branch; one that is gone is fine. */
+  /** Deletes the branch; not an error when it does not exist. */
   deleteBranch(accessToken: string, repository: RepositoryName, branch: string): Promise<void>
   createRepository(
     accessToken: string,
     request: { name: string; description: string; isPrivate: boolean },
   ): Promise<HostRepository>
-  /** The address and the header git needs to reach the repository; the header is a secret and never goes into an address, a file or argv. */
+  /** The address and the header that git needs to access the repository. The header is a secret and must never be in an address, a file or argv. */
   gitAccess(
     accessToken: string,
     repository: RepositoryName,
@@ -194,7 +195,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     repository: RepositoryName,
     request: { head: string; base: string },
   ): Promise<HostPullRequest | undefined>
-  /** Whether an open pull request comes from the branch, or would be merged into it. */
+  /** Whether the branch is the head or the base of an open pull request. */
   isInOpenPullRequest(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>
   openPullRequest(
     accessToken: string,
@@ -202,8 +203,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     request: { head: string; base: string; title: string; body: string; draft: boolean },
   ): Promise<HostPullRequest>
   /**
-   * How pull requests stand, in the order in which they are asked for: at most `pullRequestsAtOnce`, in one request. Throws where none could
-   * be read.
+   * The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws only when none could be read.
    */
   pullRequestStates(
     accessToken: string,
@@ -217,26 +217,26 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<HostPullRequest>
   /** `owner` and `name` of a repository's page on this host, or `undefined` when the address is not one. Loopback names count as one host. */
   parseRepositoryUrl(url: string): RepositoryName | undefined
-  /** Says whose a token is: what one holder spends counts together, and waits in one line. */
+  /** Names the holder of a token: rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * What the host last said is left to the token's holder, of the limit that it last counted; nothing for as long as it asked them to wait.
-   * `resetsAt` in ms since the epoch.
+   * What is left of the limit that the host last reported for the token's holder; nothing while it asked them to wait. `resetsAt` is in ms since the
+   * epoch.
    */
   allowance(
     accessToken: string,
   ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
-  /** How long the host asked the token's holder to wait before the next request, in ms from now; 0 where it did not. */
+  /** How long the host asked the token's holder to wait before the next request, in ms from now; 0 when it did not. */
   waitMs(accessToken: string): number
   /**
-   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port keep such a wait by themselves;
-   * git does not know of it.
+   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port do so themselves; git needs it because
+   * it does not know about the wait.
    */
   throwIfRateLimited(accessToken: string): void
-  /** Git was refused for a limit: the token's holder waits for a minute. Answers what is said of it. */
+  /** Records that git was refused for a rate limit: the token's holder then waits for a minute. Returns the fault to report. */
   recordGitRateLimit(accessToken: string): CodeHostFault
-  /** The token that this server was given in place of an App: its owner is the one person who signs in. */
+  /** The token that this server uses instead of an App: its owner is the only person who can sign in. */
   readonly ownToken?: string
-  /** Where a person installs or manages the provider's app. Throws `setup_required`. */
+  /** Where a person installs or manages the App. Throws `setup_required`. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

@@ -1,28 +1,28 @@
-/** The GitHub App by which the product acts at the code host. */
+/** The GitHub App as which the product acts at the code host. */
 
 import type { AppPermissions } from '#domain/appPermissions.ts'
 
 /** An App as the code host registered it. `clientSecret`, `privateKey` and `webhookSecret` are secrets. */
 export interface AppRegistration {
-  /** The host's numeric id, as a decimal string; `null` where an operator gave none: then there are no installation tokens. */
+  /** The host's numeric id, as a decimal string; `null` when the operator configured none: then there are no installation tokens. */
   readonly appId: string | null
   /** Its name in addresses: `https://github.com/apps/<slug>`. */
   readonly slug: string
   readonly name: string
-  /** Its page at the host; `null` where it is only known by its slug. */
+  /** Its page at the host; `null` when only the slug is known. */
   readonly htmlUrl: string | null
   readonly clientId: string
   readonly clientSecret: string
-  /** PEM; `null`: none, so that people's own tokens do everything. */
+  /** PEM; `null` when there is none: then only people's own tokens are used. */
   readonly privateKey: string | null
-  /** What its deliveries are signed with; `null`: it has no webhook. */
+  /** The secret that signs its webhook deliveries; `null` when it has no webhook. */
   readonly webhookSecret: string | null
 }
 
-/** The registration now, asked for at each use; `undefined` while there is none. */
+/** The current registration, queried on each use; `undefined` while there is none. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>
 
-/** Whose repositories an installation has. */
+/** The account whose repositories an installation covers. */
 export interface InstallationAccount {
   readonly id: string
   readonly login: string
@@ -30,33 +30,33 @@ export interface InstallationAccount {
   readonly avatarUrl: string
 }
 
-/** The App in one account. */
+/** An installation: the App in one account. */
 export interface Installation {
   readonly id: string
   readonly account: InstallationAccount
-  /** What its owner granted, which may lag behind what the App asks for. */
+  /** The permissions that its owner granted, which may lag behind those that the App requests. */
   readonly permissions: AppPermissions
   /** All repositories of the account, or those that its owner chose. */
   readonly repositories: 'all' | 'selected'
-  /** ISO 8601; `null`: it is not suspended. */
+  /** ISO 8601; `null` when it is not suspended. */
   readonly suspendedAt: string | null
-  /** The page on which its owner changes it. */
+  /** The page on which its owner can change it. */
   readonly htmlUrl: string
 }
 
-/** What the App is at the host now. */
+/** The App's current data at the host. */
 export interface AppAtHost {
   readonly slug: string
   readonly name: string
   readonly htmlUrl: string
-  /** Where its owner changes what it asks for. */
+  /** Where its owner can change the permissions that it requests. */
   readonly permissionsUrl: string
   readonly owner: { readonly login: string; readonly isOrganization: boolean }
   readonly permissions: AppPermissions
   readonly events: readonly string[]
 }
 
-/** Somebody asked an owner to install the App. Who that is their id says: logins change hands. */
+/** A request to an organization's owner to install the App. The person is identified by their id, since logins can change hands. */
 export interface InstallationRequest {
   readonly account: string
   readonly requester: string
@@ -66,19 +66,19 @@ export interface InstallationRequest {
 /** Repositories of an installation. */
 export interface InstalledRepositories {
   readonly count: number
-  /** Up to 300; empty where only the count was asked for. */
+  /** Up to 300; empty when only the count was requested. */
   readonly ids: readonly string[]
-  /** Whether there are more than those ids, where they were asked for. */
+  /** Whether there are more than those ids, if ids were requested. */
   readonly isCut: boolean
 }
 
-/** The first of the installations that a person sees, and how many there are. */
+/** The first of the installations that a person can see, and their total number. */
 export interface InstallationsOfPerson {
   readonly installations: readonly Installation[]
   readonly count: number
 }
 
-/** A delivery of a webhook as the host remembers it. */
+/** A webhook delivery, as listed by the host. */
 export interface HostDelivery {
   readonly id: string
   readonly guid: string
@@ -89,7 +89,7 @@ export interface HostDelivery {
   readonly redelivery: boolean
 }
 
-/** What can be left of a limit; times in ISO 8601. */
+/** A rate limit and what is left of it; times in ISO 8601. */
 export interface RateLimit {
   readonly limit: number
   readonly remaining: number
@@ -97,50 +97,53 @@ export interface RateLimit {
 }
 
 /**
- * What the code host knows of the App itself. Calls without a token sign with the App's key, and throw `setup_required` where there is no App
- * or no key. All throw CodeHostFault. Held by `tests/contracts/codeHost.apps.spec.ts`.
+ * The code host's data about the App itself. Calls without a token sign with the App's key, and throw `setup_required` when there is no App or no
+ * key. All throw CodeHostFault. Held by `tests/contracts/codeHost.apps.spec.ts`.
  */
 export interface CodeHostApps {
-  /** Where a form with a field `manifest` makes an App, for the browser that came by `origin`; `organization`: not for the person. */
+  /**
+   * The address to which a form with a field `manifest` is posted to create an App, for the browser at `origin`. `organization`: its owner, if not
+   * the person.
+   */
   newAppUrl(request: { origin: string; state: string; organization: string | null }): string
-  /** The App that a manifest led to. The code works once, within the hour. */
+  /** The App that was created from a manifest. The code works once, within an hour. */
   convertManifest(code: string): Promise<AppRegistration>
-  /** Whether the App has a key, so that the other calls can do something. */
+  /** Whether the App has a key, without which the other calls fail. */
   hasKey(): Promise<boolean>
   app(): Promise<AppAtHost>
-  /** Whether other accounts than its owner's may install the App; `null` where the host does not say, or there is no App. */
+  /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */
   isPublic(): Promise<boolean | null>
   /** Up to 1,000. */
   installations(): Promise<readonly Installation[]>
   installationRequests(): Promise<readonly InstallationRequest[]>
   /**
-   * A token of the installation, no wider than asked; kept and shared until it runs out. `invalid` where a repository is not in the installation
-   * or a permission was not granted; `fresh` asks for a new one, after a change of what was granted.
+   * A token of the installation, with no more access than requested; cached and shared until it expires. Throws `invalid` when a repository is not in
+   * the installation or a permission was not granted. `fresh` bypasses the cache, after a change of permissions.
    */
   installationToken(request: {
     readonly installationId: string
-    /** `null`: all of the installation. */
+    /** `null`: all repositories of the installation. */
     readonly repositoryId: string | null
     readonly permissions: AppPermissions
     readonly fresh?: boolean
   }): Promise<string>
-  /** The installations that the person of the token can see, up to 200. */
+  /** The installations that the token's owner can see, up to 200. */
   installationsOf(accessToken: string): Promise<InstallationsOfPerson>
-  /** What of the installation the person of the token reaches. `forbidden` while it is suspended. */
+  /** The installation's repositories that the token's owner can access. `forbidden` while it is suspended. */
   repositoriesOf(
     accessToken: string,
     asked: { readonly installationId: string; readonly ids: boolean },
   ): Promise<InstalledRepositories>
-  /** How many repositories the installation of the token has. */
+  /** The number of repositories of the token's installation. */
   repositoryCount(installationToken: string): Promise<number>
-  /** Deliveries that failed, newest first, a page at a time: `null` asks for the first page, and follows the last. */
+  /** Failed deliveries, newest first, in pages: `null` requests the first page, and marks the last in the answer. */
   failedDeliveries(
     cursor: string | null,
   ): Promise<{ readonly deliveries: readonly HostDelivery[]; readonly next: string | null }>
-  /** What a delivery carried. `not_found` once the host has forgotten it. */
+  /** The payload of a delivery. `not_found` once the host has dropped it. */
   deliveryPayload(id: string): Promise<unknown>
   /** The latest deliveries, newest first, at most 50. */
   deliveries(): Promise<readonly HostDelivery[]>
-  /** What is left to the holder of the token. Asking costs nothing. */
+  /** The rate limit of the token's holder. This request does not count against it. */
   rateLimit(accessToken: string): Promise<RateLimit>
 }

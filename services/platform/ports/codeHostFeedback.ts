@@ -1,4 +1,4 @@
-/** What comes back on a pull request at the code host, and what is said there in return. Part of the port `CodeHost`. */
+/** Feedback on a pull request at the code host, and our replies to it. Part of the port `CodeHost`. */
 import type { CheckAnnotation, RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { RepositoryName } from './repositoryName.ts'
 
@@ -9,10 +9,10 @@ export interface HostAuthor {
   readonly isBot: boolean
 }
 
-/** Something that somebody wrote. Times are ISO 8601. */
+/** A text that somebody wrote. Times are ISO 8601. */
 export interface HostWords {
   readonly id: string
-  /** `null` where the account is gone. */
+  /** `null` when the account no longer exists. */
   readonly author: HostAuthor | null
   readonly body: string
   readonly writtenAt: string
@@ -21,14 +21,14 @@ export interface HostWords {
 
 export interface HostReview extends HostWords {
   readonly state: 'approved' | 'changes_requested' | 'commented'
-  /** The commit that was reviewed; `null` where the host no longer knows it. */
+  /** The reviewed commit; `null` when the host no longer knows it. */
   readonly commit: string | null
 }
 
 /** A comment on lines, which is always part of a review. */
 export interface HostLineComment extends HostWords {
   readonly reviewId: string | null
-  /** The first comment of its thread: itself, where it is that. */
+  /** The id of its thread's first comment, which may be this one. */
   readonly threadId: string
   readonly path: string
   readonly line: number | null
@@ -39,7 +39,7 @@ export interface HostLineComment extends HostWords {
 
 /** A comment on the pull request as a whole. */
 export interface HostComment extends HostWords {
-  /** Written by a token of our own App, also where that was a person's. */
+  /** Whether a token of our own App wrote it, including tokens of people. */
   readonly isByOurApp: boolean
 }
 
@@ -49,7 +49,7 @@ export interface HostFeedback {
   readonly comments: readonly HostComment[]
 }
 
-/** A check that failed on a commit, or a status that says so. */
+/** A failed check on a commit, or a status that reports a failure. */
 export interface HostFailedCheck {
   readonly id: string
   readonly name: string
@@ -57,14 +57,14 @@ export interface HostFailedCheck {
   readonly endedAt: string
   readonly url: string | null
   readonly summary: string
-  /** The job whose log it has; `null` where it is not one of the host's own. */
+  /** The job that has its log; `null` when it does not run on the host's own CI. */
   readonly jobId: string | null
-  /** Whether there may be notes on lines: a status has none. */
+  /** Whether it may have annotations of lines; a status has none. */
   readonly hasAnnotations: boolean
 }
 
 export interface HostLog {
-  /** The end of it, in characters from the step that failed. */
+  /** The end of the log, in characters, from the step that failed. */
   readonly text: string
   readonly isCut: boolean
 }
@@ -72,19 +72,19 @@ export interface HostLog {
 /** All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
   /**
-   * What was written on a pull request and is submitted, oldest first, up to 1,000 of each. `comments` is empty where the host does not show
-   * them to this token.
+   * The submitted reviews and comments of a pull request, oldest first, up to 1,000 of each. `comments` is empty when the host does not show them to
+   * this token.
    */
   pullRequestFeedback(accessToken: string, repository: RepositoryName, number: number): Promise<HostFeedback>
-  /** What an account may do in the repository; `none` for whom the host does not know, and where the login is another account's by now. */
+  /** An account's permission in the repository; `none` when the host does not know the account, or when the login now belongs to another one. */
   repositoryRight(
     accessToken: string,
     repository: RepositoryName,
     account: Pick<HostAuthor, 'id' | 'login'>,
   ): Promise<RepositoryRight>
   /**
-   * The checks that failed on a commit, of the latest attempts, and what its statuses say failed; what reports as both is the check. A status
-   * has one id as long as it is of this commit. Without statuses where the host does not show them to this token.
+   * The failed checks of a commit, by their latest attempts, and its failed statuses; if both report the same context, only the check counts. A
+   * status keeps one id per commit. Statuses are missing when the host does not show them to this token.
    */
   failedChecks(
     accessToken: string,
@@ -97,8 +97,9 @@ export interface CodeHostFeedback {
     checkId: string,
   ): Promise<readonly CheckAnnotation[]>
   /**
-   * The end of a job's log, read piece by piece; `undefined` where there is none yet or any more. `shown` takes out what must not be shown,
-   * before the log is cut to the step that failed: what a cut begins in could not be recognized. Throws `RangeError` where it is too long.
+   * The end of a job's log, read in pieces; `undefined` when it does not exist yet, or no longer. `shown` removes what must not be shown; it is
+   * applied before the log is cut to the failed step, because a secret that the cut splits could not be recognized. Throws `RangeError` when the log
+   * is too long.
    */
   jobLog(
     accessToken: string,
@@ -106,7 +107,7 @@ export interface CodeHostFeedback {
     jobId: string,
     shown: (text: string) => string,
   ): Promise<HostLog | undefined>
-  /** Writes a comment: in the thread of a comment on lines, or on the pull request as a whole. Never repeated by itself. Answers its id. */
+  /** Writes a comment in the thread of a line comment, or on the pull request as a whole. Never retried automatically. Returns its id. */
   writeComment(
     accessToken: string,
     repository: RepositoryName,
@@ -115,7 +116,9 @@ export interface CodeHostFeedback {
   ): Promise<string>
   /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
-  /** Resolves the threads of a pull request that begin with one of these comments. Answers how many there are, also of those that were resolved before. */
+  /**
+   * Resolves the threads of a pull request that begin with one of these comments. Returns their number, including those that were already resolved.
+   */
   resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<number>
   /** Makes a pull request a draft, or ready for review. */
   setDraft(accessToken: string, nodeId: string, draft: boolean): Promise<void>

@@ -17,58 +17,58 @@ export interface HostIssue {
   readonly updatedAt: string
 }
 
-/** The last change of a text; `by` is `null` where the account is gone. */
+/** The last edit of a text; `by` is `null` when the account no longer exists. */
 export interface HostEdit {
   readonly at: string
   readonly by: HostAuthor | null
 }
 
-/** A comment on an issue, as it is in a list. */
+/** A comment on an issue, as lists return it. */
 export interface HostIssueComment extends HostComment {
   readonly nodeId: string
 }
 
-/** What a comment says, with the last change to that; `null` where it never was changed. */
+/** The text of a comment with its last edit; `null` when it was never edited. */
 export interface HostCommentText {
   readonly body: string
   readonly edit: HostEdit | null
 }
 
-/** What an issue and comments on it say, with the last change to that: all of one moment. */
+/** The text of an issue and of comments on it with their last edits, all read at one moment. */
 export interface HostIssueText {
   readonly title: string
   readonly body: string
-  /** `null` where the account is gone. */
+  /** `null` when the account no longer exists. */
   readonly author: { readonly login: string } | null
   readonly isOpen: boolean
-  /** `null` where the text never was changed. A new title may not count: `issueEvents` tells it. */
+  /** `null` when the text was never edited. Title changes may not be included; `issueEvents` reports them. */
   readonly edit: HostEdit | null
-  /** Those that were asked for and are still there, by their node ids. */
+  /** The requested comments that still exist, by node id. */
   readonly comments: ReadonlyMap<string, HostCommentText>
 }
 
-/** A label that was set or taken off, or a new title. */
+/** A label that was set or removed, or a title change. */
 export interface HostIssueEvent {
   readonly kind: 'labeled' | 'unlabeled' | 'renamed'
-  /** `null` for a title. */
+  /** `null` for a title change. */
   readonly label: string | null
   readonly at: string
   readonly actor: HostAuthor | null
   readonly isByOurApp: boolean
 }
 
-/** Which issues are listed: the open ones that changed since, oldest change first. */
+/** Which issues to list: open ones that changed since a time, oldest change first. */
 export interface IssueQuery {
-  /** `null`: with whatever labels. */
+  /** `null`: with any labels. */
   readonly label: string | null
   readonly since: string
-  /** Of an earlier answer to the same question and token. */
+  /** The ETag of an earlier answer to the same query and token. */
   readonly etag?: string
 }
 
 /** All calls throw `CodeHostFault`. */
 export interface CodeHostIssues {
-  /** Up to 1,000 of them, pull requests among them; `unchanged` where the tag is still that of the answer. `isCut`: there are more. */
+  /** Up to 1,000 issues, including pull requests; `unchanged` when the ETag still matches. `isCut`: there are more. */
   issues(
     accessToken: string,
     repository: RepositoryName,
@@ -77,25 +77,24 @@ export interface CodeHostIssues {
     | { readonly issues: readonly HostIssue[]; readonly isCut: boolean; readonly etag: string | null }
     | 'unchanged'
   >
-  /** One of them; also a closed one. */
+  /** One issue, open or closed. */
   issue(accessToken: string, repository: RepositoryName, number: number): Promise<HostIssue>
-  /** Throws `not_found` where the issue is gone, and what the host says where it does not show it to this token. Up to 100 comments. */
+  /** Throws `not_found` when the issue no longer exists, and the host's fault when this token may not see it. Up to 100 comments. */
   issueText(accessToken: string, nodeId: string, commentNodeIds: readonly string[]): Promise<HostIssueText>
-  /** The latest, oldest first. `isCut`: there were earlier ones. */
+  /** The latest events, oldest first. `isCut`: there were earlier ones. */
   issueEvents(
     accessToken: string,
     repository: RepositoryName,
     number: number,
   ): Promise<{ readonly events: readonly HostIssueEvent[]; readonly isCut: boolean }>
-  /** The same of comments that were written or changed since; of all where that is `null`. */
+  /** The latest comments, oldest first, that were written or edited since a time; all when that is `null`. `isCut` as above. */
   issueComments(
     accessToken: string,
     repository: RepositoryName,
     number: number,
     since: string | null,
   ): Promise<{ readonly comments: readonly HostIssueComment[]; readonly isCut: boolean }>
-  /** One comment. */
   issueComment(accessToken: string, repository: RepositoryName, id: string): Promise<HostIssueComment>
-  /** The name by which people mention our App; `null` where there is none. */
+  /** The name by which people mention our App; `null` when there is no App. */
   mentionName(): Promise<string | null>
 }

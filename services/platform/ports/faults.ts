@@ -1,9 +1,9 @@
-/** The errors that adapters may throw; any other error from one is a defect. */
+/** The errors that adapters may throw; any other error is a defect. */
 
-/** Where an adapter reports a fault that it recovered from: a sentence that says what happened, and the fault. */
+/** How an adapter reports a fault from which it recovered: a sentence that says what happened, and the fault. */
 export type ReportFault = (what: string, fault: unknown) => void
 
-/** The engine behind a port cannot be reached or did not answer in time. The outcome of a write is unknown. */
+/** The engine behind a port cannot be reached or did not respond in time. The outcome of a write is unknown. */
 export class EngineUnavailable extends Error {
   override readonly name = 'EngineUnavailable'
   readonly engine: string
@@ -13,7 +13,7 @@ export class EngineUnavailable extends Error {
   }
 }
 
-/** Whether it is, or was caused by, a full disk: by the system's error or SQLite's. What was being written is not there then. */
+/** Whether a full disk is the fault or its cause, by the system's error code or SQLite's. The write then did not happen. */
 export function isDiskFull(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false
   const isSqlites = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
@@ -21,7 +21,7 @@ export function isDiskFull(fault: unknown): boolean {
   return isSqlites || isSystems || isDiskFull(fault.cause)
 }
 
-/** The requested documents are being folded from the log and cannot be read yet. */
+/** The documents are still being folded from the log and cannot be read yet. */
 export class NotFolded extends EngineUnavailable {
   constructor(collection: string) {
     super(`The read model of ${collection}`)
@@ -29,14 +29,14 @@ export class NotFolded extends EngineUnavailable {
 }
 
 /**
- * The engine cannot be used, and waiting does not help: its address is invalid, it refuses the credentials, or it is too old.
- * The message says what to do and shows no secret.
+ * The engine cannot be used, and retrying does not help: its address is invalid, it refuses the credentials, or it is too old. The message says what
+ * to do and contains no secret.
  */
 export class UnusableEngine extends Error {
   override readonly name = 'UnusableEngine'
 }
 
-/** All events of a stream were removed on the engine: deleted, or older than it keeps them. */
+/** All events of a stream were removed in the engine: deleted, or older than its retention limit. */
 export class RemovedStream extends Error {
   override readonly name = 'RemovedStream'
   constructor(stream: string, cause?: unknown) {
@@ -49,7 +49,7 @@ export class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
 
-/** Stored data have a format that is newer than this version. They were left as they are. */
+/** Stored data has a format newer than this version supports. It was left unchanged. */
 export class NewerData extends Error {
   override readonly name = 'NewerData'
   constructor(file: string, found: number, known: number) {
@@ -60,7 +60,7 @@ export class NewerData extends Error {
   }
 }
 
-/** Stored data have a format that is older than the oldest supported one. They were left as they are. */
+/** Stored data has a format older than the oldest supported one. It was left unchanged. */
 export class OlderData extends Error {
   override readonly name = 'OlderData'
   constructor(place: string) {
@@ -87,17 +87,17 @@ export class DamagedBlob extends Error {
   override readonly name = 'DamagedBlob'
 }
 
-/** Sealed bytes do not open: they were changed, or sealed with another context. */
+/** Sealed bytes cannot be opened: they were changed, or sealed with another context. */
 export class CannotOpen extends Error {
   override readonly name: string = 'CannotOpen'
 }
 
-/** Sealed bytes do not open, because the key of their scope is missing. It was not destroyed on purpose: that leaves a mark. */
+/** Sealed bytes cannot be opened because their scope's key is missing, although it was not destroyed on purpose, which would leave a mark. */
 export class KeyMissing extends CannotOpen {
   override readonly name = 'KeyMissing'
 }
 
-/** The scope's key was destroyed: nothing more can be sealed under it. */
+/** The scope's key was destroyed, so nothing can be sealed under it any more. */
 export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed'
 }
@@ -107,7 +107,7 @@ export class UnusableMasterKey extends Error {
   override readonly name = 'UnusableMasterKey'
 }
 
-/** The vault was made with another master key: nothing in it can be opened. */
+/** The vault was created with another master key, so nothing in it can be opened. */
 export class WrongMasterKey extends Error {
   override readonly name = 'WrongMasterKey'
   constructor(vault: string) {
@@ -118,7 +118,7 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** The lease of a job ran out and another worker has the job: work on it must stop. */
+/** The lease of a job expired and another worker has taken the job: work on it must stop. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

@@ -1,4 +1,4 @@
-/** Names for new things, as a collaborator: tests give ids that they know beforehand. */
+/** Ids for new things, as a dependency, so that tests can provide known ones. */
 export interface Ids {
   /** A fresh random UUID (version 4), in lower case. */
   uuid(): string

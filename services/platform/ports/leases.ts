@@ -1,20 +1,19 @@
 /**
- * Mutual exclusion across processes: one holder of a name at a time, for work that several could do and one should. Held by
+ * Mutual exclusion across processes: one holder per name at a time, for work that only one process should do. Held by
  * `tests/contracts/leases.spec.ts`.
  */
 
-/** Work that runs until it is stopped. `stop` resolves when nothing of it runs any more. */
+/** Work that runs until stopped. `stop` resolves once all of it has ended. */
 export interface Held {
   stop(): Promise<void>
 }
 
 export interface Leases {
   /**
-   * Waits for the lease of `name`, starts the work once it is held, stops the work when the lease is lost, and waits again, until it is
-   * stopped. A new holder follows within 5 seconds after one that died, and within 1 second after one that stopped. A `start` that throws
-   * gives the lease back for a moment.
-   * A holder that was suspended may go on for a while beside the next one: its writes must be fenced, by a position as in the read store, or
-   * by an id as in the job queue.
+   * Waits for the lease of `name`, starts the work once it is held, stops the work when the lease is lost, and waits again, until stopped. A new
+   * holder follows within 5 seconds after one that died, and within 1 second after one that stopped. If `start` throws, the lease is given up for a
+   * moment. A holder that was suspended may briefly run beside the next one: its writes must be fenced, by a position as in the read store, or by an
+   * id as in the job queue.
    */
   hold(name: string, start: () => Promise<Held>): Held
   ready(): Promise<void>

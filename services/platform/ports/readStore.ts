@@ -1,10 +1,10 @@
 /**
- * Read models: JSON documents that can be thrown away and folded again from the log. Held by
- * `tests/contracts/readStore.spec.ts`. No transaction is promised: documents first, checkpoint last, and
- * every write that is older than what is stored is a no-op, so that a batch may be applied twice.
+ * Read models: JSON documents that can be discarded and folded again from the log. Held by `tests/contracts/readStore.spec.ts`. There are no
+ * transactions: documents are written first and the checkpoint last, and every write older than what is stored is a no-op, so that a batch can be
+ * applied twice.
  *
- * A collection is read under its own name and stored as a generation: the catalog says which one is live. Reads of a served collection
- * that has none throw `NotFolded`. A name that is not served is taken as it is, and so is that of a generation.
+ * A collection is read under its own name and stored as a generation: the catalog says which generation is live. Reads of a served collection without
+ * one throw `NotFolded`. Names that are not served, and names of generations, are used as they are.
  */
 import type { Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
@@ -12,13 +12,13 @@ import type { LogIdentity } from '#domain/log.ts'
 /** A document: plain JSON with an `id` that is unique in its collection. */
 export type Document = { readonly id: string } & Readonly<Record<string, unknown>>
 
-/** A collection and the fields that it is searched and sorted by. Each index is equality fields, then the sort field. */
+/** A collection and the fields by which it is queried and sorted. Each index has equality fields, then the sort field. */
 export interface Collection {
   readonly name: string
   readonly indexes: readonly (readonly string[])[]
 }
 
-/** A write; `position` is the last event folded into it. A removed document is remembered by its position, so that an older put stays a no-op. */
+/** A write; `position` is that of the last event folded into it. A removal stores its position, so that an older put stays a no-op. */
 export type Change =
   | {
       readonly kind: 'put'
@@ -30,17 +30,17 @@ export type Change =
 
 export interface Find {
   /**
-   * All of these hold. The fields (dots lead into objects) have plain values, no lists; a list here means any of it, and
-   * `null` a field that is null or missing.
+   * Conditions that must all hold. The fields (dots separate nested names) have plain values, no lists; a list here matches any of its values, and
+   * `null` matches a field that is null or missing.
    */
   readonly where: Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>
   /**
-   * The field to sort by; ties are broken by `id` in the same direction. Values of one field are all of one type, and a
-   * field that is sorted by is in every document and never null. Text orders by code point.
+   * The field to sort by; ties are broken by `id` in the same direction. All values of a field have one type, and a sort field is in every document
+   * and never null. Text is ordered by code point.
    */
   readonly sort: { readonly field: string; readonly direction: 'ascending' | 'descending' }
   readonly limit: number
-  /** Only what comes after this place in the sort order. */
+  /** Only documents after this place in the sort order. */
   readonly after?: { readonly value: string | number; readonly id: string }
 }
 
@@ -50,28 +50,28 @@ export interface Generation {
   readonly version: number
 }
 
-/** A rebuild under way: its generations by collection, and its progress. */
+/** A rebuild in progress: its generations by collection, and how far it is. */
 export interface Build {
   readonly generations: Readonly<Record<string, Generation>>
   readonly begunAt: string
   /** Events folded so far. */
   readonly events: number
-  /** The position reached, and the end of the log when it began; `null` for none. */
+  /** The position reached, and the end of the log when the rebuild began; `null` for none. */
   readonly position: Position | null
   readonly head: Position | null
 }
 
-/** The state of all read models. A writer names the catalog it read by `revision`. */
+/** The state of all read models. A writer passes the `revision` of the catalog that it read. */
 export interface Catalog {
   readonly revision: number
   /** The log that the documents were folded from; `null` before there are any. */
   readonly log: LogIdentity | null
-  /** The number of the last generation that was begun; numbers are never reused. */
+  /** The number of the latest generation; numbers are never reused. */
   readonly last: number
-  /** The generation that readers get, by collection. */
+  /** The generation that readers use, by collection. */
   readonly live: Readonly<Record<string, Generation>>
   readonly building: Build | null
-  /** Collections that an operator wants rebuilt. */
+  /** Collections that an operator asked to rebuild. */
   readonly wanted: readonly string[]
 }
 
@@ -84,29 +84,29 @@ export const emptyCatalog: Catalog = {
   wanted: [],
 }
 
-/** A collection that is read through the catalog only, and its oldest readable version. */
+/** A collection that is only read through the catalog, and its oldest readable version. */
 export interface Served {
   readonly collection: string
   readonly readsFrom: number
 }
 
-/** A separate store that documents are folded into, without blocking others, until they land in collections that nobody reads yet. */
+/** A separate store to fold documents into without blocking others, until they are copied to collections that nobody reads yet. */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
-  /** Copies everything to the prepared collections of the same names, yielding to other writers; newer documents there stay. */
+  /** Copies everything to the prepared collections of the same names, yielding to other writers; newer documents there are kept. */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
 export interface ReadStore {
-  /** The current catalog; `emptyCatalog` before the first. */
+  /** The current catalog; `emptyCatalog` before the first one. */
   catalog(): Promise<Catalog>
-  /** Replaces the catalog of the previous revision in one atomic write; false when another writer was faster. */
+  /** Replaces the catalog of the previous revision atomically; false when another writer was faster. */
   replaceCatalog(next: Catalog): Promise<boolean>
   /** Creates missing collections and indexes. */
   prepare(collections: readonly Collection[]): Promise<void>
   /**
-   * Applies the changes in order, then moves the checkpoint of `projection`, where one is given; it never goes back. A change at
-   * the very position that is stored is applied, so that one event may change a document twice.
+   * Applies the changes in order, then moves the checkpoint of `projection`, if given; it never goes back. A change with exactly the stored position
+   * is applied, so that one event can change a document twice.
    */
   apply(
     changes: readonly Change[],
@@ -114,21 +114,21 @@ export interface ReadStore {
   ): Promise<void>
   checkpoint(projection: string): Promise<Position | null>
   get(collection: string, id: string): Promise<Document | undefined>
-  /** The documents that exist, by id. */
+  /** The existing documents among these ids. */
   getMany(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>
   find(collection: string, query: Find): Promise<readonly Document[]>
   count(collection: string, where: Find['where']): Promise<number>
-  /** Forgets the checkpoint. */
+  /** Deletes the checkpoint. */
   forget(projection: string): Promise<void>
-  /** The names of all generations that are stored, also of those that no catalog tells of. */
+  /** The names of all stored generations, including those that no catalog mentions. */
   generations(): Promise<readonly string[]>
-  /** Drops collections, yielding to other writers; a missing collection is not a fault. */
+  /** Drops collections, yielding to other writers; a missing one is not an error. */
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
   /** A separate empty store, for one of several parallel folds. */
   aside(part: number): Promise<Aside>
-  /** Removes what asides left that were never closed, as after a kill. To be called while none is open. */
+  /** Removes asides that were left unclosed, for example by a kill. Call it while none is open. */
   removeAsides(): Promise<void>
-  /** What was removed or replaced before this call lies in no file of the store any more: neither in free pages nor in a log of writes. */
+  /** Ensures that nothing removed or replaced before this call is left in any file of the store, including free pages and write-ahead logs. */
   scrub(): Promise<void>
   ready(): Promise<void>
   close(): Promise<void>

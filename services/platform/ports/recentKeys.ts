@@ -1,11 +1,10 @@
 /**
- * Idempotency keys of the last day, each with a digest of its request. The latest keys of each person are kept; no person's keys displace
+ * Idempotency keys of the last day, each with a digest of its request. Each person's latest keys are kept; one person's keys never displace
  * another's. Held by `tests/contracts/recentKeys.spec.ts`.
  */
 export interface RecentKeys {
   /**
-   * Stores the digest under the key unless there is one already; returns the stored one, and whether it was there before. Of two concurrent
-   * calls one is first.
+   * Stores the digest under the key unless there is one; returns the stored one, and whether it was already there. Concurrent calls are serialized.
    */
   remember(key: RecentKey, digest: string): Promise<{ readonly digest: string; readonly again: boolean }>
   ready(): Promise<void>
@@ -18,19 +17,19 @@ export interface RecentKey {
   readonly person: string
 }
 
-/** How long a key is kept, and how many of one person; a key whose request may still run is kept in any case. */
+/** How long and how many keys are kept per person; a key whose request may still be running is always kept. */
 export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, underWayMs: 120_000 } as const
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
-/** So many keys beyond the limits, of all persons together, may stand until the next clean-up. */
+/** How many keys beyond the limits, over all persons, may be stored before the next clean-up. */
 export const recentKeysBeyond = 100
 
-/** Whose keys were added since the last clean-up. */
+/** Tracks the persons whose keys were added since the last clean-up. */
 export function unlookedKeys() {
   let count = 0
   let persons = new Set<string>()
   return {
-    /** Counts one more; returns the persons to clean up once it is time. */
+    /** Counts a key; returns the persons to clean up when that is due. */
     add(person: string): ReadonlySet<string> | undefined {
       count += 1
       persons.add(person)

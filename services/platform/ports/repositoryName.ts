@@ -1,4 +1,4 @@
-/** A repository by its names, which may change. */
+/** A repository by owner and name, which may change. */
 export interface RepositoryName {
   readonly owner: string
   readonly name: string

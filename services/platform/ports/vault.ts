@@ -1,23 +1,26 @@
 /**
  * Keys and secrets. A scope (`task:<id>`, `project:<id>`, `user:<id>`) has one data key, wrapped by the master key;
- * destroying it erases everything sealed under it, wherever the ciphertext lies. Held by `tests/contracts/vault.spec.ts`.
+ * destroying it erases everything sealed under it, wherever the ciphertext is stored. Held by `tests/contracts/vault.spec.ts`.
  */
 export interface Vault {
   /**
-   * Seals with AES-256-GCM under the scope's key, which is made on first use. `context` is bound to the ciphertext and must be given
+   * Seals with AES-256-GCM under the scope's key, which is created on first use. `context` is authenticated with the ciphertext and must be given
    * again to open it. Throws `KeyDestroyed` once the scope was destroyed.
    */
   seal(scope: string, context: string, plain: Uint8Array): Promise<Uint8Array>
-  /** The plain bytes; `undefined` once the scope's key was destroyed. Throws `CannotOpen` when the bytes were changed or the context is another, and `KeyMissing` when there is no such key. */
+  /**
+   * The plaintext; `undefined` once the scope's key was destroyed. Throws `CannotOpen` when the bytes were changed or the context differs, and
+   * `KeyMissing` when there is no such key.
+   */
   open(scope: string, context: string, sealed: Uint8Array): Promise<Uint8Array | undefined>
-  /** Destroys the scope's key and its secrets, for good. */
+  /** Destroys the scope's key and its secrets permanently. */
   destroy(scope: string): Promise<void>
-  /** Keeps a secret (a token, a project's variable) under a name in a scope; replaces an older one. */
+  /** Stores a secret (a token, a project's variable) under a name in a scope, replacing an older one. */
   putSecret(scope: string, name: string, secret: string): Promise<void>
   getSecret(scope: string, name: string): Promise<string | undefined>
-  /** With `last`: only while it is this one, so that what another keeps meanwhile stays. */
+  /** With `last`: only while this is the stored secret, so that one stored meanwhile is kept. */
   removeSecret(scope: string, name: string, last?: string): Promise<void>
-  /** A 32-byte key for one purpose of the server's own (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
+  /** A 32-byte key for one of the server's own purposes (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
   deriveKey(purpose: string): Uint8Array
   ready(): Promise<void>
   close(): Promise<void>
