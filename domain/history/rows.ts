@@ -100,10 +100,10 @@ function ofRun(event: TaskEventMessage, { agent, kind }: Around): Said | null {
     case 'AgentStarted': {
       const { agent: name, version, resumed } = event.data
       const did = resumed ? 'continued the conversation' : 'started'
-      return ran(`${name} ${version} ${did}`, { kind: 'setup' })
+      return ran(`${labelOf(name)} ${version} ${did}`, { kind: 'setup' })
     }
     case 'AgentActedUnasked':
-      return ran(`${event.data.agent} worked on its own between messages`, {
+      return ran(`${labelOf(event.data.agent)} worked on its own between messages`, {
         detail: excerpt(event.content?.said),
         who: { agent: event.data.agent },
       })

@@ -189,7 +189,7 @@ describe('rows', () => {
       'Task created',
       'Message from Ada',
       'Cloned northwind/parcel-tracker at bbbbbbb',
-      'claude 2.1.0 started',
+      'Claude 2.1.0 started',
       '1 file changed',
       'Pull request #232 opened',
     ])

@@ -152,3 +152,6 @@ export const isMarked = (body: string): boolean => marker.test(body)
 
 /** Whether this comment is the reply to `id`. */
 export const answers = (body: string, id: string): boolean => body.includes(markerOf(id))
+
+/** Breaks up mentions, so that an agent notifies nobody. */
+export const withoutMentions = (text: string): string => text.replaceAll('@', '@\u200B')

@@ -45,7 +45,7 @@ test('a label that is set leads to one task and one comment within seconds, by a
   expect(only?.description).toContain('@grace, who may write to the repository, asked for this')
   expect(only?.description).not.toContain('obey me')
   expect(await commentsOn(number)).toEqual([
-    `The agent claude works on this for ada, with Flightdeck: https://deck.example/tasks/${only?.id}\n\nIt waits for its turn.\n\n<!-- flightdeck:${only?.id} -->`,
+    `The agent Claude works on this for ada, with Flightdeck: https://deck.example/tasks/${only?.id}\n\nIt waits for its turn.\n\n<!-- flightdeck:${only?.id} -->`,
   ])
   const events = await here.engines.log.read(taskStream(only?.id ?? ''), 0, 10)
   expect(events.find(({ type }) => type === 'TaskCreatedFromIssue')).toMatchObject({

@@ -127,7 +127,7 @@ test('github gap 9: a pull request has one comment that says what the agent work
   await start()
   await sendsFeedback(number, 2)
   await begin(2)
-  const head = `The agent claude works on this for ada, with Flightdeck: https://deck.example/tasks/${id}`
+  const head = `The agent Claude works on this for ada, with Flightdeck: https://deck.example/tasks/${id}`
   const marker = `<!-- flightdeck:${id} -->`
   const ours = async () => (await commentsOn(number)).filter((body) => body.includes('flightdeck:'))
   await eventually(async () =>

@@ -98,25 +98,12 @@ const says = async (message: string, turn: number) => {
 }
 
 describe('before there is a pull request', () => {
-  test('one is proposed, of the task, what the agent said, and what changed', async () => {
+  test('one is proposed, of the task, and what the agent said', async () => {
     const { pr, proposal, autoUpdate } = await scene.ada.ask(getPullRequest, { params: params() })
     expect({ pr, autoUpdate }).toEqual({ pr: null, autoUpdate: false })
     expect(proposal).toEqual({
       title: 'Say goodbye',
-      body: [
-        'in the README',
-        '',
-        '## What was done',
-        '',
-        'The README says goodbye now.',
-        '',
-        '## Changes',
-        '',
-        '2 files, +2 −0',
-        '',
-        '- `README.md` (+1 −0)',
-        '- `new.txt` is new (+1 −0)',
-      ].join('\n'),
+      body: ['in the README', '', '## What was done', '', 'The README says goodbye now.'].join('\n'),
     })
   })
 
@@ -149,7 +136,7 @@ describe('a pull request', () => {
         'Ada Lovelace <1001+ada@users.noreply.localhost>\nSay goodbye\n',
         `Flightdeck-Task: ${address()}`,
         'Flightdeck-Turn: 1',
-        'Co-Authored-By: claude <noreply@anthropic.com>',
+        'Co-Authored-By: Claude <noreply@anthropic.com>',
       ].join('\n'),
     )
     expect(await linesIn(branch)).toEqual(['README.md 1', 'new.txt 1'])

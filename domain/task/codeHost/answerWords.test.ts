@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { answerWords } from './answerWords.ts'
 
 const by = { agent: 'claude', person: 'ada' } as const
-const signed = '_Written by the agent claude for ada, with Flightdeck._'
+const signed = '_Written by the agent Claude for ada, with Flightdeck._'
 
 test('an answer is what the agent said, its commit, and for whom an agent wrote it', () => {
   expect(answerWords({ ...by, said: 'I kept the name, since others import it.', commit: 'a1b2c3d' })).toBe(
@@ -11,10 +11,11 @@ test('an answer is what the agent said, its commit, and for whom an agent wrote 
 })
 
 test('an answer without a commit does not claim one', () => {
-  expect(answerWords({ ...by, said: 'It is right as it is.', commit: null })).toBe(
-    `It is right as it is.\n\n${signed}`,
+  expect(answerWords({ ...by, said: 'I renamed it.', commit: null })).toBe(
+    `Nothing was changed for this.\n\nI renamed it.\n\n${signed}`,
   )
-  expect(answerWords({ ...by, said: '', commit: null })).toBe(`Nothing was changed for this.\n\n${signed}`)
+  for (const said of ['', 'Done.', '**Fixed!**'])
+    expect(answerWords({ ...by, said, commit: null })).toBe(`Nothing was changed for this.\n\n${signed}`)
 })
 
 test('an answer mentions nobody, hides nothing, and is of a bounded length', () => {

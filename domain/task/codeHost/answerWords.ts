@@ -1,6 +1,6 @@
 /** The reply on a pull request to feedback that an agent worked on. */
-import type { AgentName } from '../../agents.ts'
-import { visibleText } from '../visibleText.ts'
+import { labelOf, type AgentName } from '../../agents.ts'
+import { visibleText, withoutMentions } from '../visibleText.ts'
 
 /** At most this many characters of the agent's own words. */
 const longestWords = 1_500
@@ -20,13 +20,16 @@ export function answerWords({
   /** The name of the task's owner; `null` when it is no longer known. */
   readonly person: string | null
 }): string {
-  const words = quiet(visibleText(said))
+  const words = withoutMentions(visibleText(said))
   const own = words.length <= longestWords ? words : `${words.slice(0, longestWords)}…`
-  const changes = commit === null ? 'Nothing was changed for this.' : `The changes are in ${commit}.`
-  const isTold = commit === null && own !== ''
-  const author = `_Written by the agent ${agent}${person === null ? '' : ` for ${quiet(person)}`}, with Flightdeck._`
-  return [own, isTold ? '' : changes, author].filter(Boolean).join('\n\n')
+  const author = `_Written by the agent ${labelOf(agent)}${person === null ? '' : ` for ${withoutMentions(person)}`}, with Flightdeck._`
+  // It comes first, so that nobody takes the words for work that was done.
+  const told =
+    commit === null
+      ? ['Nothing was changed for this.', claim.test(own) ? '' : own]
+      : [own, `The changes are in ${commit}.`]
+  return [...told, author].filter(Boolean).join('\n\n')
 }
 
-/** Breaks up mentions, so that an agent notifies nobody. */
-const quiet = (text: string): string => text.replaceAll('@', '@\u200B')
+/** A message that only claims that the work is done. */
+const claim = /^\W*(?:done|fixed|changed|ok|okay|sure|yes)\W*$/i

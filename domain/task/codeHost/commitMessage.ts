@@ -26,17 +26,45 @@ const requestLength = 300
 /** How many sentences of the agent's message are searched for the one that says what was done. */
 const sentencesRead = 12
 
-/** The message of the first commit: the title, repeated in full in the body when it is too long for a subject. */
-export function firstCommitMessage(title: string): string {
+/** The message of the first commit: the title, repeated in full in the body when it is too long for a subject, and the issue that asked for it. */
+export function firstCommitMessage(title: string, issue: number | null): string {
   const whole = quiet(title)
   const subject = cutAtWord(whole, subjectLength)
-  return subject === whole ? whole : `${subject}\n\n${whole}`
+  const parts = [
+    subject,
+    subject === whole ? '' : whole,
+    issue === null ? '' : `Asked for in issue #${issue}.`,
+  ]
+  return parts.filter(Boolean).join('\n\n')
+}
+
+/** The title of work on an issue. The issue's own title usually describes a fault, so this is the agent's first sentence about its work, or that it addresses the issue. */
+export function issueTitle({
+  number,
+  title,
+  said,
+}: {
+  readonly number: number
+  readonly title: string
+  readonly said: string | null
+}): string {
+  const [first = ''] = title.toLowerCase().split(' ')
+  const isImperative = imperatives.get(first)?.toLowerCase() === first
+  return summaryIn(said ?? '', 1) ?? (isImperative ? title : `Address #${number}: ${title}`)
 }
 
 /** The message of a later commit: the subject says what was done, the body who or what asked for it. It mentions nobody. */
 export function followUpMessage(work: FollowUp): string {
-  const subject = summaryIn(work.said ?? '') ?? requestSubject(work)
-  return [subject, ...requestsOf(work).filter((line) => line !== subject)].join('\n\n')
+  const asked = withoutPlea(work.asked ?? '')
+  const subject = summaryIn(work.said ?? '') ?? requestSubject({ ...work, asked })
+  return [subject, ...requestsOf({ ...work, asked }, subject)].join('\n\n')
+}
+
+/** A request without its plea: 'Could you please make it blue?' becomes 'Make it blue?'. */
+function withoutPlea(asked: string): string {
+  const [plea = ''] = /^\s*(?:(?:please|kindly|(?:can|could|would|will) you)[\s,]+)*/i.exec(asked) ?? []
+  const rest = asked.slice(plea.length)
+  return plea.trim() === '' ? rest : rest.slice(0, 1).toUpperCase() + rest.slice(1)
 }
 
 function requestSubject({ number, asked, feedback }: FollowUp): string {
@@ -44,25 +72,27 @@ function requestSubject({ number, asked, feedback }: FollowUp): string {
   if (first?.kind === 'check')
     return cutAtWord(`Fix check ${quiet(first.check ?? '')} of #${number}`, subjectLength)
   if (first) return `Address ${first.kind} of #${number}`
-  return cutAtWord(quiet((asked ?? '').trim().split('\n')[0] ?? ''), subjectLength) || `Continue #${number}`
+  const [line = ''] = (asked ?? '').trim().split('\n')
+  return cutAtWord(quiet(line).replace(/[.?!]+$/, ''), subjectLength) || `Continue #${number}`
 }
 
-function requestsOf({ number, asked, feedback }: FollowUp): readonly string[] {
+function requestsOf({ number, asked, feedback }: FollowUp, subject: string): readonly string[] {
   const lines = feedback.map(({ kind, author, check }) => {
     if (kind === 'check') return `Asked for by the failed check ${quiet(check ?? '')} of #${number}.`
     return `Asked for in a ${kind}${author === null ? '' : ` by ${quiet(author)}`} on #${number}.`
   })
   const request = cutAtWord(quiet(asked ?? ''), requestLength)
-  return [...new Set(request === '' ? lines : [...lines, `Asked for: ${request}`])]
+  const isTold = request === '' || request.replace(/[.?!]+$/, '') === subject
+  return [...new Set(isTold ? lines : [...lines, `Asked for: ${request}`])]
 }
 
 /** The sentence that says what was done, as an imperative of at most 72 characters; `undefined` when there is none. */
-function summaryIn(answer: string): string | undefined {
-  for (const sentence of sentencesOf(answer).slice(0, sentencesRead)) {
+function summaryIn(answer: string, sentences = sentencesRead): string | undefined {
+  for (const sentence of sentencesOf(answer).slice(0, sentences)) {
     const [first = '', ...rest] = sentence.replace(beginnings, '').split(' ')
     const verb = imperatives.get(first.toLowerCase())
     if (verb === undefined || rest.length === 0 || sentence.includes('@')) continue
-    const subject = shortened([verb, ...rest].join(' '))
+    const subject = shortened(inOneTense([verb, ...rest].join(' ')))
     if (subject !== undefined) return subject
   }
   return undefined
@@ -87,6 +117,15 @@ function sentencesOf(answer: string): readonly string[] {
 const beginnings =
   /^(?:(?:done|ok|okay|yes|sure)[,.!: –-]+)?(?:(?:i|we)(?:['’]ve| have)?\s+)?(?:(?:now|also|successfully|just)\s+)*/i
 
+/** Turns later verbs into imperatives too, and cuts the sentence before a verb that is not known. */
+const inOneTense = (sentence: string): string =>
+  sentence
+    .replaceAll(
+      / (and|then) (\w+)\b/g,
+      (_, joint: string, word: string) => ` ${joint} ${imperatives.get(word)?.toLowerCase() ?? word}`,
+    )
+    .replace(/,? (?:and|then) \w+ed (?:it|its|them|this|that|the|an?|all)\b.*/, '')
+
 /** As it is, or up to where a side clause begins; `undefined` where neither is short enough. */
 function shortened(sentence: string): string | undefined {
   if (sentence.length <= subjectLength) return sentence
@@ -98,20 +137,20 @@ function shortened(sentence: string): string | undefined {
   return end === undefined ? undefined : sentence.slice(0, end)
 }
 
-/** Verbs with which agents tell of their work: the imperative and its past. */
+/** Verbs with which agents tell of work that changed something: the imperative and its past. */
 const verbs = `
-  Add added, Adjust adjusted, Allow allowed, Avoid avoided, Change changed, Convert converted,
+  Add added, Adjust adjusted, Allow allowed, Apply applied, Avoid avoided, Bump bumped, Change changed, Clarify clarified, Convert converted,
   Correct corrected, Cover covered, Create created, Delete deleted, Document documented, Enable enabled,
   Ensure ensured, Escape escaped, Export exported, Extend extended, Extract extracted, Fix fixed,
-  Format formated, Guard guarded, Handle handled, Implement implemented, Improve improved,
-  Include included, Increase increased, Introduce introduced, Limit limited, Link linked, Mark marked,
-  Merge merged, Migrate migrated, Move moved, Normalize normalized, Pass passed, Prevent prevented,
-  Protect protected, Raise raised, Reduce reduced, Refactor refactored, Reject rejected, Remove removed,
+  Format formatted, Guard guarded, Handle handled, Implement implemented, Improve improved,
+  Include included, Inline inlined, Increase increased, Introduce introduced, Limit limited, Link linked, Mark marked,
+  Merge merged, Migrate migrated, Move moved, Name named, Normalize normalized, Pass passed, Pin pinned, Prevent prevented,
+  Protect protected, Pull pulled, Raise raised, Reduce reduced, Refactor refactored, Reject rejected, Remove removed,
   Rename renamed, Reorder reordered, Replace replaced, Report reported, Resolve resolved,
   Restore restored, Return returned, Revert reverted, Round rounded, Simplify simplified, Sort sorted,
-  Support supported, Switch switched, Test tested, Translate translated, Turn turned, Update updated,
-  Upgrade upgraded, Use used, Validate validated, Drop dropped, Log logged, Skip skipped, Stop stopped,
-  Trim trimmed, Wrap wrapped, Make made, Write wrote, Rewrite rewrote, Keep kept, Hide hid, Set set,
+  Shorten shortened, Support supported, Switch switched, Translate translated, Turn turned, Update updated,
+  Upgrade upgraded, Use used, Validate validated, Drop dropped, Log logged, Stop stopped,
+  Trim trimmed, Wrap wrapped, Make made, Write wrote, Rewrite rewrote, Hide hid, Set set,
   Split split`
 
 const imperatives: ReadonlyMap<string, string> = new Map(

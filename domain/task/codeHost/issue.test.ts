@@ -161,7 +161,7 @@ test('its comment says what the agent works on and what is to be done, and menti
     todos: [{ text: 'Ask @grace', state: 'open' }],
   })
   expect(comment).toBe(
-    'The agent claude works on this for ada, with Flightdeck: https://deck.example/tasks/1\n\n' +
+    'The agent Claude works on this for ada, with Flightdeck: https://deck.example/tasks/1\n\n' +
       'It works on turn 3: a review by grace, the failed check @\u200Bada/build.\n\n- [ ] `Ask @grace`',
   )
 })

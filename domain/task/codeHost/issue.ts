@@ -16,8 +16,9 @@ import type { LiveTask } from '../state.ts'
 import type { TaskStatus } from '../../api/tasks.ts'
 import type { Todo } from '../../views/todos.ts'
 import type { AnsweredFeedback } from './commitMessage.ts'
+import { labelOf } from '../../agents.ts'
 import { code } from './proposal.ts'
-import { visibleText } from '../visibleText.ts'
+import { visibleText, withoutMentions } from '../visibleText.ts'
 
 /** The event that says which issue a new task was made from. */
 export function issueOrigin({ fromIssue }: CommandOf<'CreateTask'>): readonly TaskEvent[] {
@@ -117,7 +118,7 @@ export function issueComment(progress: IssueProgress): string {
   }
   const pull = pullRequest === null ? '' : ` Its pull request is #${pullRequest}.`
   const list = todoLines(todos)
-  const says = `The agent ${agent} works on this${whom}, with Flightdeck: ${where}\n\n${states[status]}${pull}`
+  const says = `The agent ${labelOf(agent)} works on this${whom}, with Flightdeck: ${where}\n\n${states[status]}${pull}`
   return list === '' ? says : `${says}\n\n${list}`
 }
 
@@ -142,7 +143,7 @@ function workedOn(feedback: readonly AnsweredFeedback[]): string {
       kind === 'check'
         ? `the failed check ${check ?? ''}`
         : `a ${kind}${author === null ? '' : ` by ${author}`}`
-    return plain(words).replaceAll('@', '@\u200B')
+    return withoutMentions(plain(words))
   })
   const others = named.length - mostNamed
   return named.slice(0, mostNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')

@@ -1,12 +1,6 @@
-/** The proposed title and description of a pull request, made from the task, the whole diff and the chat. */
-
-export interface ProposedFile {
-  readonly fileName: string
-  readonly previousName?: string | undefined
-  readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
-  readonly additions: number
-  readonly deletions: number
-}
+/** The proposed title and description of a pull request, made from the task and the chat. */
+import { withoutMentions } from '../visibleText.ts'
+import { issueTitle } from './commitMessage.ts'
 
 export interface ProposalOf {
   readonly title: string
@@ -15,9 +9,8 @@ export interface ProposalOf {
   readonly asked: readonly string[]
   /** The agent's last message. */
   readonly answered: string | null
-  readonly files: readonly ProposedFile[]
-  /** Of all files, including those that `files` leaves out. */
-  readonly totals: { readonly files: number; readonly additions: number; readonly deletions: number }
+  /** Number of the issue that the task was made from; `null` when there is none. */
+  readonly issue: number | null
 }
 
 export interface Proposal {
@@ -25,18 +18,21 @@ export interface Proposal {
   readonly body: string
 }
 
-const most = { title: 250, description: 10_000, answer: 10_000, asked: 20, askedLength: 200, files: 50 }
+const most = { title: 250, description: 10_000, answer: 10_000, asked: 20, askedLength: 200 }
 
 /** Proposes a title and a body in Markdown, well below the code host's limits. It depends on the task alone. */
 export function proposePullRequest(task: ProposalOf): Proposal {
   const description = withoutFirstLine(task.description.trim(), task.title)
   const sections = [
     cut(description, most.description),
-    section('What was done', cut((task.answered ?? '').trim(), most.answer)),
-    section('Asked for on the way', askedLines(task.asked)),
-    section('Changes', changeLines(task)),
+    section('What was done', withoutMentions(cut((task.answered ?? '').trim(), most.answer))),
+    section('Asked for on the way', withoutMentions(askedLines(task.asked))),
   ]
-  return { title: cut(oneLine(task.title), most.title), body: sections.filter(Boolean).join('\n\n') }
+  // After several turns, the last message describes only the last one.
+  const said = task.asked.length === 0 ? task.answered : null
+  const title =
+    task.issue === null ? task.title : issueTitle({ number: task.issue, title: oneLine(task.title), said })
+  return { title: cut(oneLine(title), most.title), body: sections.filter(Boolean).join('\n\n') }
 }
 
 function section(heading: string, text: string): string {
@@ -54,34 +50,7 @@ function askedLines(asked: readonly string[]): string {
   return latest.map((message) => `- ${cut(message, most.askedLength)}`).join('\n')
 }
 
-function changeLines({ files, totals }: ProposalOf): string {
-  if (totals.files === 0) return ''
-  const sum = `${counted(totals.files)}, +${totals.additions} −${totals.deletions}`
-  const lines = files.slice(0, most.files).map(fileLine)
-  const others = totals.files - lines.length
-  return [sum, '', ...lines, ...(others > 0 ? [`- and ${others} more`] : [])].join('\n')
-}
-
-function fileLine({ fileName, previousName, status, additions, deletions }: ProposedFile): string {
-  const counts = `(+${additions} −${deletions})`
-  switch (status) {
-    case 'added':
-    case 'untracked':
-      return `- ${code(fileName)} is new ${counts}`
-    case 'deleted':
-      return `- ${code(fileName)} is gone ${counts}`
-    case 'renamed':
-      return `- ${code(previousName ?? '')} is now ${code(fileName)} ${counts}`
-    case 'modified':
-      return `- ${code(fileName)} ${counts}`
-  }
-}
-
-function counted(files: number): string {
-  return files === 1 ? '1 file' : `${files} files`
-}
-
-/** Any text as inline code in Markdown: nothing in it becomes a mention, a link or a tag. */
+/** Any text as inline code in Markdown: nothing in it is a mention, a link or a tag. */
 export function code(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,

@@ -9,29 +9,23 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Documents } from './documents.ts'
 import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
-interface Recorded {
-  readonly documents: Documents
-  readonly blobs: SealedBlobs
-}
-
 /** Messages that are looked through for what was asked and answered. */
 const latestMessages = 200
 
-/** Reads the diff and the chat, and makes the proposal; what was erased is left out. */
-export async function proposalFor(services: Recorded, task: TaskDocument): Promise<Proposal> {
-  const [messages, files] = await Promise.all([
-    services.documents.find(chatView, {
-      where: { task: task.id },
-      sort: { field: 'order', direction: 'descending' },
-      limit: latestMessages,
-    }),
-    changedFilesOf(services, task.id, task.recorded?.blob ?? null),
-  ])
+/** Reads the chat, and makes the proposal; what was erased is left out. */
+export async function proposalFor(
+  { documents }: { readonly documents: Documents },
+  task: TaskDocument,
+): Promise<Proposal> {
+  const messages = await documents.find(chatView, {
+    where: { task: task.id },
+    sort: { field: 'order', direction: 'descending' },
+    limit: latestMessages,
+  })
   const answered = messages.find(({ messageType }) => messageType === 'response')
   const asked = messages.flatMap(({ messageType, status, message }) =>
     messageType === 'user' && status !== 'queued' && message !== null ? [message] : [],
   )
-  const { files: count = 0, additions = 0, deletions = 0 } = task.changes ?? {}
   return proposePullRequest({
     title: task.title,
     // That of a task that was made of an issue is a quotation for the agent: the pull request leads to the issue.
@@ -39,14 +33,17 @@ export async function proposalFor(services: Recorded, task: TaskDocument): Promi
     // The first message of all is the description.
     asked: asked.toReversed().filter((message) => message !== task.description),
     answered: answered?.message ?? null,
-    files,
-    totals: { files: count, additions, deletions },
+    issue: task.issue?.number ?? null,
   })
+}
+
+interface Recorded {
+  readonly blobs: SealedBlobs
 }
 
 /** The files of a recorded diff; none when it is gone or damaged. */
 export async function changedFilesOf(
-  services: Pick<Recorded, 'blobs'>,
+  services: Recorded,
   taskId: string,
   blob: BlobRef | null,
 ): Promise<ChangedFile[]> {
@@ -55,7 +52,7 @@ export async function changedFilesOf(
 
 /** The files of a recorded diff, which has none without a blob; `undefined` when the blob is gone or damaged. */
 export async function recordedFilesOf(
-  { blobs }: Pick<Recorded, 'blobs'>,
+  { blobs }: Recorded,
   taskId: string,
   blob: BlobRef | null,
 ): Promise<ChangedFile[] | undefined> {

@@ -167,8 +167,7 @@ async function pushAndRecord(
       isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },
-    message:
-      lastCommit === null ? firstCommitMessage(requested.title) : await messageOfFollowUp(deps, state, task),
+    message: await messageOf(deps, { state, task, requested }),
     author: identityOf(user, deps),
     signer: deps.commitSigner,
     trailers: [
@@ -248,7 +247,7 @@ async function openOrUpdate(
     return { kind: 'updated', number, url, ...settled }
   }
   const branches = { head: workspace.branch, base: workspace.baseBranch }
-  const words = automatic ? await proposalFor(deps, task) : requested
+  const words = await wordsOf(deps, { task, requested })
   const template = await templateOf(deps.git, { gitDir: workspace.mirrorDir, branch: workspace.baseBranch })
   const body = withTemplate(await bodyOf(words.body), template)
   const opened = await openOnce(codeHost, accessToken, repository, {
@@ -341,6 +340,21 @@ async function recordChanges(
   const { state } = await deps.commands.execute(decider, taskStream(task.id), command, cause)
   if (state.kind !== 'task') throw new Fault('not_found')
   return state
+}
+
+/** What nobody wrote is proposed as it would be to a person. */
+const wordsOf = (
+  deps: Pick<Deps, 'documents'>,
+  { task, requested }: Pick<Publication, 'task' | 'requested'>,
+): Promise<{ readonly title: string; readonly body: string }> =>
+  requested.automatic ? proposalFor(deps, task) : Promise.resolve(requested)
+
+async function messageOf(
+  deps: Pick<Deps, 'documents'>,
+  { state, ...asked }: Pick<Publication, 'state' | 'task' | 'requested'>,
+): Promise<string> {
+  if ((state.pullRequest?.headCommit ?? null) !== null) return messageOfFollowUp(deps, state, asked.task)
+  return firstCommitMessage((await wordsOf(deps, asked)).title, state.issue?.number ?? null)
 }
 
 /** The commit message of an update: what the agent says that it did in the latest turn, and what that turn was asked for. */

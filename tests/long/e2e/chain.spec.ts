@@ -172,7 +172,7 @@ describe.each([
     await review.getByRole('button', { name: 'Send to agent' }).click(within)
     await expect(task.chat.getByText('It is shorter.')).toBeVisible(within)
     await expect(review.getByText('Answered on GitHub.')).toBeVisible(within)
-    await expect.poll(async () => (await ada.get(pull)).text()).toContain('Written by the agent claude for ')
+    await expect.poll(async () => (await ada.get(pull)).text()).toContain('Written by the agent Claude for ')
 
     // A failed check is fixed.
     await done(ada.submit(`${pull}/checks`, failedCheck))

@@ -206,7 +206,7 @@ describe('a review', () => {
     expect(replies).toMatchObject([{ user: { login: 'ada' } }])
     expect(replies[0]?.body).toMatch(
       new RegExp(
-        `The changes are in ${head}\\.\n\n_Written by the agent claude for ada, with Flightdeck\\._\n\n<!-- flightdeck:${found.id}-\\d+ -->$`,
+        `The changes are in ${head}\\.\n\n_Written by the agent Claude for ada, with Flightdeck\\._\n\n<!-- flightdeck:${found.id}-\\d+ -->$`,
       ),
     )
     expect(await gitDone(await bareRepository(folder), ['log', '-1', '--format=%B', head])).toMatch(
@@ -240,7 +240,7 @@ describe('a review', () => {
     await once('Why so short, then?', ({ answer }) => answer === 'answered')
     const [, reply] = await commentsAtHost()
     expect(reply?.body).toMatch(
-      /^Because it was asked for\. @\u200Bgrace\n\n_Written by the agent claude for ada, with Flightdeck\._\n\n<!-- flightdeck:/,
+      /^Nothing was changed for this\.\n\nBecause it was asked for\. @\u200Bgrace\n\n_Written by the agent Claude for ada, with Flightdeck\._\n\n<!-- flightdeck:/,
     )
   })
 

@@ -41,7 +41,7 @@ export const claude = {
   access: { kind: 'socket', api: 'messages' },
   usage: 'told',
   locate: (where) => locateClaude(where),
-  author: 'claude <noreply@anthropic.com>',
+  author: 'Claude <noreply@anthropic.com>',
   leavesByItself: true,
   home: claudeHome,
   models,

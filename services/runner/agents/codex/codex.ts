@@ -16,7 +16,7 @@ const models = [
 export const codex = {
   name: 'codex',
   locate: (where) => locateCodex(where),
-  author: 'codex <noreply@openai.com>',
+  author: 'Codex <noreply@openai.com>',
   dialogue: 'single',
   sessionFolders: ['.codex/sessions'],
   images: 'files',

@@ -23,7 +23,7 @@ export const cursor = {
   access: { kind: 'key' },
   usage: 'told',
   locate: locateCursor,
-  author: 'cursor <cursoragent@cursor.com>',
+  author: 'Cursor <cursoragent@cursor.com>',
   // It has been seen to hang after its result.
   leavesByItself: false,
   // It reads a repository's AGENTS.md and CLAUDE.md by itself, and keeps state of its own in its settings.

@@ -39,7 +39,7 @@ export interface PublishRequest {
   /** The person. They are the committer as well, unless this server signs. */
   readonly author: Person
   readonly signer?: CommitSigner | undefined
-  /** The last lines of the message, such as `Co-Authored-By: claude <noreply@anthropic.com>`. */
+  /** The last lines of the message, such as `Co-Authored-By: Claude <noreply@anthropic.com>`. */
   readonly trailers?: readonly string[]
   /** No commit adds one of these. */
   readonly secrets: readonly KnownSecret[]
