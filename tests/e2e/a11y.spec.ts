@@ -3,6 +3,7 @@ import { afterAll, describe, test } from 'vitest'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
+import { overflowAt } from './overflow.ts'
 import { openPalette } from './pages/palette.ts'
 import { openTask } from './pages/task.ts'
 import { openStage } from './stage.ts'
@@ -16,6 +17,12 @@ const stage = await openStage({
   repositories: {
     handbook: { 'README.md': '# Handbook\n\nHow we work.\n' },
     [longRepository]: { 'README.md': '# Long\n' },
+    vault: {
+      '.gitattributes': '*.psd filter=lfs\nkeys/** filter=git-crypt\n',
+      '.gitmodules': '[submodule "theme"]\n\tpath = theme\n\turl = https://code.example/acme/theme.git\n',
+      'keys/one': 'hidden\n',
+      'logo.psd': 'a picture\n',
+    },
   },
   scripts: [
     {
@@ -31,6 +38,10 @@ const stage = await openStage({
         },
         { text: 'I look at `README.md` and **think** about it.', hold: { afterWords: 4, gate: held } },
       ],
+    },
+    {
+      when: /Rotate the keys/,
+      turns: [{ tools: [{ name: 'Bash', input: { command: 'echo new > keys/one' } }] }, { text: 'Rotated.' }],
     },
     {
       when: /Write it down/,
@@ -194,5 +205,84 @@ describe('axe finds nothing', () => {
     await page.getByRole('tab', { name: 'GitHub' }).click()
     await expect(page.getByText('Organizations', { exact: true })).toBeVisible()
     expect(await violations(page)).toEqual([])
+  })
+
+  test('on what a repository is and how its tasks may publish, by keyboard alone', async () => {
+    const { page, expectFault } = await visiting(stage, { as: ada, reducedMotion: true })
+    expectFault(/\/pr answered/)
+    const vault = await ada.project('vault')
+    const { id } = await ada.task(vault, 'Rotate the keys')
+    await ada.taskOnce(id, ({ status }) => status === 'completed')
+    await page.goto(`/projects/${vault}`)
+    await page.getByRole('link', { name: 'Details' }).focus()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('region', { name: 'Repository' })).toContainText('Git LFS')
+    const drafts = page.getByRole('region', { name: 'Pull Requests', exact: true })
+    await drafts.getByRole('checkbox').focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await expect(drafts.getByRole('button', { name: 'Save Changes' })).toBeDisabled()
+    await expect(drafts.getByRole('checkbox')).toBeChecked()
+    for (const size of [phone, { width: 1440, height: 900 }]) {
+      await page.setViewportSize(size)
+      expect(await violations(page)).toEqual([])
+      expect(await overflowAt(page, size.width)).toEqual([])
+    }
+
+    await openTask(page, id)
+    await page.getByRole('button', { name: 'Create PR' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Create pull request' }).focus()
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('list', { name: 'Notifications' })).toContainText('git-crypt')
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create PR' }).focus()
+    await page.keyboard.press('Enter')
+    await expect(dialog.getByRole('alert')).toContainText('keys/one')
+    expect(await violations(page)).toEqual([])
+    await page.setViewportSize(phone)
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect(dialog).toBeHidden()
+  })
+
+  test('on an import that has to wait, and on what was installed just now', async () => {
+    const { page, expectFault } = await visiting(stage, { as: ada, reducedMotion: true })
+    expectFault(/github\/repos\S* answered 429/)
+    const answer = (path: string, status: number, body: unknown) =>
+      page.route(path, (route) => route.fulfill({ status, headers: { 'retry-after': '90' }, json: body }))
+    await answer('**/api/github/repos*', 429, { error: 'GitHub asks to wait.', code: 'rate_limited' })
+    await page.goto('/projects/new')
+    await expect(page.getByRole('timer')).toContainText('Try again in 1m')
+    expect(await violations(page)).toEqual([])
+    await page.unrouteAll()
+    await answer('**/api/github/access*', 200, {
+      app: { name: 'Deck', installUrl: '/i', manageUrl: '/m', isPublic: false },
+      installations: [
+        {
+          id: '7',
+          account: 'acme',
+          isOrganization: true,
+          repositories: 'all',
+          selected: null,
+          isCut: false,
+          count: 3,
+          isSuspended: false,
+          missing: [],
+          url: '/c',
+        },
+      ],
+      more: 0,
+      requests: [],
+    })
+    await page.goto('/settings?tab=github&installation_id=7')
+    await expect(page.getByText('The App is installed for acme')).toBeVisible()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('link', { name: 'Create Project' }).focus()
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(/\/projects\/new$/)
   })
 })

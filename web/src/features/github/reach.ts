@@ -33,3 +33,11 @@ export function reachedCount(access: GitHubAccess | undefined): number | undefin
   }
   return sum
 }
+
+/** Where the App can be installed for another account; `undefined` of a private one that its only account has already, and where there is none. */
+export function installUrlOf(
+  access: Pick<GitHubAccess, 'app' | 'installations'> | undefined,
+): string | undefined {
+  const isNowhere = access?.installations?.length === 0
+  return access?.app && (access.app.isPublic !== false || isNowhere) ? access.app.installUrl : undefined
+}

@@ -1,6 +1,6 @@
 /** In a line what of a project's repository is not as in any clone. */
 import { Link } from 'react-router-dom'
-import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
+import { factsOf } from './factsOf.ts'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './settings/projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
@@ -9,7 +9,7 @@ const said = texts.detail.repository
 export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
   // A task may have fetched it since; each answer costs the person requests at the code host.
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
-  const facts = data?.repository ? factsOf(data.repository) : []
+  const facts = data?.repository ? factsOf(data.repository, said) : []
   // Its line is kept: nothing moves when the answer comes.
   return (
     <p className="min-h-5 wrap-anywhere text-meta text-muted">
@@ -24,14 +24,4 @@ export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
       )}
     </p>
   )
-}
-
-function factsOf({ submoduleCount, filters, isShallow }: ShownRepository): readonly string[] {
-  const others = filters.filter((filter) => filter !== 'lfs')
-  return [
-    ...(submoduleCount > 0 ? [said.submodules(submoduleCount)] : []),
-    ...(filters.includes('lfs') ? [said.lfs] : []),
-    ...(others.length > 0 ? [said.filters(others.join(', '))] : []),
-    ...(isShallow ? [said.shallow] : []),
-  ]
 }

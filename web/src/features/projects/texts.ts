@@ -57,6 +57,7 @@ export const texts = {
     clearSearch: 'Clear Search',
     noDescription: 'No description',
     name: 'Repository Name',
+    becomes: (fullName: string) => `It will be ${fullName}.`,
     description: 'Description',
     makePrivate: 'Make this repository private',
     submitImport: 'Import from GitHub',

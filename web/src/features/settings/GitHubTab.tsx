@@ -18,7 +18,7 @@ import {
   useRefreshGitHubAccessMutation,
 } from '../github/gitHubApi.ts'
 import { lostAccess } from '../github/lostAccess.ts'
-import { reachedCount } from '../github/reach.ts'
+import { installUrlOf, reachedCount } from '../github/reach.ts'
 import { useConnectGitHub } from '../github/useConnectGitHub.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
 import { Installations, ReturnedFromInstalling } from './Installations.tsx'
@@ -158,7 +158,7 @@ function Refresh({ isFetching }: { readonly isFetching: boolean }) {
 /** Which repositories the app can reach, and how to change that. */
 function Access({ access }: AccessProps) {
   const app = access.data?.app
-  const isNowhere = access.data?.installations?.length === 0
+  const installUrl = installUrlOf(access.data)
   if (app === null)
     return (
       <section className="mt-8">
@@ -169,12 +169,14 @@ function Access({ access }: AccessProps) {
   return (
     <section className="mt-8">
       <h2 className="font-semibold">{texts.access}</h2>
-      <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">{texts.accessWhy}</p>
+      <p className="mt-1 mb-3 max-w-[62ch] text-ui text-muted">
+        {installUrl === undefined && app !== undefined ? texts.accessWhyPrivate : texts.accessWhy}
+      </p>
       <Installations access={access} />
       {app !== undefined && (
         <div className="flex flex-wrap gap-2">
-          {(app.isPublic !== false || isNowhere) && (
-            <ButtonLink to={app.installUrl} size="touch" outside icon={<Building2 />}>
+          {installUrl !== undefined && (
+            <ButtonLink to={installUrl} size="touch" outside icon={<Building2 />}>
               {app.isPublic === false ? texts.installFirst : texts.install}
             </ButtonLink>
           )}
@@ -185,12 +187,14 @@ function Access({ access }: AccessProps) {
         </div>
       )}
       <ul className="mt-5 border-t border-line-soft pt-3">
-        {[...(app?.isPublic === false ? [texts.isPrivate] : []), ...texts.help].map((sentence) => (
-          <li key={sentence} className="flex gap-2.5 py-1.25 text-ui text-muted">
-            <Info className="mt-0.75 size-3.5" />
-            {sentence}
-          </li>
-        ))}
+        {(app?.isPublic === false ? [texts.isPrivate, texts.newOnes] : [...texts.help, texts.newOnes]).map(
+          (sentence) => (
+            <li key={sentence} className="flex gap-2.5 py-1.25 text-ui text-muted">
+              <Info className="mt-0.75 size-3.5" />
+              {sentence}
+            </li>
+          ),
+        )}
       </ul>
     </section>
   )

@@ -1,7 +1,6 @@
 /** Where the App is installed for the person, what is missing there and who can grant it, and what waits for an owner. */
-import { Clock, ExternalLink, TriangleAlert } from 'lucide-react'
-import { useEffect, type ReactNode } from 'react'
-import { useDispatch } from 'react-redux'
+import { CircleCheck, Clock, ExternalLink, TriangleAlert } from 'lucide-react'
+import { useEffect, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
@@ -10,24 +9,23 @@ import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../ui/status/Loading.tsx'
 import { useGitHubAccessQuery, type GitHubAccess } from '../github/gitHubApi.ts'
-import { notified } from '../notifications/notifications.ts'
 import { installationTexts as texts, linkError } from './texts.ts'
 
 /** What came of an installation from which the browser returns: one that is not the person's is refused. */
 export function ReturnedFromInstalling() {
-  const dispatch = useDispatch()
   const [query, setQuery] = useSearchParams()
-  const id = query.get('installation_id')
+  // It leaves the address, and what is next stays.
+  const [id] = useState(() => query.get('installation_id'))
   const { currentData, error, isFetching, refetch } = useGitHubAccessQuery(id, {
     skip: id === null,
     refetchOnMountOrArgChange: true,
   })
   const account = currentData?.installations?.find((one) => one.id === id)?.account
+  const isTold = account !== undefined && !isFetching
   useEffect(() => {
-    if (account === undefined || isFetching) return
-    dispatch(notified('success', texts.installed(account), texts.next))
-    setQuery({ tab: 'github' }, { replace: true })
-  }, [account, isFetching, dispatch, setQuery])
+    if (isTold) setQuery({ tab: 'github' }, { replace: true })
+  }, [isTold, setQuery])
+  if (isTold) return <Next account={account} />
   if (id === null || error === undefined) return null
   const isRefused = 'code' in error && error.code === 'install_callback'
   return (
@@ -42,6 +40,23 @@ export function ReturnedFromInstalling() {
     >
       {isRefused ? `${linkError('install_callback')} ${texts.notYours}` : reasonOf(error, texts.notFetched)}
     </Note>
+  )
+}
+
+function Next({ account }: { readonly account: string }) {
+  return (
+    <Panel className="mb-4">
+      <div role="status" className="flex flex-wrap items-center gap-x-3 gap-y-2 p-4 md:px-5">
+        <CircleCheck className="text-ok" />
+        <div className="min-w-0 flex-1 basis-60 wrap-anywhere">
+          <p className="font-medium">{texts.installed(account)}</p>
+          <p className="text-ui text-muted">{texts.next}</p>
+        </div>
+        <ButtonLink to="/projects/new" kind="primary" size="touch">
+          {texts.createProject}
+        </ButtonLink>
+      </div>
+    </Panel>
   )
 }
 

@@ -382,6 +382,7 @@ describe('the installations of the App', () => {
     expect(await screen.findByText('The App is installed for acme')).toBeTruthy()
     // github 4.3: what is next.
     expect(screen.getByText(/^Next: make a project/)).toBeTruthy()
+    expect(screen.getByRole('link', { name: 'Create Project' }).getAttribute('href')).toBe('/projects/new')
     expect(server.of('GET /github/access').map(({ query }) => query)).toContainEqual({ installation_id: '7' })
   })
 

@@ -49,6 +49,8 @@ export const texts = {
   access: 'Repository Access',
   accessWhy:
     'Flightdeck can access the repositories its GitHub App is installed on. Install the app in another organization, or change which repositories it can access.',
+  accessWhyPrivate:
+    'Flightdeck can access the repositories its GitHub App is installed on. Its owner can change which these are.',
   noApp:
     'This server uses no GitHub App. Flightdeck reaches what your own access to GitHub reaches, and nothing needs to be installed.',
   install: 'Install App in More Organizations',
@@ -61,8 +63,8 @@ export const texts = {
   help: [
     'Organization owners must approve the installation.',
     'You can request access, or install the app yourself if you are permitted to.',
-    'New repositories become available when creating projects.',
   ],
+  newOnes: 'New repositories become available when creating projects.',
   unknown: 'Unknown',
 } as const
 
@@ -91,6 +93,7 @@ export const installationTexts = {
   more: (count: number) => `${count} more not shown here.`,
   installed: (account: string) => `The App is installed for ${account}`,
   next: 'Next: make a project of one of its repositories.',
+  createProject: 'Create Project',
   notYours: 'Your GitHub account has no such installation.',
   configure: 'Configure',
   review: 'Review on GitHub',

@@ -58,6 +58,17 @@ describe('a new pull request', () => {
     expect(await sent(server)).toEqual(body)
   })
 
+  test('that was refused says why when it is asked for again', async () => {
+    const why = 'Allow git-crypt in the settings of the project, and ask again.'
+    await open({}, { [`POST ${at}/pr`]: () => refusal(422, why) })
+    await confirm()
+    await screen.findByText(why)
+    const [button] = screen.getAllByRole('button', { name: 'Create PR' })
+    if (button) fireEvent.click(button)
+    await waitFor(() => expect(titleField()).toHaveProperty('disabled', false))
+    expect(titleField().closest('dialog')?.textContent).toContain(why)
+  })
+
   test('needs a title', async () => {
     await open()
     write(titleField(), '  ')

@@ -45,12 +45,20 @@ interface PullRequestDialogProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly onConfirm: (asked: PullRequestAsked) => void
+  /** Why the last one came to nothing; `null` where none did. */
+  readonly refused?: string | null
 }
 
 /** What the person changed of the proposal; it outlives a dialog that was closed. */
 type Choice = Partial<{ title: string; body: string; draft: boolean; ready: boolean; autoUpdate: boolean }>
 
-export function PullRequestDialog({ task, open, onClose, onConfirm }: PullRequestDialogProps) {
+export function PullRequestDialog({
+  task,
+  open,
+  onClose,
+  onConfirm,
+  refused = null,
+}: PullRequestDialogProps) {
   const { currentData, error, isFetching } = usePullRequestQuery(task.id, { skip: !open })
   const [choice, setChoice] = useState<Choice>({})
   const isRunning = task.status === 'running' || task.status === 'queued'
@@ -108,6 +116,11 @@ export function PullRequestDialog({ task, open, onClose, onConfirm }: PullReques
       }
     >
       <div className="mt-4 grid gap-4 text-text">
+        {refused !== null && (
+          <Note kind="error">
+            <Linked text={refused} />
+          </Note>
+        )}
         {over !== null && (
           <p className="text-meta text-muted">{texts.over(task.prNumber, taskTexts.states[over])}</p>
         )}

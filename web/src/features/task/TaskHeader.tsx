@@ -106,6 +106,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
             open={asking}
             onClose={() => setAsking(false)}
             onConfirm={actions.openPullRequest}
+            refused={actions.refused}
           />
         </Suspense>
       )}
@@ -195,7 +196,7 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
       busy={opening}
       busyLabel={<Word>{updates ? texts.header.updatingPr : texts.header.creatingPr}</Word>}
       onClick={onAsk}
-      className="max-md:h-9! max-md:px-2.5!"
+      className={`max-md:h-9! max-md:px-2.5! ${felt}`}
     >
       <Word>{updates ? texts.header.updatePr : said}</Word>
       <span className="md:hidden" aria-hidden="true">
@@ -206,8 +207,8 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
 }
 
 /** Below 768 pixels a button of the header shows only its icon, large enough for a finger. */
-const toFingers =
-  'relative max-md:size-9! max-md:px-0! max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
+const felt = 'relative max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
+const toFingers = `max-md:size-9! max-md:px-0! ${felt}`
 
 function Word({ children }: { readonly children: string }) {
   return <span className="max-md:sr-only">{children}</span>

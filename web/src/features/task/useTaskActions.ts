@@ -27,6 +27,8 @@ interface TaskActions {
   readonly opening: boolean
   /** Until when the code host asked to wait with that, in ms since the epoch; `null` where it did not. */
   readonly waitsUntil: number | null
+  /** Why the last request for a pull request came to nothing. */
+  readonly refused: string | null
   readonly updates: boolean
   /** The pull request there is takes no more work: the next is another one. */
   readonly opensNew: boolean
@@ -86,6 +88,7 @@ export function useTaskActions(task: Task): TaskActions {
     openPullRequest: (asked) => void onPullRequest(asked),
     opening: opening.isLoading || task.pullRequestPending,
     waitsUntil: retryAtOf(opening.error),
+    refused: opening.error === undefined ? null : reasonOf(opening.error, texts.toasts.prNotCreated),
     updates,
     opensNew,
   }

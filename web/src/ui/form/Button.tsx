@@ -116,7 +116,7 @@ export function ButtonLink({
 /** How a button looks, shared by `Button`, `ButtonLink` and `IconButton`. */
 /** `primary`: the one button of a view. `danger`: plain with a red word; `danger-filled` only in a dialog that asks. */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
-/** 28, 32 and 40 px high; the touch height of 44 below 768 px is for `large` and `touch` buttons. */
+/** 28, 32 and 40 px high; `large` and `touch` buttons have the touch height of 44 below 768 px, and `small` ones are felt on as much. */
 export type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {
@@ -128,7 +128,9 @@ const kinds: Record<ButtonKind, string> = {
   'danger-filled': 'border-bad bg-bad text-panel hover:brightness-110 active:brightness-95',
 }
 const sizes: Record<ButtonSize, string> = {
-  small: 'h-7 px-2.5 text-ui',
+  // Below 768 px a finger may miss it by 8 px.
+  small:
+    'h-7 px-2.5 text-ui [&:not(.absolute)]:relative max-md:before:absolute max-md:before:-inset-y-2 max-md:before:inset-x-0',
   normal: 'h-8 px-3 text-ui',
   large: 'h-11 px-4 text-body md:h-10',
   touch: 'h-11 px-3 text-ui md:h-8',

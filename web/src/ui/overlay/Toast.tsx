@@ -1,5 +1,6 @@
 /** One notification: an icon, a title, a message, and when there is one a way back. It counts down unless it is pointed at. */
 import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
+import { classes } from '../classes.ts'
 import { Button } from '../form/Button.tsx'
 import { IconButton } from '../form/IconButton.tsx'
 import { Linked } from '../text/Linked.tsx'
@@ -19,6 +20,9 @@ interface ToastProps {
   readonly onClose: () => void
 }
 
+/** Characters of a message that stands in two lines with its title. */
+const longest = 70
+
 const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const
 const colours = { success: 'text-ok', error: 'text-bad', warning: 'text-warn', info: 'text-run' } as const
 
@@ -30,7 +34,10 @@ export function Toast({ kind, title, message, duration, action, closeLabel, onCl
     <li {...clock} className="pointer-events-auto w-90 max-w-full">
       <div
         role={kind === 'error' ? 'alert' : 'status'}
-        className="toast flex animate-rise gap-2.5 rounded-panel bg-panel shadow-float"
+        className={classes(
+          'toast flex animate-rise gap-2.5 rounded-panel bg-panel shadow-float',
+          (message?.length ?? 0) > longest && 'toast-long',
+        )}
       >
         <Icon className={`mt-0.5 ${colours[kind]}`} />
         <div className="min-w-0 flex-1 wrap-anywhere">

@@ -1,10 +1,10 @@
-/** A name that loses its middle when there is no room: its end tells it apart. */
+/** A name that loses its middle when there is no room: its end tells it apart, unless it is short. */
 import { classes } from '../classes.ts'
 
 const tailLength = 10
 
 export function MiddleCut({ children }: { readonly children: string }) {
-  const cut = Math.max(0, children.length - tailLength)
+  const cut = children.length > 2 * tailLength ? children.length - tailLength : 0
   return (
     <span className="flex min-w-0" title={children}>
       {/* Its end is cut too where there is no room even for that. */}

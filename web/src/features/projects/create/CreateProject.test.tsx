@@ -88,6 +88,48 @@ describe('importing a repository', () => {
     expect(await screen.findByText('Failed to create project')).toBeTruthy()
   })
 
+  test.each([
+    [false, 'm', 'Change what the App can access'],
+    [true, 'i', 'Install the App'],
+    [null, 'i', 'Install the App'],
+  ])(
+    'github 4.4: leads to where the App can be installed, and of a private one to what it has (%s)',
+    async (isPublic, path, name) => {
+      const app = { name: 'Deck', installUrl: 'https://code.example/i', manageUrl: 'https://code.example/m' }
+      openPage('/projects/new', {
+        answers: {
+          ...repositories,
+          'GET /github/access': {
+            app: { ...app, isPublic },
+            installations: [
+              {
+                id: '1',
+                account: 'acme',
+                isOrganization: true,
+                repositories: 'all',
+                selected: null,
+                isCut: false,
+                count: null,
+                isSuspended: false,
+                missing: [],
+                url: 'https://code.example/c',
+              },
+            ],
+            more: 0,
+            requests: [],
+          },
+        },
+      })
+      const link = await screen.findByRole('link', { name })
+      expect(link.getAttribute('href')).toBe(`https://code.example/${path}`)
+      fireEvent.click(await screen.findByRole('radio', { name: /ada\/engine/ }))
+      expect(await screen.findByText(/^The App is not installed for ada/)).toBeTruthy()
+      expect(screen.queryAllByRole('link', { name: 'Install the App' })).toHaveLength(
+        isPublic === false ? 0 : 2,
+      )
+    },
+  )
+
   test('says so where the repositories cannot be read', async () => {
     openPage('/projects/new', { answers: { 'GET /github/repos': () => refusal(502) } })
     expect(await screen.findByText('Failed to fetch repositories')).toBeTruthy()
@@ -109,6 +151,9 @@ describe('a new repository', () => {
 
   test('needs a name', async () => {
     const server = await open({})
+    expect(await screen.findByText('It will be ada/….')).toBeTruthy()
+    name(' my engine')
+    expect(screen.getByText('It will be ada/my-engine.')).toBeTruthy()
     name('  ')
     submit('Create & Import from GitHub')
     expect(await screen.findByText('Repository Name Required')).toBeTruthy()

@@ -14,7 +14,7 @@ import { Panel } from '../../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { notified } from '../../notifications/notifications.ts'
 import { useGitHubAccessQuery, type GitHubAccess } from '../../github/gitHubApi.ts'
-import { reachOf } from '../../github/reach.ts'
+import { installUrlOf, reachOf } from '../../github/reach.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
 import { reachTexts } from './reachTexts.ts'
@@ -31,6 +31,7 @@ export function ImportRepository() {
   const all = data?.repositories
   // Only for the hints: without its answer there are none.
   const access = useGitHubAccessQuery(null).data
+  const installUrl = installUrlOf(access)
   const selected = all?.find(({ id }) => id === chosen)
   const shown = all?.filter((repository) => matches(repository, search))
 
@@ -80,14 +81,14 @@ export function ImportRepository() {
         <p className="mt-2 text-meta text-muted">
           {reachTexts.notSeen}{' '}
           <a
-            href={access.app.installUrl}
+            href={installUrl ?? access.app.manageUrl}
             target="_blank"
             rel="noreferrer"
             className="text-accent underline underline-offset-2"
           >
-            {reachTexts.installApp}
+            {installUrl === undefined ? reachTexts.changeApp : reachTexts.installApp}
           </a>{' '}
-          {reachTexts.notSeenWhy}
+          {installUrl === undefined ? reachTexts.changeAppWhy : reachTexts.notSeenWhy}
         </p>
       )}
       {/* Without a repository to import, the panel above says what to do. */}
@@ -125,13 +126,13 @@ function OutOfReach({ repository, access }: OutOfReachProps) {
       </Note>
     ) : null
   const [owner = ''] = repository.full_name.split('/')
-  const url = 'installation' in reach ? reach.installation.url : access?.app?.installUrl
+  const url = 'installation' in reach ? reach.installation.url : installUrlOf(access)
   return (
     <Note
       kind="warning"
       className="mb-3"
       action={
-        url !== undefined && (
+        url === undefined ? undefined : (
           <ButtonLink to={url} size="small" outside>
             {reach.kind === 'not_installed' ? reachTexts.installApp : reachTexts.changeAccess}
           </ButtonLink>

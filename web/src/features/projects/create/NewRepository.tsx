@@ -6,6 +6,7 @@ import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Panel } from '../../../ui/layout/Panel.tsx'
+import { useMeQuery } from '../../auth/authApi.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useCreateProjectMutation, useCreateRepositoryMutation } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
@@ -19,6 +20,7 @@ export function NewRepository() {
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const [isPrivate, setPrivate] = useState(false)
+  const owner = useMeQuery().data?.user.githubUsername
 
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
@@ -46,6 +48,7 @@ export function NewRepository() {
       <Panel className="grid gap-4 p-5">
         <Field
           label={texts.create.name}
+          help={owner ? texts.create.becomes(`${owner}/${nameAtHost(name)}`) : undefined}
           value={name}
           maxCharacters={100}
           autoCapitalize="off"
@@ -77,6 +80,9 @@ export function NewRepository() {
     </form>
   )
 }
+
+/** The code host takes no other characters. */
+const nameAtHost = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '-') || '…'
 
 /** Title and message for a repository that was not made. */
 function refusal(fault: ApiFault | { readonly message?: string | undefined }): readonly [string, string] {

@@ -3,6 +3,8 @@ export const reachTexts = {
   notSeen: "Don't see your repository?",
   installApp: 'Install the App',
   notSeenWhy: 'where it is. An owner of the organization may have to approve that.',
+  changeApp: 'Change what the App can access',
+  changeAppWhy: 'in its account. It is private, so no other account can install it.',
   reach: {
     not_installed: (owner: string) =>
       `The App is not installed for ${owner}. Agents can read this repository, but their work cannot be pushed to it.`,

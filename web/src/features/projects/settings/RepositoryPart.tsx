@@ -2,6 +2,7 @@
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
+import { factsOf } from '../factsOf.ts'
 import { faults } from './faultTexts.ts'
 import { Part, type PartOfProject } from './Part.tsx'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'
@@ -21,7 +22,7 @@ export function RepositoryPart({ projectId, settings }: PartOfProject) {
       {repository ? (
         <>
           <ul className="grid gap-1 text-ui">
-            {factsOf(repository).map((fact) => (
+            {factsShown(repository).map((fact) => (
               <li key={fact}>{fact}</li>
             ))}
           </ul>
@@ -42,14 +43,11 @@ export function RepositoryPart({ projectId, settings }: PartOfProject) {
   )
 }
 
-function factsOf({ submodules, filters, isShallow }: ShownRepository): readonly string[] {
-  const others = filters.filter((filter) => filter !== 'lfs')
-  const facts = [
-    ...(filters.includes('lfs') ? [said.lfs] : []),
-    ...(others.length > 0 ? [said.filters(others.join(', '))] : []),
-    ...(isShallow ? [said.shallow] : []),
-  ]
-  return facts.length === 0 && submodules.length === 0 ? [said.plain] : facts
+/** Submodules have a list of their own. */
+function factsShown(repository: ShownRepository): readonly string[] {
+  const { lfs, filters, shallow, plain } = said
+  const facts = factsOf(repository, { lfs, filters, shallow })
+  return facts.length === 0 && repository.submodules.length === 0 ? [plain] : facts
 }
 
 interface SubmodulesProps extends PartOfProject {

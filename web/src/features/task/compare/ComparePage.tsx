@@ -4,6 +4,7 @@ import { ArrowLeft, GitPullRequest, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router-dom'
 import { mostCompared } from '#domain/api/comparison.ts'
+import { labelOf } from '#domain/agents.ts'
 import type { Compared } from '#domain/api/comparison.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { AgentMark } from '../../../ui/AgentMark.tsx'
@@ -267,7 +268,7 @@ function RunActions({ task }: { readonly task: Task }) {
 }
 
 function modelOf({ agent, usage, codexModel }: Task): string {
-  return `${agent}, ${usage.model ?? codexModel ?? texts.facts.ofAgent}`
+  return `${labelOf(agent)}, ${usage.model ?? codexModel ?? texts.facts.ofAgent}`
 }
 
 const count = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })

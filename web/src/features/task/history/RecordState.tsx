@@ -54,7 +54,7 @@ export function RecordState({ taskId, count, shown, onCheck }: RecordStateProps)
     <>
       <div className="flex min-h-9 flex-none flex-wrap items-center gap-x-2 border-b border-line-soft px-3 text-meta text-muted md:px-4">
         <Icon className={classes('size-3.5 flex-none', tone)} />
-        <p className="min-w-0">
+        <p className="min-w-0 max-md:flex-1">
           {words.map((word, index) => (
             <span key={word}>
               {index > 0 && ' · '}

@@ -99,7 +99,7 @@ export function TerminalRows({
           )
         })}
       </div>
-      {running && <span aria-hidden="true" className="caret mb-2 ml-21.5" />}
+      {running && <span aria-hidden="true" className="caret mb-2 ml-21.5 max-md:ml-5.5" />}
     </div>
   )
 }

@@ -52,7 +52,7 @@ export function ToolRow({ log }: { readonly log: LogDocument }) {
         type="button"
         aria-expanded={unfolded}
         onClick={() => setUnfolded(!unfolded)}
-        className="focus-inset flex h-9 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
+        className="focus-inset flex h-11 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
       >
         <Icon className="size-3.5" />
         <span className="flex-none">{verbOf(log)}</span>

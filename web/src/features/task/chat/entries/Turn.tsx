@@ -62,7 +62,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
           type="button"
           aria-expanded={unfolded}
           onClick={() => setUnfolded(!unfolded)}
-          className="focus-inset my-1.5 -ml-2 flex h-9 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
+          className="focus-inset my-1.5 -ml-2 flex h-11 w-[calc(100%+16px)] items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:ml-5 md:h-7 md:w-[calc(100%-12px)]"
         >
           <Wrench className="size-3.5" />
           <span className="flex-none font-medium text-text">
@@ -77,7 +77,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
         <button
           type="button"
           onClick={() => setDrawn(drawn + drawnAtFirst)}
-          className="focus-inset my-1.5 flex h-9 items-center gap-2 rounded-control px-2 text-ui text-accent hover:underline md:ml-5 md:h-7"
+          className="focus-inset my-1.5 flex h-11 items-center gap-2 rounded-control px-2 text-ui text-accent hover:underline md:ml-5 md:h-7"
         >
           {texts.chat.earlierSteps(hidden)}
         </button>
