@@ -91,7 +91,7 @@ export interface WorkspaceDeps extends Pick<
 > {
   /** Where people reach the product; `null` where this process does not know. */
   readonly publicAddress: string | null
-  /** Of the addresses by which the code host knows the commits of its accounts. */
+  /** The domain of the addresses by which the code host knows whose commits they are. */
   readonly noreplyDomain: string
   /** Whether the origin of lines is published beside commits. */
   readonly originNotes: boolean
@@ -110,7 +110,7 @@ export interface WorkspaceDeps extends Pick<
   /** Whoever makes, uses or removes a task's workspace holds its lock. */
   readonly locks: WorkspaceLocks
   readonly disk: DiskWatch
-  /** The kernel's, where it has one. */
+  /** The kernel's limit on a workspace, where it has one. */
   readonly limit: WorkspaceLimit
   readonly scratch: Scratch
   readonly sandbox: AvailableSandbox

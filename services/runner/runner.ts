@@ -340,7 +340,7 @@ function startRemoval(deps: ExecutionDeps, runs: Runs): DeletedRemoval {
   })
 }
 
-/** What this runner has of a task is older than what another runner did since. */
+/** Removes what this runner has of a task: another runner has worked on it since. */
 function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): Promise<void> {
   return locks.hold(taskId, async () => {
     await prewarm.agents.drop(taskId)

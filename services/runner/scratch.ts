@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface Scratch {
-  /** A new folder, in which a sandbox's user can open what it knows the name of and list nothing. The caller removes it. */
+  /** A new folder, in which a sandbox's user can open what it knows by name but list nothing. The caller removes it. */
   make(): Promise<string>
 }
 

@@ -1,4 +1,7 @@
-/** Whose access reads at the code host for a task: an installation of the App, where the task's owner may read the same, or else the owner. */
+/**
+ * Chooses whose access reads a task's pull request at the code host: an installation of the App if the task's owner may read the same, else the
+ * owner's.
+ */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
@@ -11,17 +14,17 @@ import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import { mayRead } from './mayRead.ts'
 
-/** An access to the code host. Whatever is read by one shares its rate limit. */
+/** An access to the code host. All reads with one share its rate limit. */
 export type ReadAccess = OwnAccess | InstallationAccess
 
 interface Tokens {
   readonly holder: string
   /**
-   * For reads by the host's own ids. Throws as `HostAccess.tokenOf` does, and CodeHostFault `rate_limited` while only the tenth of the limit
-   * is left that is kept for what people wait for.
+   * A token for reads by the host's own ids. Throws as `HostAccess.tokenOf` does, and CodeHostFault `rate_limited` once only the last tenth of the
+   * limit is left, which is kept for what people wait for.
    */
   token(): Promise<string>
-  /** The same for reads by the repository's name, which another repository may have taken: an installation's is for the one alone. */
+  /** The same for reads by the repository's name. Another repository may have taken that name, so an installation's token is for this one alone. */
   repositoryToken(): Promise<string>
 }
 
@@ -30,18 +33,18 @@ export interface OwnAccess extends Tokens {
   readonly kind: 'own'
 }
 
-/** That of the App's installation. Its tokens throw CodeHostFault `unauthorized` once it is no longer to be used, and `app_key_refused`. */
+/** That of the App's installation. Getting a token throws CodeHostFault `unauthorized` once it must no longer be used, and `app_key_refused`. */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'
-  /** What this shows counts where the installation shows nothing. */
+  /** The owner's access, whose answer counts if the installation is shown nothing. */
   readonly own: OwnAccess
-  /** What is to be used now: asked before each reading, as the queue may have been long. */
+  /** The access to use now: asked before each read, as the queue may have been long. */
   again(): Promise<ReadAccess>
   /** The host refused it: what is known of the installation and its tokens is asked for again, at most every five minutes. */
   refused(): void
 }
 
-/** Of what the access is to read: a task of `ownerId`, whose repository has this number and owner at the code host, where they are known. */
+/** What the access is for: a task of `ownerId`, with the number and owner of its repository at the code host, where they are known. */
 export interface Read {
   readonly ownerId: string
   readonly repositoryId: string | null
@@ -72,7 +75,7 @@ export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
   }
 }
 
-/** The tenth of a limit that is left last is for people. */
+/** Keeps the last tenth of a limit for people. */
 function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'>) {
   return (token: string): string => {
     const left = codeHost.allowance(token)
@@ -85,7 +88,7 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
 
 const renewedEveryMs = 300_000
 const remembered = 1_000
-/** An installation that was refused so often in a row, with new tokens each time, is left alone for so long. */
+/** An installation that was refused `times` in a row, with new tokens each time, is not used for `restMs`. */
 const inVain = { times: 3, restMs: 3_600_000 }
 
 /** `times` in a row, of which each came after new tokens of the one before. */
@@ -95,7 +98,7 @@ interface Refusal {
   isRenewed: boolean
 }
 
-/** The App's installation that has the repository; where none has, cannot be asked for, or the owner may not read it, the task's owner. */
+/** The App's installation that has the repository; the task's owner if none has, it cannot be asked for, or the owner may not read the repository. */
 export function readAccess(deps: AccessDeps): TokenFor {
   const { codeHost, clock, installations } = deps
   const ownOf = ownAccess(deps)
@@ -159,7 +162,7 @@ function keyRefused(fault: Fault, own: OwnAccess, again: () => Promise<ReadAcces
   return { kind: 'installation', holder: 'app', own, token, repositoryToken: token, again, refused() {} }
 }
 
-/** Where the host cannot be asked, the person's own access is tried, which tells what is the matter; a refused key is the answer. */
+/** If the host cannot be asked, the person's own access is tried, which shows the cause; only a refused key is final. */
 function unlessOfHost(fault: unknown): Fault | undefined {
   if (fault instanceof Fault && fault.code === 'app_key_refused') return fault
   if (!(fault instanceof CodeHostFault)) throw fault

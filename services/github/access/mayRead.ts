@@ -5,8 +5,8 @@ import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 
 /**
- * `true` where the host said so within the last five minutes. `false` where it said no, and where it could not be asked: then nothing but the
- * person's own access may be used, which tells what is the matter. Never throws.
+ * `true` if the host said so within the last five minutes. `false` if it said no or could not be asked: then only the person's own access may be
+ * used, which shows the cause. Never throws.
  */
 export type MayRead = (ownerId: string, repositoryId: string) => Promise<boolean>
 
@@ -19,7 +19,7 @@ export interface MayReadDeps {
 
 const countsMs = 300_000
 const remembered = 5_000
-/** Of different people. */
+/** Questions about different people. */
 const questionsAtOnce = 4
 /** While the host is down, callers fail at once for so long, instead of each running into its time-out. */
 const awayMs = 5_000
@@ -62,6 +62,6 @@ export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
 
 const keyOf = (ownerId: string, repositoryId: string) => `${ownerId} ${repositoryId}`
 
-/** Of this person and this repository, and not only for now. */
+/** Whether the host refuses this person this repository, and not only for now. */
 const saysNo = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && ['not_found', 'forbidden', 'unauthorized'].includes(fault.kind)

@@ -1,6 +1,6 @@
 /**
- * Answers on the pull request what its feedback led to, in the name of the person whose task it is. That an answer is due is in the log; it is
- * looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
+ * Replies on the pull request with what its feedback led to, in the name of the task's owner. The log records that a reply is due. It is looked up
+ * at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -50,24 +50,24 @@ export interface AnsweringEngines {
 }
 
 interface Answering extends AnsweringEngines {
-  /** By owner: until when the code host answers nothing to their token, in ms of the monotonic clock. */
+  /** By owner: until when the code host takes no requests with their token, in ms of the monotonic clock. */
   readonly resting: LRUCache<string, number>
-  /** By document: how often in a row something failed that should not, and until when it is left alone. */
+  /** By document: unexpected failures in a row, and until when it is skipped. */
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
 const actor = { kind: 'system', service: 'answering' } as const
 const batch = 100
 const foldedWithinMs = 5_000
-/** Owners who are remembered to have to wait, and for how long where the code host does not say. */
+/** How many owners who have to wait are remembered, and how long they wait if the code host does not say. */
 const mostResting = 2_000
 const restMs = 60_000
-/** How long one is left alone that fails as nothing should: doubling, for an hour at most. */
+/** How long a document is skipped after an unexpected failure: doubling, for an hour at most. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
-/** Of an earlier process, threads are looked at that were answered so lately, and so many of them. */
+/** Which threads of an earlier process are checked: those answered within this time, and at most this many. */
 const leftBehind = { withinMs: 24 * 3_600_000, most: 200 }
 
-/** Answers what is due, at once and then every `everyMs` what could not be answered, until it is stopped. */
+/** Answers what is due, at once, and tries again every `everyMs` what could not be answered, until it is stopped. */
 export async function startAnswering(engines: AnsweringEngines, everyMs: number): Promise<Held> {
   const { eventStore, projected, logger } = engines
   const run = { isStopped: false, isAskedAgain: false }
@@ -79,7 +79,7 @@ export async function startAnswering(engines: AnsweringEngines, everyMs: number)
   let leftOpen: LeftOpen | undefined
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
-  /** One round at a time: an answer that is under way is not looked up by another. */
+  /** One round at a time, so that no other looks up an answer that is under way. */
   function wake(): void {
     if (run.isStopped) return
     run.isAskedAgain = true
@@ -143,8 +143,8 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
 }
 
 /**
- * One that fails as nothing should - a history or a secret that cannot be read, say - holds up no other, is told of once, and is tried again
- * after a while.
+ * An unexpected failure, such as a history or a secret that cannot be read, holds up no other answer. It is warned of once, and tried again after a
+ * while.
  */
 async function withoutHoldingUp(
   { failing, logger }: Answering,
@@ -165,7 +165,7 @@ async function withoutHoldingUp(
   }
 }
 
-/** Answers of an earlier process whose threads it could not resolve any more, as it ended in between. */
+/** Answers of an earlier process that ended before it could resolve their threads. */
 interface LeftOpen {
   waiting: readonly FeedbackDocument[]
   /** How many could not be resolved, and the fault of the first of them. */
@@ -187,7 +187,7 @@ async function leftOpenBefore({ documents, clock }: AnsweringEngines): Promise<L
   return { waiting, failures: 0, fault: undefined }
 }
 
-/** What is resolved already stays so. Those of an owner who has to wait are kept for later; of all that failed is told once, at the end. */
+/** Resolving a resolved thread again does no harm. Threads of an owner who has to wait are kept for later; failures are logged once, at the end. */
 async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () => boolean): Promise<void> {
   if (left.waiting.length === 0) return
   const later: FeedbackDocument[] = []
@@ -227,7 +227,7 @@ async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument):
 const isResting = ({ resting }: Answering, owner: string): boolean =>
   (resting.get(owner) ?? 0) > performance.now()
 
-/** Whether the owner has to wait now, as the fault will pass. */
+/** Lets the owner wait if the fault is temporary, and tells whether it is. */
 function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
   if (!(fault instanceof CodeHostFault && fault.isPassing)) return false
   resting.set(owner, performance.now() + (fault.retryAfterMs ?? restMs))
@@ -272,7 +272,7 @@ async function settle(
   }
 }
 
-/** What was answered or why not; `null` where it should be tried again later. Throws what is not the code host's. */
+/** The answer, or why there is none; `null` if it should be tried again later. Throws faults that are not the code host's. */
 async function answerOf(
   answering: Answering,
   feedback: FeedbackDocument,
@@ -300,7 +300,7 @@ async function writeAnswer(
   if (!inProject || number === null) return gone
   const pull = await documents.get(pullRequestsView, taskId)
   const token = await access.tokenOf(owner)
-  // By its id, which outlives a rename, unless it is an earlier pull request than the one that is known.
+  // By its id, which outlives a rename, unless the feedback is on an earlier pull request than the known one.
   const key: PullRequestKey =
     pull?.number === number && pull.nodeId !== null
       ? { nodeId: pull.nodeId }
@@ -317,7 +317,9 @@ async function writeAnswer(
   return { outcome: { kind: 'answered', replyIds }, on: { token, nodeId, projectId } }
 }
 
-/** Writes what was not written before, in each thread, or once on the pull request as a whole for all threads that are gone. Answers the ids. */
+/**
+ * Writes the replies that are missing: one in each thread, or one on the pull request as a whole for all threads that are gone. Returns their ids.
+ */
 async function replies(
   codeHost: AnsweringEngines['codeHost'],
   at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },
@@ -354,7 +356,7 @@ async function replies(
   return [...ids]
 }
 
-/** One answer for each thread that the agent was given; one on the pull request as a whole where there is none. */
+/** The threads to reply in: each that the agent was given; `null`, for the pull request as a whole, if there is none. */
 function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
   const threads = new Set(comments.filter(isInFull).map(({ threadId }) => threadId))
   return threads.size === 0 ? [null] : [...threads]
@@ -382,7 +384,7 @@ async function wordsFor(
   })
 }
 
-/** The answer stands whatever comes of this. */
+/** The answer stands, even if this fails. */
 async function resolveWhereWanted(
   answering: AnsweringEngines,
   feedback: FeedbackDocument,

@@ -20,18 +20,18 @@ import type { Wanted } from '../pullRequests/readQueue.ts'
 
 export interface FeedbackReader {
   /**
-   * Reads what came back, where the pull request has changed since it was read last. Answers in how many ms it should be read again, as
-   * more may still come; `null` when nothing is awaited. Throws `CodeHostFault`, and whatever else kept it from being read.
+   * Reads what came back, if the pull request has changed since it was read last. Returns in how many ms to read it again, as more may still come;
+   * `null` when nothing is awaited. Throws `CodeHostFault`, and other faults that keep it from being read.
    */
   read(wanted: Wanted, reading: ReadPullRequest): Promise<number | null>
-  /** Something was hinted at on the pull request of this task: it is read next time whether it seems to have changed or not. */
+  /** There was a hint about this task's pull request: the next read takes place whether it seems to have changed or not. */
   forget(taskId: string): void
 }
 
-/** How long a right is believed. */
+/** How long a right is remembered. */
 const rightsMs = 60_000
 const remembered = 5_000
-/** Between two readings of one pull request that hints lead to: many hints are no more of them. */
+/** The least time between two reads of one pull request that hints cause, however many hints there are. */
 const hintedMs = 10_000
 
 /** A review and its comments are gathered for `gatherMs`. */
@@ -58,7 +58,7 @@ async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Prom
   const { seen } = reader
   const { state } = await reader.commands.load(task, taskStream(taskId))
   if (state.kind !== 'task' || pull.pullRequest.state !== 'open') return null
-  // Of an earlier pull request, and of more than a task may have, nothing is recorded.
+  // Nothing is recorded for an earlier pull request, or beyond what a task may have.
   if (state.pullRequest?.number !== wanted.number || state.feedback.items.size >= feedbackLimits.items)
     return null
   const rule = await ruleOf(reader, state.projectId)
@@ -82,7 +82,7 @@ async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Prom
     rule.reviews === 'off' ? null : await readWords(reader, reading),
     rule.checks === 'off' ? null : await readChecks(reader, reading),
   )
-  // The code host's times have seconds: what is written within this one would look as if nothing had changed.
+  // The code host's times have whole seconds: a later change within the same second would look like none.
   const age = reader.clock.now().getTime() - Date.parse(updatedAt)
   const isFresh = age < freshMs && age > -freshMs
   if (again === null && !isFresh) seen.set(taskId, now)
@@ -91,7 +91,7 @@ async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Prom
 
 const freshMs = 3_000
 
-/** Forgets what was seen where something was hinted at since. Answers in how many ms that is due, where it is not yet. */
+/** Forgets what was seen if there was a hint since. Returns in how many ms that is due; 0 if it is done, or there was no hint. */
 function followHint({ hints, seen }: Reader, taskId: string): number {
   const hint = hints.get(taskId)
   if (!hint?.isNew) return 0
@@ -127,7 +127,7 @@ async function readWords(reader: Reader, reading: Reading): Promise<number | nul
   return again
 }
 
-/** How long a review is still awaited to be whole, in ms from when we saw it first: the clocks of others are not ours. */
+/** How much longer to wait for the rest of a review, in ms, counted from when we first saw it: the clocks of others are not ours. */
 function awaited({ waiting, gatherMs }: Reader, taskId: string, { kind, content }: Piece): number {
   if (kind !== 'review') return 0
   const key = `${taskId} ${content.reviewId ?? keysOf(content).join(' ')}`

@@ -11,19 +11,19 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type { Reader, Reading } from './feedbackReading.ts'
 
-/** What passes: the same question has another answer later. */
+/** Temporary faults: the same question may be answered later. */
 const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
 
 /**
- * The author's right in the repository; `none` where the code host does not tell it to this token. Where an agent may start by it, it is
- * asked for in this very reading. Throws `CodeHostFault` where it is not known for now.
+ * The author's right in the repository; `none` if the code host does not tell it to this token. If an agent may start because of it, it is asked
+ * for in this very reading. Throws `CodeHostFault` if it is not known for now.
  */
 export async function rightOf(
   { rights, codeHost, logger }: Reader,
   { pull, token, wanted, rule, begunAt }: Reading,
   author: HostAuthor,
 ): Promise<RepositoryRight> {
-  // By the account's number: a login may be another's tomorrow.
+  // By the account's number, since a login can pass to another account.
   const key = `${pull.pullRequest.repositoryId} ${author.id}`
   const known = rights.get(key)
   if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
@@ -45,7 +45,7 @@ type StandingDeps = Pick<Reader, 'vault' | 'codeHostName' | 'accessControl'> & {
 
 /** Whether it is the account of somebody who may use this server now. Throws `code_host_unavailable` where that is not known for now. */
 export async function isOurs(deps: StandingDeps, githubId: string): Promise<boolean> {
-  // Who has to sign in again is nobody until they have.
+  // A person who has to sign in again does not count until they have.
   return (await standingOf(deps, githubId)) === 'known'
 }
 

@@ -9,11 +9,11 @@ const mostAtOnce = 10
 const moreMs = 1_000
 /** How long after the end of a check its log is awaited, in ms: where there is none yet, and where it cannot be read for now. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
-/** When it is asked for again. */
+/** How long to wait before it is asked for again, in ms. */
 const againMs = { missing: 15_000, unavailable: 60_000 }
 const longest = { name: 200, path: 1_000, message: 2_000 }
 
-/** Answers in how many ms more is to be read; `null` when nothing is awaited. Throws `CodeHostFault`. */
+/** Returns in how many ms to read more; `null` when nothing is awaited. Throws `CodeHostFault`. */
 export async function readChecks(reader: Reader, reading: Reading): Promise<number | null> {
   const { token, pull, state } = reading
   const { headCommit, standing } = pull.pullRequest
@@ -87,7 +87,7 @@ async function logOf(
     const found = await codeHost.jobLog(token, pull.repository, jobId, text)
     return found ?? (age < logWaits.missing ? 'missing' : null)
   } catch (fault) {
-    // One that is too long to be read is none.
+    // A log that is too long to be read counts as none.
     const kind = fault instanceof RangeError ? null : fault instanceof CodeHostFault ? fault.kind : undefined
     if (kind === undefined || kind === 'rate_limited' || kind === 'unauthorized') throw fault
     logger.warn({ err: fault, taskId }, 'failed to read the log of a check')
@@ -95,7 +95,7 @@ async function logOf(
   }
 }
 
-/** What the host shows of it; `otherwise` where it shows this token nothing. */
+/** The host's answer; `otherwise` if it shows this token nothing. */
 async function hidden<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   try {
     return await asked

@@ -16,8 +16,8 @@ export interface Piece {
 }
 
 /**
- * All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. Comments on lines whose
- * keys are `known` are left out; of more new ones than a piece has in full, the others are there with their ids and places.
+ * All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. Comments on lines whose keys
+ * are `known` are left out. A piece has a limited number of new ones in full, and the others only with their ids and places.
  */
 export function piecesOf(
   feedback: HostFeedback,
@@ -80,7 +80,7 @@ export function piecesOf(
   )
 }
 
-/** The first in full; of the others where they stand, so that they are known and lead to no turn of their own. */
+/** The first in full; the others with their places only, so that they are known and lead to no turn of their own. */
 const linesOf = (comments: readonly HostLineComment[]) =>
   comments.map((one, index) =>
     index < feedbackLimits.comments ? lineOf(one) : lineOf({ ...one, body: '', hunk: '' }),
@@ -98,7 +98,7 @@ function lineOf({ id, threadId, path, line, startLine, isOutdated, hunk, body }:
     line,
     startLine,
     isOutdated,
-    // The lines that it stands at are the last of its hunk.
+    // The commented lines are at the end of the hunk.
     hunk: hunk.slice(-feedbackLimits.hunk),
     body: cut(body, feedbackLimits.body),
   }

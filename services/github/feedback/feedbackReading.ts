@@ -45,7 +45,7 @@ export type ReadPullRequest = Extract<PullRequestReading, { kind: 'read' }>
 export interface Reader extends FeedbackDeps {
   /** How long a review is awaited to be whole, in ms. */
   readonly gatherMs: number
-  /** By task: as it was when everything on it was read. */
+  /** By task: what its pull request was like when everything on it had been read. */
   readonly seen: LRUCache<string, string>
   /** By repository and account; `at` in ms of the monotonic clock. */
   readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
@@ -134,7 +134,7 @@ function cutContent(content: Receive['content']): Receive['content'] {
   return {
     ...content,
     body: cut(body, small.body),
-    // Each of them stays, as it is known by its id from then on.
+    // All comments stay, as each is known by its id from then on.
     comments: comments.map((one) => ({
       ...one,
       body: cut(one.body, small.comment),
@@ -150,6 +150,6 @@ function cutContent(content: Receive['content']): Receive['content'] {
   }
 }
 
-/** At most so many characters of a text, marked where it was longer. */
+/** At most `most` characters of a text, marked where it was longer. */
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`

@@ -7,7 +7,7 @@ import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { HostFeedback } from '#platform/ports/codeHostFeedback.ts'
 import { diffWithout, soughtFor, textWithout } from '#platform/redaction/scan.ts'
 
-/** The project's secrets and the shapes of tokens are in nothing that it gives back. */
+/** Removes the project's secrets, and whatever has the shape of a token. */
 export interface Redaction {
   readonly text: (words: string) => string
   /** Lines of a diff, which keep their marks. */
@@ -35,7 +35,7 @@ export async function redactionOf(
   return { text, hunk }
 }
 
-/** What is new of it, without secrets. What `isKnown` by its key stays as it is: nothing of it is recorded again. */
+/** Removes secrets from what is new. What `isKnown` by its key stays as it is: nothing of it is recorded again. */
 export async function withoutSecrets(
   found: HostFeedback,
   isKnown: (key: string) => boolean,
@@ -51,7 +51,7 @@ export async function withoutSecrets(
       if (isKnown(`${kind} ${words.id}`)) some.push(words)
       else {
         some.push(change(words, await redaction()))
-        // Each takes a millisecond at most; all of them together hold up nobody.
+        // Yields to others: each takes a millisecond at most, but all of them together take longer.
         await setImmediate()
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Makes tasks of issues, where a project wants that: what a delivery hints at within seconds, all projects that want it now and then, with
- * conditional requests. In one process. What was taken is in the log, so that it is made once.
+ * Makes tasks of issues for projects that want it: issues that a delivery hints at are read within seconds, all such projects from time to time,
+ * with conditional requests. In one process. The log records what was taken, so that each task is made once.
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
@@ -16,11 +16,11 @@ export type IssueEngines = RoundDeps & ReadingEngines
 
 /** In milliseconds. */
 export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
-  /** Between two questions whether an issue waits still, for an account or a right that is missing. */
+  /** Between two checks of an issue that waits for a missing account or right. */
   readonly passingMs: number
 }
 
-/** The times that go with how often pull requests are read while somebody looks. */
+/** The times that go with a given poll interval for pull requests whose page is open. */
 export const issueTimes = (everyMs: number): IssueTimes => ({
   allMs: everyMs * 2,
   restMs: 1_000,
@@ -40,7 +40,7 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<H
     hintOf: ({ data, content }) => {
       const { repositoryId = null, issue = null } = content ?? {}
       const isOfIssue = data.event === 'issues' || data.event === 'issue_comment'
-      // Many hints are no more readings, as with pushes.
+      // Many hints do not cause more reads, as with pushes.
       return isOfIssue && issue !== null && repositoryId !== null
         ? { repositoryId, hint: 'now and then' }
         : undefined
@@ -75,7 +75,7 @@ interface Settings {
   readonly publicAddress: string | null
 }
 
-/** Makes tasks of issues, and tells the issues of them, each in one process, until it is stopped. */
+/** Makes tasks of issues, and comments on the issues about them, each in one process, until it is stopped. */
 export function startTasksOfIssues(
   { following: { everyMs }, tasksAtOnce, codeHostName, publicAddress }: Settings,
   engines: TasksOfIssuesEngines,

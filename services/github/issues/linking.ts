@@ -1,7 +1,7 @@
 /**
- * Tells an issue of the task that was made of it, and the pull request of any other task that an agent works on what was written there: one
- * comment, by the App where there is one, otherwise by the task's owner, which is kept up to date as the task goes on. That it is due is in the
- * log; it is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
+ * Comments on an issue about the task that was made of it, and on the pull request of any other task whose agent works on what was written there.
+ * There is one comment, by the App where there is one, otherwise by the task's owner, and it is kept up to date as the task goes on. The log
+ * records that it is due. It is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -46,15 +46,15 @@ export interface LinkingEngines {
 const actor = { kind: 'system', service: 'issues' } as const
 const batch = 100
 const foldedWithinMs = 5_000
-/** Owners who have to wait, and for how long where the code host does not say. */
+/** How many owners who have to wait are remembered, and how long they wait if the code host does not say. */
 const mostResting = 2_000
 const restMs = 60_000
-/** Changes of a task within so long are told at once, and those of its to-do list. */
+/** Changes of a task, or of its to-do list, within this time go into one update. */
 const gatherMs = { state: 2_000, todos: 15_000 }
-/** The code host's clock may be so far behind ours. */
+/** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
-/** Writes what is due, at once and then every `everyMs` what could not be written, until it is stopped. */
+/** Writes what is due, at once, and tries again every `everyMs` what could not be written, until it is stopped. */
 export async function startLinking(engines: LinkingEngines, everyMs: number): Promise<Held> {
   const { eventStore, projected, logger } = engines
   const resting: Resting = new LRUCache({ max: mostResting })
@@ -112,7 +112,7 @@ async function linkAll(
       if (isOver()) return
       await linkOne(engines, resting, link).catch((fault: unknown) => {
         if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
-        // A history or a secret that cannot be read, say: it holds up no other.
+        // A history or a secret that cannot be read, for example: it must not hold up the others.
         engines.logger.warn({ err: fault, taskId: link.id }, 'failed to tell an issue of its task')
       })
     }
@@ -140,10 +140,10 @@ async function linkOne(engines: LinkingEngines, resting: Resting, link: IssueLin
   }
 }
 
-/** What keeps a comment only for a while from being written. */
+/** Temporary reasons why a comment cannot be written. */
 const passing: ReadonlySet<FaultCode> = new Set(['code_host_unavailable', 'app_key_refused'])
 
-/** What was written or why not; `null` where it should be tried again later. Throws what is not the code host's. */
+/** What was written or why not; `null` if it should be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
   engines: LinkingEngines,
   resting: Resting,
@@ -194,7 +194,7 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
     return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
   }
   const { isCut, written } = await look()
-  // What it says may be of another time.
+  // Its text may be outdated.
   if (written) return { kind: 'written', commentId: written.id, shows: 0 }
   if (isCut)
     return failed(

@@ -1,4 +1,4 @@
-/** Makes the tasks of issues that were taken: by the id that the log has for each, so that whatever crash comes between makes none twice. */
+/** Makes the tasks of issues that were taken, by the id that the log has for each, so that a crash makes none twice. */
 import { createHash, randomUUID } from 'node:crypto'
 import { defaultAgent } from '#domain/agents.ts'
 import { titleOf } from '#domain/api/tasks.ts'
@@ -66,7 +66,7 @@ export async function makeTask(
   text: IssueText,
 ): Promise<'done' | 'later'> {
   const { taskId, trigger, right, words } = taken
-  // Erased: its project is going.
+  // Erased, since its project is being deleted.
   if (words === null) return 'done'
   const { issueId, number, url, author, commentId, textHash } = words
   if (hashOf(text) !== textHash) return settle(deps, of.id, taskId, 'changed')

@@ -15,17 +15,17 @@ interface Unasked {
 export interface Memory {
   /** Under which rule: another rule starts with an empty memory. */
   readonly rule: string
-  /** Up to which change issues were read. ISO 8601. */
+  /** The time up to which changes of issues were read. ISO 8601. */
   since: string
-  /** Of the answer to that question. */
+  /** The tag of the answer to that query. */
   etag: string | undefined
   /** The project's repository as it was told last, with the tag of that answer. */
   repository: { readonly found: HostRepository; readonly etag: string | undefined } | undefined
-  /** When those were read last that changed last, by id. */
+  /** By id of an issue: how it was when it was read last, for those that changed last. */
   readonly seen: LRUCache<string, string>
-  /** When those were asked for last that are asked for now and then: by id of the issue or of its task, in ms of `performance.now`. */
+  /** When issues that are checked from time to time were checked last: by id of the issue or of its task, in ms of `performance.now`. */
   readonly askedAt: LRUCache<string, number>
-  /** Issues that were passed over as nobody could be asked about who asks for them, by id. */
+  /** Issues that were passed over because the people who ask for them could not be checked, by id. */
   readonly unasked: Map<string, Unasked>
   /** Issues that were taken by a mention that is not wanted any more, and were read again for their label, by id. */
   readonly reconsidered: Set<string>
@@ -44,10 +44,10 @@ export const memories = (): Memories => ({
 })
 
 const seenMost = 500
-/** All that are asked for now and then: one that is forgotten would have its turn before the others. */
+/** Room for all that are checked from time to time: one that is forgotten would have its turn before the others. */
 const askedMost = issueLimits.passed + 2 * issueLimits.waiting
 
-/** That of a project; an empty one where its rule was changed. */
+/** The memory of a project; an empty one if its rule was changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
   const now = JSON.stringify([issues.rule, issues.since])
   const before = projects.get(projectId)
@@ -67,7 +67,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
   return memory
 }
 
-/** Notes what an issue waits for: what was asked for just now is asked for again a while later. */
+/** Notes the outcome for an issue: one that still waits is checked again a while later. */
 export function noteOutcome(
   { askedAt, unasked }: Pick<Memory, 'askedAt' | 'unasked'>,
   { id, ...issue }: Unasked & { readonly id: string },
@@ -79,13 +79,13 @@ export function noteOutcome(
   else if (!unasked.has(id)) unasked.set(id, issue)
 }
 
-/** Up to which change nothing was left out: what is remembered here alone is read again after a restart. */
+/** The time up to which nothing was left out: issues that only this memory has are read again after a restart. */
 export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>): string {
   const times = [...unasked.values()].map(({ updatedAt }) => updatedAt ?? since)
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), since)
 }
 
-/** Those that may be asked for again: whose turn was longest ago first. */
+/** Those that are due to be checked again, longest ago first. */
 export function dueOf<One>(
   { askedAt }: Pick<Memory, 'askedAt'>,
   all: readonly One[],

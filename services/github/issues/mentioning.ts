@@ -20,15 +20,15 @@ export interface Mentions<Comment> {
 
 /** Whose comments were left out, as there were too many. */
 export interface LeftOut {
-  /** Those who are known here: who wrote last first. */
+  /** People who are known here, the latest writer first. */
   readonly known: readonly IssueAsk['author'][]
   /** Whether anybody was left out, known or not. */
   readonly isAnybody: boolean
 }
 
 /**
- * Comments that may ask for the issue: of each person the latest three that name the App. Where there are too many, those of people who are
- * known here come first, so that no stranger pushes them out, and of several people the last ones: whoever writes often pushes nobody out.
+ * Comments that may ask for the issue: each person's latest three that name the App. If there are too many, those of people who are known here come
+ * first, so that no stranger pushes them out, and everybody's last comments come first, so that nobody pushes others out by writing often.
  */
 export async function mentioning<Comment extends ListedComment>(
   comments: readonly Comment[],
@@ -55,7 +55,7 @@ export async function mentioning<Comment extends ListedComment>(
   }
 }
 
-/** Everybody's last comment first, then the one before it, until one of each is found. Answers who had to be left out. */
+/** Everybody's last comment first, then the one before it, until one of each is found. Returns who had to be left out. */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],
   slug: string,
@@ -82,7 +82,7 @@ async function readThrough<Comment extends ListedComment>(
   return []
 }
 
-/** Of somebody of whom a comment was found, those before it that name the App, too. */
+/** Adds the earlier comments that name the App, of a person of whom one was found. */
 async function readEarlier<Comment extends ListedComment>(
   { comments }: Naming<Comment>,
   slug: string,

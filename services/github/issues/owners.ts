@@ -32,7 +32,7 @@ export async function issuesOf(
   return state.kind === 'project' ? state.issues : null
 }
 
-/** The limit of a project's owner is used up, by whose access nothing is read here: it holds up no project but theirs. */
+/** The limit of a project's owner is used up. Nothing else is read here by their access, so it holds up only their own projects. */
 export class OwnerLimited extends CodeHostFault {}
 
 /**
@@ -89,9 +89,9 @@ async function othersOf(
 }
 
 /**
- * Of several projects of a repository whose issues become tasks, the first takes them. What another made a task of stays its own, whatever
- * becomes of its owner's access. One that took an issue without a task yet, or would take it, counts only while its owner may push: else it
- * could keep issues from the repository's team.
+ * Of several projects of a repository whose issues become tasks, the first takes them. An issue that another has made a task of stays its own,
+ * whatever becomes of its owner's access. A project that took an issue but has no task yet, or would take it, counts only while its owner may push:
+ * otherwise it could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)
@@ -101,7 +101,8 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     const wouldTake = isFirst && issues.rule.on
     if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // What was taken is theirs until it is known that they may not. Apart from that, nobody's used up limit holds up others.
+      // An issue that was taken is theirs until it is known that they may not push. Apart from that, one owner's used-up limit holds up nobody
+      // else.
       if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })

@@ -78,8 +78,8 @@ export interface ReadingOf {
 const actor = { kind: 'system', service: 'issues' } as const
 
 /**
- * What becomes of an issue: it `waits` for a limit, `passes` for now for what may pass away, its task can be made `later`, or nobody could
- * be asked now about who asks for it.
+ * The outcome for an issue: it `waits` for a limit; it `passes`, passed over for now for a reason that may go away; its task can be made `later`;
+ * or it is `unasked`, as the people who ask for it could not be checked.
  */
 export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
 
@@ -146,11 +146,11 @@ export async function withdraw(
 interface ReadIssue {
   readonly issue: HostIssue
   readonly said: HostIssueText
-  /** Those that name the App, as they are now. */
+  /** Comments that name the App, as they are now. */
   readonly comments: readonly AskingComment[]
   readonly events: readonly HostIssueEvent[]
   readonly asks: readonly IssueAsk[]
-  /** Who asks may not be among what was read. */
+  /** Somebody who asks for it may not be among what was read. */
   readonly isUnsure: boolean
 }
 
@@ -172,14 +172,14 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
     return text === undefined ? [] : [{ ...one, ...text }]
   })
   const mentions = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
-  // After the text: a title that is changed in between is told to be changed.
+  // Read after the text, so that a change of the title in between shows among the events.
   const events =
     isLabelled || mentions.length > 0
       ? await codeHost.issueEvents(token, repository, issue.number)
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = asksOf(asking, { ...issues, slug })
-  // Anybody may write so many comments that some are left out: that is said only where it waited, or one of those may write.
+  // Anybody can write so many comments that some are left out: that counts only if the issue waited, or one of those left out may write.
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
     (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
@@ -188,7 +188,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
-/** Of those who are known here and were left out, so many are asked about. */
+/** How many of the known people who were left out are checked. */
 const mostLeftOut = 10
 
 /** Comments that may ask for it. */
@@ -236,7 +236,7 @@ interface Judged {
   textFor(commentId: string | null): IssueText
 }
 
-/** Asks what those who ask may do, in this very reading, and takes secrets out of what they wrote. */
+/** Checks, in this very reading, what the people who ask may do, and removes secrets from what they wrote. */
 async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Promise<Judged> {
   const { said, comments, asks } = read
   const rights = new Map<string, RepositoryRight>()
@@ -257,12 +257,12 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
   return { asks: judged, canStart, editedAt, title, textFor }
 }
 
-/** Changes are looked at one by one only so far: each may cost a question. */
+/** How many changes are checked one by one: each may cost a request. */
 const mostEdits = 20
 
 /**
- * When the text or the title was changed last by somebody who may not write. Where the author may not write, that may be any change: a later
- * one by somebody else does not show what the author changed before.
+ * When somebody who may not write last changed the text or the title. If the author may not write, any change counts: a later one by somebody else
+ * does not show what the author changed before.
  */
 async function lastStrangeEdit(
   { issue, said, events }: ReadIssue,
@@ -300,8 +300,8 @@ async function wordsOf(
 }
 
 /**
- * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. All rights are asked for again.
- * Answers why it waits still: its owner is `full` of tasks, or nobody can tell about who asked (`unasked`). Throws CodeHostFault.
+ * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. Checks all rights again. Returns why
+ * it still waits: its owner is `full` of tasks, or the person who asked cannot be checked (`unasked`). Throws CodeHostFault.
  */
 export async function resumeIssue(
   deps: IssueReadingDeps,
@@ -315,7 +315,7 @@ export async function resumeIssue(
   if (words === null) return 'done'
   try {
     const issue = await codeHost.issue(token, repository, words.number)
-    // Its number leads to where it was moved.
+    // Its number redirects to where it was moved.
     if (issue.id !== words.issueId) return await settle(deps, document.id, taskId, 'gone')
     if (isByLabel(issues, taken) && !hasLabel(issue, issues.rule.label))
       return await settle(deps, document.id, taskId, 'unlabelled')
@@ -323,7 +323,7 @@ export async function resumeIssue(
     if (!said.isOpen) return await settle(deps, document.id, taskId, 'closed')
     const right = await askRight(deps, of, words.author)
     const standing = await standingNow(deps, right, words.author.id)
-    // Until they have signed in again nobody can tell either.
+    // A person who has to sign in again cannot be checked either.
     if (standing === 'signed_out' || standing === 'unasked') return 'unasked'
     if (standing === 'unknown' || !(await of.ownerMayWrite()))
       return await settle(deps, document.id, taskId, 'not_permitted')
@@ -340,7 +340,7 @@ export async function resumeIssue(
   }
 }
 
-/** Settles issues that were taken and wait, of a project whose rule was switched off since. Answers whether there were any. */
+/** Settles issues that were taken and still wait, of a project whose rule was switched off since. Returns whether there were any. */
 export async function settleUnwanted(
   deps: MakingDeps,
   projectId: string,

@@ -26,7 +26,7 @@ export interface RightsIn {
   readonly repository: RepositoryName
 }
 
-/** What passes: the same question has another answer later. */
+/** Temporary faults: the same question may be answered later. */
 const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
 
 /** `none` where the host does not tell. Throws where it cannot be asked for now. */

@@ -29,15 +29,15 @@ const actor = { kind: 'system', service: 'issues' } as const
 interface RoundOptions {
   /** Ends the round. */
   readonly isStopped: () => boolean
-  /** Between two questions whether an issue waits still, in ms. */
+  /** Between two checks of an issue that waits, in ms. */
   readonly passingMs: number
 }
 
-/** In a row: one may be the repository's own trouble. */
+/** Failures in a row after which the host counts as away: a single one may be the repository's own. */
 const unavailableMost = 3
-/** In a row, before what may pass by itself is told. */
+/** Temporary failures in a row before they are reported. */
 const failuresMost = 5
-/** The code host's times have seconds: what is written within this one would look as if nothing had changed. */
+/** The code host's times have whole seconds: a later change within the same second would look like none. */
 const freshMs = 3_000
 
 /** Begins a round. */
@@ -61,7 +61,7 @@ export function round(
         if (fault instanceof EngineUnavailable) throw fault
         const isAway = isFault(fault, ['unavailable'])
         unavailable = isAway ? unavailable + 1 : 0
-        // One that was deleted meanwhile, or whose access is gone: its page says so.
+        // A project that was deleted meanwhile, or whose access is gone, is no surprise: its page says so.
         const level = isExpected(fault) ? 'info' : 'warn'
         deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
         await noteUnread(deps, known, projectId, fault)
@@ -76,7 +76,7 @@ const isExpected = (fault: unknown): boolean =>
   fault instanceof CodeHostFault ||
   (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
 
-/** Has the project say why its issues cannot be read: at once, or where that may pass after some times. A rate limit resets by itself. */
+/** Records on the project why its issues cannot be read: at once, or after several times if that may pass. A rate limit resets by itself. */
 async function noteUnread(
   { commands, logger }: RoundDeps,
   { failures }: Memories,
@@ -145,7 +145,7 @@ async function readProject(
   })
 }
 
-/** The same as `issuesOf`, once those are settled that are not wanted any more. */
+/** The same as `issuesOf`, once those that are no longer wanted are settled. */
 async function settledIssuesOf(deps: RoundDeps, projectId: string): Promise<ProjectIssues | null> {
   const issues = await issuesOf(deps, projectId)
   const isOther = issues !== null && (await settleUnwanted(deps, projectId, issues))
@@ -215,7 +215,7 @@ async function readIssues(
   const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
   const found = await codeHost.issues(token, repository, query)
   if (found === 'unchanged') return 'done'
-  // Only what was read to its end is not asked for again.
+  // The tag is kept only once everything was read, so that the rest is asked for again.
   memory.etag = undefined
   let count = 0
   const isWaiting = (id: string) => {
@@ -241,7 +241,7 @@ async function readIssues(
     if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt
   }
   const isFresh = found.issues.some((issue) => !isPast(issue, clock.now()))
-  // Another question has another tag.
+  // A tag belongs to its query, and `since` may have moved.
   if (memory.since === since && !isFresh) memory.etag = found.etag ?? undefined
   if (isFresh || found.isCut) return 'soon'
   return isLater ? 'later' : 'done'

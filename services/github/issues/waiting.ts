@@ -19,13 +19,13 @@ import {
   type ReadingOf,
 } from './reading.ts'
 
-/** Issues of one project in one round, and of those that are asked for now and then. */
+/** How many issues of one project are read in one round, and how many of those that are checked from time to time. */
 export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Goes on with issues that were taken: all where their owner has room, and some now and then where they have none, or who asked cannot be
- * asked about. Answers whether they wait for room.
+ * Goes on with issues that were taken: all if their owner has room, and some from time to time if not, or if the person who asked cannot be
+ * checked. Returns whether they wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,
@@ -62,7 +62,7 @@ async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Pro
   }
 }
 
-/** Reads issues again that wait: for a limit once there is room, for something else now and then. Answers whether a task could not be made yet. */
+/** Reads waiting issues again: for a limit once there is room, for anything else from time to time. Returns whether a task could not be made yet. */
 export async function readWaiting(
   deps: IssueReadingDeps,
   memory: Memory,
@@ -92,7 +92,7 @@ export async function readWaiting(
   return isLater
 }
 
-/** Issues whose mention is not wanted any more, to be read once: reading may be past the label that asks for them, too. */
+/** Issues taken by a mention that is no longer wanted, to be read once more: reading may be past the label that asks for them, too. */
 function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
   const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)
   return [...issues.taken].flatMap(([id, { words, ...one }]) =>
@@ -106,11 +106,11 @@ async function readAgain(
   of: ReadingOf,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<Considered> {
-  // Also where it fails: the next has its turn then.
+  // Noted even if it fails, so that the next one has its turn.
   memory.askedAt.set(id, performance.now())
   const outcome = await unlessGone(deps, of, id, async () => {
     const found = await deps.codeHost.issue(of.token, of.repository, number)
-    // Its number leads to where it was moved.
+    // Its number redirects to where it was moved.
     return found.id === id ? considerIssue(deps, of, found) : withdraw(deps, of, id)
   })
   noteOutcome(memory, { id, number, updatedAt: null }, outcome)

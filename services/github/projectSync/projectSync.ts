@@ -1,7 +1,7 @@
 /**
- * Keeps projects as their repositories are at the code host: what a delivery hints at within seconds, all others now and then. Only what is
- * new is recorded. A repository is read by its number, with the access of the project's owner: an installation of the App may still have
- * what they may no longer see, or no longer have what they still see.
+ * Keeps projects in step with their repositories at the code host: those that a delivery hints at within seconds, all others from time to time.
+ * Only what is new is recorded. A repository is read by its number, with the access of the project's owner: an installation of the App may still
+ * see what they no longer do, or the other way round.
  */
 import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView } from '#domain/views/projects.ts'
@@ -39,7 +39,7 @@ export function startProjectSync(
     times,
     failed: 'failed to sync projects with the code host',
     hintOf: ({ data, content }) => {
-      // It names the account, not our projects.
+      // The event names the account, not our projects.
       if (aboutAll.has(data.event)) return 'all'
       const repositoryId = content?.repositoryId ?? null
       const hint = about[data.event]

@@ -29,7 +29,7 @@ export const tags = (): Tags => new LRUCache({ max: mostTags })
 
 const actor = { kind: 'system', service: 'project-sync' } as const
 const mostTags = 5_000
-/** In a row: one may be the repository's own trouble. */
+/** Failures in a row after which the host counts as away: a single one may be the repository's own. */
 const unavailableMost = 3
 
 /** Begins a round that records what is new. `isStopped` ends it. */

@@ -50,7 +50,7 @@ export const timesFor = (everyMs: number): FollowerTimes => ({
 
 const batch = 500
 const mostWaiting = 5_000
-/** Requests under way, each of another access. */
+/** Requests under way at once, each with another access. */
 const requestsAtOnce = 4
 const foldedWithinMs = 2_000
 const hintsWanted: EventFilter = {
@@ -62,13 +62,13 @@ const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, lon
 
 interface Rest {
   readonly until: number
-  /** In a row. */
+  /** Failures in a row. */
   readonly failures: number
   /** The access itself was refused, and not only for now. */
   readonly isRefused: boolean
 }
 
-/** How far hints were read, in the queue's own store. A log that was put back from a backup has none. */
+/** The checkpoint up to which hints were read, in the queue's own store. A log that was restored from a backup has none. */
 export const followerMark = ({ logId, epoch }: LogIdentity): string => `followed-${logId}-${epoch}`
 
 interface Follower {
@@ -79,7 +79,7 @@ interface Follower {
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>
-  /** By person or task: when those that somebody looks at were queued last. */
+  /** By person or task: when the pull requests that they look at were last queued. */
   readonly lookedAt: Map<string, number>
   /** All hints up to here are in the queue. */
   seen: Position | null
@@ -183,7 +183,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
 }
 
 type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
-/** They name a commit. GitHub names pull requests with some of them, and none of forks. */
+/** These name a commit. GitHub names pull requests only with some of them, and never those of forks. */
 const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
 
 async function hintOf({ engines: { log, logger } }: Follower, stored: LogRecord): Promise<Hint | undefined> {
@@ -289,7 +289,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
       if (outcome.kind === 'wait') for (const wanted of mine) queue.add(wanted)
     }
   } catch (fault) {
-    // A log that is away, say: what is not recorded now is read again with all others.
+    // The log is away, for example: what is not recorded now is read again with all others.
     const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
@@ -301,7 +301,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
 }
 
-/** Those that are still read by this holder; the others are queued for whose access it is now. */
+/** The ones that this holder still reads; the others are queued for the access that they have now. */
 async function stillOf(
   { queue }: Follower,
   holder: string,
@@ -318,7 +318,7 @@ async function stillOf(
   return now.filter(isMine)
 }
 
-/** The access is no longer taken: it says nothing more for now. */
+/** Whether the code host no longer accepts the access. */
 const isRefusal = (fault: unknown): boolean =>
   fault instanceof CodeHostFault
     ? fault.kind === 'unauthorized'
@@ -357,7 +357,7 @@ const isOutage = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.kind === 'unavailable') ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
 
-/** Queues it once more after so many ms, or when it was to be anyway, if that is sooner. */
+/** Queues it once more after `ms`, or when it was to be queued anyway, if that is sooner. */
 function later(follower: Follower, wanted: Wanted, ms: number): void {
   const at = performance.now() + ms
   const before = follower.later.get(wanted.taskId)
@@ -379,7 +379,7 @@ function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest
   return { until: until(ms), failures, isRefused: false }
 }
 
-/** Once nothing waits, everything that was hinted at is recorded: a process that dies before that begins with it again. */
+/** Moves the checkpoint once nothing waits, as everything that was hinted at is then recorded: a process that dies earlier begins again. */
 async function advanceMark(follower: Follower): Promise<void> {
   const { engines, queue, seen, marked } = follower
   if (seen === null || seen === marked || !queue.isEmpty()) return

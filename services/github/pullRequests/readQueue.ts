@@ -22,7 +22,7 @@ export interface ReadQueue {
   /** Who has something to read. */
   holders(): ReadonlySet<string>
   /**
-   * Takes the next of a holder, at most `most`, that one token may read: what an installation reads by name is of one repository. They count
+   * Takes the next of a holder, at most `most`, that one token may read: what an installation reads by name must be of one repository. They count
    * as being read until `done`.
    */
   take(holder: string, most: number): readonly Wanted[]
@@ -40,7 +40,7 @@ interface State {
   readonly reading: Map<string, { again: Wanted | null }>
 }
 
-/** A queue of at most so many. */
+/** A queue of at most `most`. */
 export function readQueue(most: number): ReadQueue {
   const state: State = { most, waiting: new Map(), reading: new Map() }
   return {

@@ -23,7 +23,7 @@ export type ReadOutcome =
   | {
       readonly kind: 'read'
       readonly found: readonly Found[]
-      /** What an installation was not shown, to be read with the people's own access: only what they are not shown is recorded. */
+      /** What was hidden from an installation, to be read with the owners' own access: only what is hidden from them as well is recorded. */
       readonly unseen: readonly Wanted[]
     }
   | { readonly kind: 'refused' }
@@ -37,7 +37,7 @@ export interface Found {
 
 const actor = { kind: 'system', service: 'follower' } as const
 
-/** Reads pull requests of one access in one request. Throws only what is not the code host's. */
+/** Reads pull requests of one access in one request. Throws only faults that are not the code host's. */
 export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Promise<ReadOutcome> {
   const [first] = wanted
   if (!first) return { kind: 'read', found: [], unseen: [] }

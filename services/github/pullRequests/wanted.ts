@@ -18,9 +18,9 @@ export interface WantedDeps {
 const page = 200
 /** The newest tasks of a person who is looking: as many as lists show. */
 const newestTasks = 50
-/** Tasks that may have one pull request: of several people, say. */
+/** How many tasks of one pull request are found: several people may have one each. */
 const tasksOfOne = 20
-/** A closed pull request may be reopened; after so long that is left to webhooks. */
+/** A closed pull request may be reopened; after this time that is left to webhooks. */
 const closedFollowedMs = 14 * 24 * 3_600_000
 
 /** Those of a pull request that a hint names. */
@@ -37,7 +37,7 @@ export async function hinted(
   return wantedOf(deps, found)
 }
 
-/** Those whose head is this commit: a check names no pull request, and says nothing of others. */
+/** The followed ones whose head is this commit, since a check names no pull request. */
 export async function ofCommit(
   deps: WantedDeps,
   repositoryId: string,
@@ -107,7 +107,7 @@ async function wantedOf(
 ): Promise<readonly Wanted[]> {
   if (found.length === 0) return []
   const tasks = await tasksOf(documents, found)
-  // The name leads to a pull request that was never read; after that its id does, whatever becomes of the name.
+  // A pull request that was never read is found by its name; after that by its id, whatever becomes of the name.
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])

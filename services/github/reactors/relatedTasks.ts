@@ -27,11 +27,11 @@ export interface RelatedTasksEngines {
   readonly logger: Logger
 }
 
-/** What each request makes of its own accord within seconds: a request ends after 30. */
+/** How long the request itself may take to do it: it ends after 30 s. */
 const createdWithinMs = 60_000
 const lookedEveryMs = 500
 const batch = 100
-/** In batches without such an event. */
+/** The checkpoint moves after this many batches without such an event. */
 const markedEvery = 1_000
 const relations = {
   streams: ['task-'],

@@ -49,7 +49,7 @@ export async function startRetriedUpdates(
   times: HintTimes = usualTimes,
   most: number = mostHinted,
 ): Promise<Held> {
-  /** Who was refused when they were looked at last, and is looked at once more: their new tokens may have come later than the event. */
+  /** People who were refused at the last look, and are looked at once more: their new tokens may have come later than the event. */
   const refused = new Set<string>()
   let heard: Position | null = null
   const looking = hintedWork({
@@ -109,7 +109,7 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
   }
 }
 
-/** `false` where it may be tried again. What goes wrong with one task is nothing to the others. */
+/** `false` if it may be tried again. A fault of one task does not affect the others. */
 async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
   const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
   try {

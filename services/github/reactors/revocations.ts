@@ -1,5 +1,5 @@
 /**
- * Ends connections whose grant a person took back at the code host. A delivery only says whose token to look at, and whoever knows the
+ * Ends connections whose grant a person took back at the code host. A delivery only says whose token to check, since anybody who knows the
  * webhook's secret can send one: the connection ends when the host itself refuses the token.
  */
 import { randomUUID } from 'node:crypto'
@@ -60,7 +60,7 @@ export async function startRevocations(
   const mark = `revocations-${logIdentity.logId}-${logIdentity.epoch}`
   const before = await jobs.marked(mark)
   const from = before ?? (await eventStore.head())
-  // Whoever comes after a first process that ends early begins where that one did.
+  // If a first process ends early, the next one begins where it did.
   if (before === null && from !== null) await jobs.mark(mark, from)
   const looking = hintedWork({
     times,
@@ -73,7 +73,7 @@ export async function startRevocations(
   })
   const revocations: Revocations = { engines, mark, looking, heard: from, marked: from }
   const hear = async (events: readonly LogRecord[], upTo: Position) => {
-    // What finds no room as the process ends the next one hears.
+    // If the process ends before there is room, the next one hears the rest.
     for (const stored of events) if (!(await isNoted(revocations, stored))) return
     revocations.heard = upTo
     await advanceMark(revocations)
@@ -114,7 +114,7 @@ async function lookAt(
   try {
     const { state, head } = await commands.load(user, stream)
     if (state.kind !== 'user') return 'done'
-    // A sign-in keeps its tokens before it is recorded: what was refused may be theirs no more.
+    // A sign-in stores its tokens before it is recorded, so the refused token may no longer be theirs.
     const end = { type: 'DisconnectGitHub', asOf: head.revision } as const
     await access.endIfRefused(userId, () =>
       commands.execute(user, stream, end, { actor, commandId: randomUUID() }),
@@ -127,7 +127,7 @@ async function lookAt(
   }
 }
 
-/** Only past what nobody waits for: a process that dies before that looks again. */
+/** Moves only when nobody waits to be looked at: a process that dies before that looks again. */
 async function advanceMark(revocations: Revocations): Promise<void> {
   const { engines, mark, looking, heard, marked } = revocations
   if (heard === null || heard === marked || !looking.isIdle()) return

@@ -10,13 +10,13 @@ export interface HintedWork {
   add(id: string, hint: Hint): Promise<boolean>
   /** Whether none waits and none is worked on. */
   isIdle(): boolean
-  /** At once takes nothing more; done when what is under way has ended. */
+  /** Takes nothing more at once; resolves when what is under way has ended. */
   stop(): Promise<void>
 }
 
 export interface HintedWorkOptions {
   readonly times: HintTimes
-  /** So many wait or are worked on. */
+  /** How many may wait or be worked on. */
   readonly most: number
   /** `later`: it is due again. Must not throw. */
   readonly workOn: (id: string) => Promise<'done' | 'later'>

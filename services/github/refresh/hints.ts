@@ -4,11 +4,11 @@
 export type Hint = 'soon' | 'now and then'
 
 export interface Hints {
-  /** One that finds no place is found by the next reading of all. */
+  /** If there is no room for it, the next reading of all finds it. */
   add(id: string, hint: Hint, now: number): void
   /** Those that are due, which count as read now. */
   take(now: number): readonly string[]
-  /** Could not be read: it is due again after the same time as after a reading. `false` where it finds no place. */
+  /** Could not be read: it is due again after the same time as after a reading. `false` if there is no room for it. */
   keep(id: string, now: number): boolean
   /** How many wait. */
   size(): number
@@ -19,7 +19,7 @@ export interface Hints {
 export interface HintTimes {
   /** From a hint to the reading, so that a burst of hints is one. */
   readonly restMs: number
-  /** Between two readings of one by hints that count now and then. */
+  /** Between two readings of one that `now and then` hints lead to. */
   readonly againMs: number
 }
 

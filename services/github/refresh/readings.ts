@@ -1,6 +1,6 @@
 /**
- * Readings of what projects have at the code host, in one process: of a repository after a delivery hinted at it, of all projects now and
- * then. One reading at a time.
+ * Reads what projects have at the code host, in one process and one at a time: a repository after a delivery hinted at it, all projects from time
+ * to time.
  */
 import type { DeliveryReceived } from '#domain/delivery.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
@@ -29,7 +29,7 @@ export interface ReadingTimes {
   readonly allMs: number
   /** From a hint to the reading, so that a burst of hints is one. */
   readonly restMs: number
-  /** At most so often hints lead to a reading of all, and those that come often to a reading of their repository. */
+  /** The least time between two readings of all that hints cause, and between two of a repository that frequent hints cause. */
   readonly againMs: number
 }
 
@@ -66,7 +66,7 @@ export interface Readings<Project extends Placed> {
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
   /** One as it is now; `undefined` where it is gone. */
   readonly one: (id: string) => Promise<Project | undefined>
-  /** All, so many at a time. */
+  /** All projects, a page of `size` at a time. */
   readonly page: (size: number, after: Behind | undefined) => Promise<readonly Project[]>
   readonly begin: (isStopped: () => boolean) => Round<Project>
 }
@@ -77,7 +77,7 @@ const pageSize = 100
 const foldedWithinMs = 2_000
 const mostHinted = 1_000
 const soonMs = 3_000
-/** In a row, of what was hinted at: one may be the project's own trouble, after more an engine is away. */
+/** Faults in a row among what was hinted at: a single one may be the project's own, more mean that an engine is away. */
 const mostFaults = 2
 
 interface Running<Project extends Placed> {
@@ -86,14 +86,14 @@ interface Running<Project extends Placed> {
   readonly hinted: Hints
   /** Projects that are to be read again. */
   readonly again: Retries
-  /** Of what was hinted at, and of those that are to be read again. */
+  /** Rounds for what was hinted at, and for projects that are to be read again. */
   readonly ofHinted: Rounds
   readonly ofAll: Rounds
   /** When hints may next lead to a reading of all, by the clock of `performance.now`. */
   allAgainAt: number
   /** Where the last reading of all stopped, as the host or an engine was away: the next goes on there. */
   stoppedAt: Behind | undefined
-  /** How often a reading of all was hinted at: what begins after a hint begins with the first. */
+  /** How often a reading of all was hinted at: one that begins after a hint begins with the first project. */
   hintedAll: number
   /** All hints up to here were heard. */
   heard: Position | null
@@ -191,7 +191,7 @@ async function note<Project extends Placed>(running: Running<Project>, stored: L
 const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
-/** What an engine fails at holds up nothing else; faults in a row end the round. */
+/** An engine's fault at one project holds up no other; several in a row end the round. */
 async function readHinted<Project extends Placed>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
   const round = begun(running)
@@ -224,7 +224,7 @@ async function readHinted<Project extends Placed>(running: Running<Project>): Pr
       if (isOver()) return
       repositories.delete(githubRepoId)
       const found = await of.ofRepository(githubRepoId).catch(failed)
-      // Next time it comes after those that were not tried.
+      // Added again at the end: next time it comes after those that were not tried.
       if (found === undefined) repositories.add(githubRepoId)
       for (const one of found ?? [])
         if (isAway()) waiting.add(one.id)
@@ -241,7 +241,7 @@ async function readHinted<Project extends Placed>(running: Running<Project>): Pr
   }
 }
 
-/** `laterMs` after which one is read again that could not be read for now; `null` where the next reading of all comes soon enough. */
+/** `laterMs`: when to read one again that could not be read for now; `null` if the next reading of all comes soon enough. */
 async function readOne<Project extends Placed>(
   { again }: Running<Project>,
   round: Round<Project>,
@@ -272,7 +272,7 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
       const found = await of.page(pageSize, after)
       for (const one of found) {
         if (round.isOver()) return stop(after)
-        // Nobody waits for all to be read, and what is hinted at ends no reading of all.
+        // Projects that were hinted at go first, since nobody waits for a reading of all, and do not end it.
         if (nextOf(running) <= performance.now())
           await readHinted(running).catch((fault: unknown) => logFault(running, fault))
         underWay = { value: one.order, id: one.id }
@@ -282,7 +282,7 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
       if (found.length < pageSize) return
     }
   } catch (fault) {
-    // One at which an engine fails each time holds up no other for long.
+    // A project at which an engine fails each time is skipped, so that it does not hold up the others for long.
     stop(after === stoppedAt && underWay ? underWay : after)
     throw fault
   } finally {

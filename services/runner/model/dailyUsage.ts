@@ -12,10 +12,7 @@ export interface DailyUsage {
   readonly day: string
   /** Notes what was used, and records it in the log in the background. */
   enter(use: MeteredUse): void
-  /**
-   * What was used, by whichever runner. Never fails: while the log is away it is what was last read, and what could not be brought there
-   * is counted beside it.
-   */
+  /** What was used, by whichever runner. Never fails: while the log is away, this is what was last read, with what could not be recorded yet. */
   uses(): Promise<readonly UseOfModel[]>
   /** Resolves once what was noted is in the log, or cannot be recorded now: it is tried again with the next. Never fails. */
   settled(): Promise<void>

@@ -30,7 +30,7 @@ async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: 
 export interface LinesAsked {
   /** Outside the agent's reach. */
   readonly gitDir: string
-  /** Git's name of the content. */
+  /** The content's id in git. */
   readonly blob: string
   /** Counted from 1, both included. */
   readonly from: number
@@ -44,7 +44,7 @@ const largestFile = 10_000_000
 const longestLine = 2_000
 const longestAnswer = 100_000
 
-/** Reads content by git's name of it and never by a path; `undefined` when it is not there or too large. */
+/** Reads content by its id in git and never by a path; `undefined` when it is not there or too large. */
 export async function readLines(
   git: Git,
   { gitDir, blob, from, to }: LinesAsked,

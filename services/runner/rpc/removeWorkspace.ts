@@ -69,11 +69,11 @@ export async function removeOwnWorkspace(
     })
     if (work === 'here') return { outcome: 'not_saved' }
     if (work === 'unreachable') {
-      // A fetch that takes longer than anybody waits for a clean-up goes on, so that the next attempt finds what it needs.
+      // The fetch may take longer than anybody waits for a clean-up. It goes on, so that the next attempt finds what it needs.
       deps.refreshMirror(repositoryOf(state))
       return { outcome: work }
     }
-    // Before anything goes: a crash, or a caller that no longer waits, must not lose it.
+    // Recorded before anything is removed, so that neither a crash nor a caller that no longer waits loses it.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)
     return { outcome: 'removed' }
@@ -99,11 +99,11 @@ async function mayBegin(
 }
 
 const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repository => ({ owner, projectId })
-/** Of the time that the caller waits. */
+/** A part of the time that the caller waits. */
 const hostWithinMs = 5_000
 
 /**
- * Where all of its work is, or that some of it is only `here`. A branch that was pushed and not merged is no place for it: it goes in the same
+ * Where all of its work is, or `here` if some of it is nowhere else. A branch that was pushed and not merged does not count: it goes in the same
  * clean-up. Ignored files can be made again.
  */
 async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
@@ -112,7 +112,7 @@ async function whereItsWorkIs(deps: RemovalDeps, state: LiveTask): Promise<WorkP
   const merged = pullRequest?.observed?.state === 'merged' ? pullRequest.observed.headCommit : null
   const workspace = await workspaceAt(deps, taskId)
   if (!workspace) {
-    // Of one whose removal was cut off, that is known which was found before it began.
+    // If a removal was interrupted, what was found before it began still holds.
     if (cleanUp.work !== null) return cleanUp.work
     // All work was pushed when it was evicted.
     const isMerged = merged !== null && merged === pullRequest?.headCommit
@@ -146,7 +146,7 @@ async function canBeRestored(
   const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle)))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
-  // The base moves on, and a later clone would no longer have them.
+  // With a history that is cut, a later clone would no longer have those commits, as the base moves on.
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
   const host = await hostOf(deps, state)
   if (!host) return false
@@ -209,7 +209,7 @@ async function isMergedBy(
   const { git } = deps
   const { privateGitDir: gitDir, baseBranch } = workspace
   if ((await commitOf(git, gitDir, mergedHead)) === null) {
-    // Others pushed before the merge, mostly on top of ours; whether they did, only the commit says.
+    // Others pushed before the merge, mostly on top of ours; only the commit itself tells whether they did.
     const host = await hostOf(deps, state)
     if (!host || !(await fetchWithin(git, gitDir, host, mergedHead))) return false
   }

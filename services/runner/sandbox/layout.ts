@@ -34,7 +34,7 @@ export function accountFiles({
   }
 }
 
-/** A mount point in a folder that an agent writes to could be made a link to elsewhere. Throws `RangeError`. */
+/** Refuses a mount point in a folder that an agent writes to: it could be made a link to elsewhere. Throws `RangeError`. */
 export function checkedBind(bind: Bind): Bind {
   const { source, target } = bind
   const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)

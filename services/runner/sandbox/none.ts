@@ -1,7 +1,7 @@
 /**
  * No sandbox: commands run as plain children, with the server's file system and network. What they start and detach may outlive them, and an
- * agent's turn where it also takes our mark out of its environment.
- * For operators who ask for it by name, on a machine where an agent may do what it likes.
+ * agent's turn if it also removes our mark from its environment. For operators who ask for it by name, on a machine where an agent may do what it
+ * likes.
  */
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -95,7 +95,7 @@ function letServerGoFirst(pid: number): void {
   }
 }
 
-/** In the environment of all that a command starts: it finds what left the command's family, unless that took it out. */
+/** In the environment of all that a command starts, to find what left the command's family, unless that removed it. */
 const markName = 'FLIGHTDECK_RUN'
 const endOthersMs = 5_000
 

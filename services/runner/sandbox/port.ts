@@ -43,7 +43,7 @@ export interface Bind {
 }
 
 export interface SandboxLimits {
-  /** Of all processes together, beside what they keep in `/tmp`, which may be half of it again. */
+  /** For all processes together, without what they keep in `/tmp`, which may be half as much again. */
   readonly memoryBytes: number
   readonly processes: number
   /** Of any one file. */
@@ -102,9 +102,9 @@ export interface SandboxedProcess {
   /** When the command, and what it starts beside itself, is there: what is begun from then on does not outlive a freeze. Never fails. */
   readonly settled: Promise<void>
   /**
-   * Ends all that runs in it but the command and what was there when it had settled, and stops these: nothing in it runs until `thaw`.
-   * Where that cannot be had within seconds, all of it is ended. Without a sandbox, what hid in a session of its own and took the mark out of
-   * its environment is not found.
+   * Ends all that runs in it but the command and what was there when it had settled, and stops these: nothing in it runs until `thaw`. If that
+   * cannot be done within seconds, all of it is ended. Without a sandbox, a process is not found that hides in a session of its own and has removed
+   * the mark from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
   /** Lets it run on. */

@@ -11,15 +11,15 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 
 /** More open files than this are not looked through; a sandbox has no use for so many. */
 const mostDescriptors = 100_000
-/** So many are looked at together: what else this process reads of files waits no longer for it. */
+/** How many are looked at together, so that this process's other reads of files do not wait for long. */
 const atOnce = 64
 
 /**
- * Memory that the processes hold: what each has for itself, resident or swapped, and memory that is shared among them or has only a
- * descriptor (memfd, anonymous shared mappings, System V), each once; bytes. Files in `/tmp` and `/dev/shm` are not among it, nor what is on
- * its way through a socket or detached: a sandbox in which memory is counted in this way cannot make such. All threads of a process have one
- * table of open files in a sandbox, whose filter refuses another. `Infinity` where there is too much to be looked through, or a process that
- * lives and cannot be looked into.
+ * Memory that the processes hold, in bytes: what each has for itself, resident or swapped, and memory that is shared among them or has only a
+ * descriptor (memfd, anonymous shared mappings, System V), each counted once. It leaves out files in `/tmp` and `/dev/shm`, and memory that is in
+ * transit through a socket or detached: a sandbox whose memory is counted in this way cannot make such. All threads of a process share one table of
+ * open files, since the sandbox's filter refuses another. `Infinity` if there is too much to be looked through, or a living process cannot be
+ * looked into.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
@@ -45,14 +45,14 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
     looked += ranges.length
     if (looked > mostDescriptors) return Infinity
     const found = await addShared(shared, ranges)
-    // Without the right to look into mappings, what is resident of them counts for each that has it.
+    // Without the right to look into mappings, their resident part counts for each process that has it.
     if (found < ranges.length)
       for (const [, size] of status.matchAll(/^RssShmem:\s+(\d+) kB$/gm)) own += Number(size) * 1_024
   }
   return [...shared.values()].reduce((sum, bytes) => sum + bytes, own)
 }
 
-/** Where /proc tells of the process: where its first thread has ended, it tells nothing of the process but at the others. */
+/** The folder in /proc that describes the process: once its first thread has ended, only those of its other threads do. */
 async function livingThread(pid: number): Promise<string> {
   const process = `/proc/${pid}`
   if ((await factsOf(process))?.state !== 'Z') return process
@@ -64,7 +64,9 @@ async function livingThread(pid: number): Promise<string> {
   return process
 }
 
-/** The descriptors; `closed` where the process lives and hides them, prctl(2), PR_SET_DUMPABLE. One that becomes another program does for a moment. */
+/**
+ * The descriptors; `closed` if the process lives and hides them, prctl(2), PR_SET_DUMPABLE. One that becomes another program does so for a moment.
+ */
 async function openedBy(pid: number, folder: string): Promise<readonly string[] | 'closed'> {
   for (let tries = 0; tries < 3; tries += 1) {
     if (tries > 0) await delay(20)
@@ -77,9 +79,9 @@ async function openedBy(pid: number, folder: string): Promise<readonly string[] 
   return 'closed'
 }
 
-/** What is memory by its name in /proc: no file of a file system is called so, as their paths begin with a folder that is there. */
+/** Names in /proc that stand for memory. No file has such a name: a file's path begins with a folder that exists. */
 const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
-/** Of /proc/<pid>/maps, whatever may be done with it: also one page that is mapped privately keeps the whole. */
+/** Lines of /proc/<pid>/maps with any permissions: even one page that is mapped privately keeps the whole. */
 const sharedMapping =
   /^([0-9a-f]+)-([0-9a-f]+) ..?.?[sp] \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
 /** Names in map_files have no zeros in front. */
@@ -128,7 +130,7 @@ export async function factsOf(folder: string): Promise<ProcessFacts | undefined>
   return { birth, state, isAlive: (state !== 'Z' && state !== 'X') || threads > 1 }
 }
 
-/** Those that a process has begun, or that came to it when their parents ended. */
+/** The children of a process, also those that came to it when their parents ended. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const listed = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)))

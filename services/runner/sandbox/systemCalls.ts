@@ -9,7 +9,7 @@
 interface Rule {
   readonly why: string
   readonly names: readonly CallName[]
-  /** What the program is told: EPERM where nothing else is said. */
+  /** The error that the program gets; EPERM when not given. */
   readonly errno?: number
   /** Only where this holds for an argument: of the 32 bits that the kernel reads of it, or for all 64. */
   readonly argument?:
@@ -24,7 +24,7 @@ interface Rule {
 const EPERM = 1
 const EINVAL = 22
 const ENOSYS = 38
-/** As file systems say that have no such call: libraries then write instead. */
+/** What file systems return that have no such call: libraries then write instead. */
 const EOPNOTSUPP = 95
 const allBits = 0xffff_ffff
 
@@ -33,7 +33,7 @@ const socketOf = (family: number, why: string): Rule => ({
   names: ['socket'],
   argument: { index: 0, mask: allBits, value: family },
 })
-/** Programs take it that the file system has no such attributes. */
+/** With this error, programs assume that the file system has no such attributes. */
 const ioctlOf = (request: number, why: string): Rule => ({
   why,
   names: ['ioctl'],
@@ -162,7 +162,7 @@ const rules: readonly Rule[] = [
     why: 'a segment that nobody has attached; 4096 small ones stay, which databases lock by',
     names: ['shmget'],
     argument: { index: 1, above: 65_536 },
-    // As shmget(2) says that it is larger than the machine allows.
+    // What shmget(2) returns for a segment that is larger than the machine allows.
     errno: EINVAL,
     isHiddenMemory: true,
   },
@@ -243,7 +243,7 @@ const numbers = {
 } as const satisfies Record<string, readonly [number | null, number | null]>
 export type CallName = keyof typeof numbers
 
-/** Newer calls than this are not there, for a sandbox: nobody has looked at them. It leaves out x32 as well, whose numbers are far above. */
+/** For a sandbox, newer calls than this do not exist, since nobody has reviewed them. That leaves out x32 as well, whose numbers are far above. */
 const lastKnown = 466
 
 const architectures = {
@@ -315,7 +315,7 @@ const returns = 0x06
  * its own. An engine has no word for calls that are newer than all it knows.
  */
 export function seccompProfile(of: 'sandbox' | 'runner'): object {
-  // An engine has the kernel count.
+  // With an engine, the kernel counts.
   const held = rules.filter(
     ({ isForMakingSandboxes, isHiddenMemory }) =>
       !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),

@@ -7,7 +7,7 @@ export interface HostSystem {
   /** Folders and files shown read-only at their own path. */
   readonly readOnly: readonly string[]
   readonly symlinks: readonly { readonly path: string; readonly to: string }[]
-  /** Folders below these that are shown empty, and files: what an operator set for the whole machine, which may hold tokens. */
+  /** Folders and files below these that are shown empty: settings for the whole machine, which may hold tokens. */
   readonly emptyFolders: readonly string[]
   readonly emptyFiles: readonly string[]
 }
@@ -80,7 +80,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
 function identityArguments(identity: SandboxIdentity): readonly string[] {
   switch (identity.kind) {
     case 'host_user':
-      // Only to become that user; root keeps all that it has unless told to drop it.
+      // Kept only to become that user; root keeps every capability that is not dropped.
       return [
         '--cap-drop',
         'ALL',
@@ -97,7 +97,7 @@ function temporary(path: string, bytes: number): readonly string[] {
   return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
 }
 
-/** Makes the folders above the paths, from the top down: left to bubblewrap, they are root's alone and nobody else gets through. */
+/** Makes the folders above the paths, from the top down: bubblewrap would make them for root alone, and nobody else could pass. */
 function parentsOf(paths: readonly string[]): readonly string[] {
   const parents = paths.flatMap((path) => {
     const parts = path.split('/').slice(1, -1)

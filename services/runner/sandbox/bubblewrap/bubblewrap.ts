@@ -38,7 +38,7 @@ export interface BubblewrapOptions {
   readonly system: HostSystem
   /** What this process was started with and must not hand on, as `inheritedDescriptors` found it. */
   readonly inherited: readonly number[]
-  /** Where the kernel counts the memory of sandboxes; `undefined` where their processes are looked at. */
+  /** Where the kernel counts the memory of sandboxes; `undefined` where it is counted from their processes. */
   readonly groups: ControlGroups | undefined
   /** The filter of system calls that a sandbox has, by who counts its memory; `undefined` where the kernel takes none. */
   readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
@@ -74,7 +74,7 @@ function spawnSandbox(
   const identity = commandIdentity(workspace)
   const files = madeFiles(identity, options.system).length
   const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
-  // Its own environment is empty: that is what /proc/1/environ shows inside. Arguments go by a pipe, where no list of processes has them.
+  // Its own environment is empty, since /proc/1/environ shows it inside. Arguments go through a pipe, so that no list of processes has them.
   const [program, ...rest] = withoutInherited(options, args, firstFile + files)
   const child = spawnProcess(program, rest, { env: {}, stdin, extraPipes: 4 + files })
   return { child, holding: held(options, child.pid, limits) }
@@ -138,7 +138,7 @@ function runIn(
   { making, words, files }: SandboxInputs,
 ): SandboxedProcess {
   const [argumentPipe, infoPipe, wordPipe, filterPipe, ...filePipes] = child.pipes
-  // It makes no sandbox, and starts nothing, before it has read these: what it starts is counted.
+  // Bubblewrap starts nothing before it has read these, so all that it starts is counted.
   let group: SandboxGroup | undefined
   const begin = async (): Promise<void> => {
     group = await holding
@@ -189,7 +189,7 @@ function runIn(
     await Promise.all([known, begun])
     if (first) await gone(first.pid, first.birth)
     isOver = true
-    // The kernel was faster than the next look.
+    // The kernel may have ended it before the next check.
     if (reason === 'itself' && (await group?.counted()) === 'exceeded') reason = 'memory_limit'
     void group?.remove()
     return { ...exit, reason }
@@ -214,7 +214,7 @@ function runIn(
   }
 }
 
-/** A sandbox may hold its memory, and beside it what lies in its two temporary folders. */
+/** The group's limit covers the sandbox's memory and its two temporary folders. */
 async function held(
   { groups }: BubblewrapOptions,
   pid: number,
@@ -224,7 +224,7 @@ async function held(
   return groups?.hold(pid, { memoryBytes: all, processes })
 }
 
-/** Of each of the two temporary folders. */
+/** The size of each of the two temporary folders. */
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
 /** Git in a sandbox of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. */
@@ -267,7 +267,10 @@ function filtered({ filters }: BubblewrapOptions, descriptor: number): readonly 
   return filters ? ['--seccomp', String(descriptor)] : []
 }
 
-/** The command line of bubblewrap. It closes no descriptor itself, and so a shell does, where there are any; those below `firstFree` are ours. */
+/**
+ * The command line of bubblewrap. It does not close inherited descriptors itself, so a shell does if there are any; those below `firstFree` are
+ * ours.
+ */
 function withoutInherited(
   { program, inherited }: BubblewrapOptions,
   args: readonly string[],
@@ -292,10 +295,10 @@ function withoutInherited(
       ]
 }
 
-/** Descriptors from 3 on are the arguments, bubblewrap's own word, the words of the launcher, and the filter. */
+/** Descriptors from 3 on are the arguments, bubblewrap's info, the launcher's words, and the filter. */
 const firstFile = 7
 
-/** Inside a user namespace the number is only a name; it is not 0, since programs behave otherwise for that one. */
+/** Inside a user namespace the number is only a name; it is not 0, since programs behave differently for root. */
 const namespaceUser: SandboxUser = { uid: 27_182, gid: 27_182 }
 
 function commandIdentity({ owner }: Workspace): SandboxIdentity {
@@ -327,7 +330,7 @@ function readAll(stream: Readable): Promise<string> {
   return new Promise((resolve) => stream.once('close', () => resolve(text)))
 }
 
-/** The first processes below that of the sandbox, once so many are there; none when they do not come within 10 s. */
+/** The processes below the sandbox's first one, once there are `count` of them; none if they do not come within 10 s. */
 async function firstOnes(root: number, count: number, isOver: () => boolean): Promise<readonly Known[]> {
   for (let waitedMs = 0; waitedMs < 10_000 && !isOver(); waitedMs += 2) {
     const [, ...below] = await processTree(root)

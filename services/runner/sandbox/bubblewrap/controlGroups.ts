@@ -19,17 +19,17 @@ export interface GroupState {
   /** The root of the machine's own hierarchy, which may hold processes beside groups. */
   readonly isRoot: boolean
   readonly controllers: readonly string[]
-  /** Those that groups below it have. */
+  /** The controllers that groups below it have. */
   readonly given: readonly string[]
   readonly processes: readonly number[]
 }
 
-/** How groups for sandboxes come to be: moves that are made first, and the folder below which each sandbox has one; or why there are none. */
+/** How groups for sandboxes are made: the processes to move first, and the folder below which each sandbox gets one; or why there are none. */
 export type GroupPlan =
   | { readonly kind: 'use'; readonly base: string; readonly move: readonly number[] }
   | { readonly kind: 'none'; readonly why: string }
 
-/** A process may not be in a group whose parts have controllers: the server's are then in a part of this name. */
+/** A group whose subgroups have controllers may hold no process: the server's processes then move to a subgroup of this name. */
 const serverName = 'flightdeck-server'
 const groupPrefix = 'flightdeck-sandbox-'
 
@@ -66,7 +66,7 @@ function withinRoot(root: string, path: string): string | undefined {
 export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan {
   if (!own.controllers.includes('memory'))
     return { kind: 'none', why: 'the control group of the server does not count memory' }
-  // Where an earlier server, or the one that began this, has been moved already.
+  // An earlier server, or the one that began this process, has been moved here already.
   if (basename(own.folder) === serverName) return { kind: 'use', base: dirname(own.folder), move: [] }
   if (own.given.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
   if (own.isRoot)
@@ -90,7 +90,7 @@ export function groupSettings(
         { file: 'memory.max', content: bytes },
         { file: 'memory.swap.max', content: '0', isOptional: true },
         { file: 'memory.oom.group', content: '1', isOptional: true },
-        // Beside its own, what starts it.
+        // Its own processes, and those that start it.
         { file: 'pids.max', content: String(processes + 4), isOptional: true },
       ]
     : [
@@ -99,7 +99,7 @@ export function groupSettings(
       ]
 }
 
-/** The limit, and where the kernel counts whom it has ended for it. */
+/** The files with the limit, and with the kernel's count of processes that it has ended for it. */
 const told = {
   1: { limit: 'memory.limit_in_bytes', events: 'memory.oom_control' },
   2: { limit: 'memory.max', events: 'memory.events' },
@@ -203,7 +203,7 @@ async function kin(): Promise<ReadonlySet<number>> {
   return found
 }
 
-/** Those of servers that run no more. One in which something still runs is not removed by the kernel. */
+/** Removes the groups of servers that no longer run. The kernel does not remove one in which something still runs. */
 async function removeLeft({ base, remove }: Below): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = new RegExp(`^${groupPrefix}(\\d+)-`).exec(name)?.[1]
@@ -250,7 +250,7 @@ function controlGroups(groups: Below): ControlGroups {
   }
 }
 
-/** Each of these takes some microseconds, and a sandbox waits for them: not worth a thread. The limit is as the kernel has it, which rounds. */
+/** Synchronous: each call takes some microseconds, and a sandbox waits for them. The limit is as the kernel has it, which rounds. */
 function make(
   { base, version }: Below,
   limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
@@ -271,7 +271,7 @@ function make(
   }
 }
 
-/** What has just ended is in it for a moment longer. */
+/** A process that has just ended is in its group for a moment longer. */
 async function removed(folder: string, remove: Remove): Promise<void> {
   for (let waitedMs = 0; waitedMs < 5_000; waitedMs += 20) {
     const isGone = await remove(folder).then(

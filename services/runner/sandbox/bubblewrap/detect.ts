@@ -16,7 +16,7 @@ export interface DetectRequest {
   readonly root: string
   /** Git as the sandbox's PATH has it. */
   readonly gitProgram: string
-  /** What counts the memory of sandboxes; looked for unless told. */
+  /** What counts the memory of sandboxes; detected when not given. */
   readonly groups?: ControlGroups
 }
 

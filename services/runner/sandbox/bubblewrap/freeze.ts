@@ -1,6 +1,6 @@
 /**
- * Stops a tree of processes so that nothing of it can change a file, and ends all in it that was not there when it was made. What may stay
- * is told by when it was born, never by a name, which anybody can take.
+ * Stops a tree of processes so that nothing of it can change a file, and ends everything in it that was not there from the start. Processes that
+ * may stay are told by when they were born, never by a name, which any process can take.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,18 +13,18 @@ export interface Known {
   readonly birth: string
 }
 
-/** What loses the race for so long is ended as a whole. */
+/** A tree that cannot be frozen within this time is ended as a whole. */
 const longestMs = 5_000
-/** Until then they are only stopped: one that is ended makes room for another under the limit of processes. */
+/** Until then the others are only stopped: ending one makes room for another under the limit of processes. */
 const onlyStoppedMs = 1_000
 
 /**
- * Ends what runs below `root` beside `staying`, and stops these. True when that is done: then nothing below `root` can run before
- * `thaw`. False when one of those that should stay is gone, or when the others cannot be got rid of in time.
+ * Ends what runs below `root` beside `staying`, and stops these. True when that is done: then nothing below `root` can run before `thaw`. False
+ * when one of those that should stay is gone, or the others cannot be ended in time.
  *
- * It is sound against processes that begin others while it looks. A parent's list of children is read in order and under the kernel's lock,
- * and who loses its parent comes to the list of `root` at its end: what is alive is in the list of somebody. Those that stay are stopped
- * and begin nothing. So two looks in a row that find nobody else have missed nobody.
+ * It is sound against processes that start others while it looks. A parent's list of children is read in order and under the kernel's lock, and an
+ * orphan is added to the end of the list of `root`: so every living process is in some list. Those that stay are stopped and start nothing. So two
+ * looks in a row that find nobody else have missed nobody.
  */
 export async function freeze(root: number, staying: readonly Known[]): Promise<boolean> {
   const begun = performance.now()
@@ -52,7 +52,7 @@ export function thaw(staying: readonly Known[]): void {
   for (const { pid } of staying) signalProcess(pid, 'SIGCONT')
 }
 
-/** What is alive, or was a moment ago: who was listed and is gone may have begun another. */
+/** Processes that are alive, or were a moment ago: one that was listed and is gone may have started another. */
 async function othersBelow(
   root: number,
   staying: readonly Known[],
@@ -70,7 +70,7 @@ async function othersBelow(
   return births.size > 0 ? 'one_is_gone' : others
 }
 
-/** A signal stops each thread when it comes out of what it does. */
+/** A stop signal takes effect in each thread only when that leaves the kernel, so every thread is checked. */
 async function areStopped(staying: readonly Known[]): Promise<boolean> {
   for (const { pid } of staying)
     for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {

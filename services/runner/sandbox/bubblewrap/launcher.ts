@@ -1,7 +1,7 @@
 /**
- * What runs first in a sandbox, and becomes its command. It is another user from its first step on, with an environment that is ours alone:
- * what a project, a secret or a person has a word in is told by a pipe, which is read only when there is no right left to lose. So none
- * of it steers what starts the command, and no list of processes has it.
+ * What runs first in a sandbox, and becomes its command. From its first step on it is another user, with an environment that is ours alone.
+ * Whatever a project, a secret or a person decides comes through a pipe, which is read only when there is no privilege left to lose. So none of it
+ * affects what starts the command, and no list of processes has it.
  */
 import type { SandboxIdentity } from './arguments.ts'
 
@@ -19,7 +19,7 @@ export interface LaunchPlan {
   readonly command: readonly [string, ...string[]]
 }
 
-/** What a sandbox computes waits for the server, by so much more than the server itself waits: a tenth of a processor that both want. */
+/** How much nicer a sandbox is than the server: it gets a tenth of a processor that both want. */
 export const nicerThanServer = 10
 
 /** Its command line, the same for all sandboxes of an identity but for the user's number; it reads its words from the descriptor. */
@@ -80,9 +80,9 @@ function resourceCall(): number {
 }
 
 /**
- * In Perl, which every Debian has and which starts sooner than the programs of which each does a part of this. 6, 1, 2 and 4 are
- * RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2); no program can lift them again. When memory is short the kernel ends what runs in
- * a sandbox before it ends the server; when processors are, the server goes first.
+ * In Perl, which every Debian has and which starts faster than several programs that each do a part of this. 6, 1, 2 and 4 are RLIMIT_NPROC,
+ * _FSIZE, _DATA and _CORE of setrlimit(2); no program can lift them again. When memory is short, the kernel ends what runs in a sandbox before the
+ * server; when processors are, the server goes first.
  */
 const script = `
 open(my $in, '<&=', shift @ARGV) or exit 125;

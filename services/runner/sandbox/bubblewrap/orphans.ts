@@ -1,13 +1,13 @@
 /**
- * Sandboxes that outlived the runner that made them. Bubblewrap ties a sandbox to who made it only once the sandbox stands: killed while
- * it is being made, a runner leaves it behind.
+ * Sandboxes that outlived the runner that made them. Bubblewrap ties a sandbox to its maker only once the sandbox is complete, so a runner that is
+ * killed before that leaves it behind.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { signalProcess } from '#platform/childProcess.ts'
 import { sandboxPaths } from '../layout.ts'
 
-/** Ends every sandbox that works in a workspace below `root`. To be called before any is made: there is none then that may live. */
+/** Ends every sandbox that works in a workspace below `root`. Called before any is made, when none may be alive. */
 export async function endOrphanedSandboxes(root: string): Promise<void> {
   const pids = await bubblewraps()
   if (pids.length === 0) return

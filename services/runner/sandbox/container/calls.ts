@@ -1,4 +1,4 @@
-/** Programs run in a container that is there already: asked on a socket, their outputs and their end told on it. */
+/** Runs programs in a container that is there already: requests, outputs and exits go over a socket. */
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { z } from 'zod'

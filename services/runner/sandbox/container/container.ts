@@ -9,7 +9,7 @@ import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from '.
 
 export interface ContainerSandbox extends Sandbox {
   readonly kind: 'container'
-  /** Ends the containers that wait for git to be asked. */
+  /** Ends the containers that wait for calls of git. */
   close(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
     kind: 'container',
     run: (spec) => startSandbox(options, parts, spec),
     paths: () => sandboxPaths,
-    // What the engine has not is in the image, where it is here.
+    // What the engine does not have is in the image, at the same path as here.
     seenAs: ({ source, target }) => (engineSees(shared, source) === undefined ? source : target),
     gitFor: git.for,
     close: git.close,

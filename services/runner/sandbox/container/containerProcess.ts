@@ -39,9 +39,9 @@ export interface StartedContainer {
   interrupt(): void
   /** Ends it at once, also one that is being made. */
   end(): void
-  /** Those that stay are there, or it has ended. */
+  /** Resolves when the processes that stay are there, or it has ended. */
   readonly settled: Promise<void>
-  /** Ends all but those that stay, and stops these; false when that is not had in time. */
+  /** Ends all but those that stay, and stops these; false when that takes too long. */
   freeze(): Promise<boolean>
   thaw(): void
 }
@@ -51,7 +51,7 @@ const lineInside = '/run/flightdeck.line'
 const answersInside = '/run/flightdeck.answers'
 /** What is not frozen by then is ended. */
 const frozenMs = 8_000
-/** What does not end by a word by then is taken away by the engine. */
+/** A container that has not ended when told to, by then, is removed by the engine. */
 const heardMs = 2_000
 const failedToStart = 125
 
@@ -142,7 +142,7 @@ async function make(container: Container, folder: string): Promise<string> {
   container.line = line
   answers.listen(openSync(join(folder, 'answers'), bothWays))
   await chmod(join(folder, 'answers'), 0o222)
-  // What was asked before there was a line.
+  // Words that were said before there was a line.
   for (const word of container.words.splice(0)) say(container, word)
   const mounts = [
     ...start.plan.mounts,

@@ -64,7 +64,7 @@ export function containerBody(plan: ContainerPlan): object {
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
       CapAdd: plan.capabilities,
-      // In place of the engine's own, which lets more or less pass by its version.
+      // Replaces the engine's own profile, which allows more or less depending on its version.
       SecurityOpt: ['no-new-privileges', `seccomp=${filter}`],
       PidsLimit: processes,
       Memory: allBytes,
@@ -74,7 +74,7 @@ export function containerBody(plan: ContainerPlan): object {
       OomScoreAdj: 500,
       ShmSize: temporaryBytes,
       Tmpfs: {
-        // Else the engine would make a volume of each container. The user may pass: what is mounted may lie below.
+        // Otherwise the engine would make a volume for each container. The user may pass through: mounts may lie below.
         ...Object.fromEntries(image.volumes.map((path) => [path, coverFor(user)])),
         '/tmp': `rw,nosuid,nodev,exec,size=${temporaryBytes},mode=1777`,
       },
@@ -101,8 +101,8 @@ function coverFor({ uid, gid }: SandboxUser): string {
 }
 
 /**
- * Where the engine's machine has what this process sees at a path; `undefined` for what it has not: then it is in the image, at the same
- * path. `shared` leads from folders of this process to those of the engine; without any, both see the same.
+ * The path on the engine's machine of what this process sees at `path`; `undefined` for what is not there: then it is in the image, at the same
+ * path. `shared` maps folders of this process to those of the engine; without any, both see the same.
  */
 export function engineSees(shared: Readonly<Record<string, string>>, path: string): string | undefined {
   const folders = Object.keys(shared)

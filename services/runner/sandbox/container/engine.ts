@@ -19,7 +19,7 @@ export class EngineFault extends Error {
 /** An image that is on the engine. */
 export interface ContainerImage {
   readonly id: string
-  /** Folders for which the engine would make a volume of each container. */
+  /** Folders for which the engine would make a volume for each container. */
   readonly volumes: readonly string[]
 }
 
@@ -48,7 +48,7 @@ export interface ContainerEngine {
   create(body: object): Promise<string>
   /** Joins a stream to what the container says, and to its input where asked for, before it is started. */
   attach(id: string, streams: readonly ('stdin' | 'stdout' | 'stderr')[]): Promise<Socket>
-  /** Begins to wait for its end, before it is started; `code` is as a shell tells it, and takes as long as the container lives. */
+  /** Begins to wait for its end, before it is started; `code` is as a shell tells it, and settles when the container ends. */
   awaitExit(id: string): Promise<{ readonly code: Promise<number> }>
   /** Tells each time when the kernel ended a process of it for want of memory, until the returned function is called. */
   onOutOfMemory(id: string, tell: () => void): Promise<() => void>
@@ -143,7 +143,7 @@ const Told = {
   build: z.object({ stream: z.string().optional(), error: z.string().optional() }),
 }
 
-/** The engine tells of a build in lines of JSON, and of its failure too: its status is 200 by then. */
+/** The engine reports a build in lines of JSON, and its failure too: the status is 200 by then. */
 async function buildImage(
   socketPath: string,
   context: Buffer,
@@ -225,7 +225,7 @@ function attached(socketPath: string, path: string): Promise<Socket> {
     const asking = request({ socketPath, method: 'POST', path, agent: false, headers })
     asking.on('upgrade', (_, socket: Socket, head) => {
       socket.setTimeout(0)
-      // Who writes to a container that is gone sees it in how that ended.
+      // A writer learns from the exit that the container is gone.
       socket.on('error', () => socket.destroy())
       if (head.length > 0) socket.unshift(head)
       resolve(socket)

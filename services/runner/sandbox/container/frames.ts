@@ -31,8 +31,8 @@ export async function* partsOf(
 }
 
 /**
- * Pours each output into its sink, as fast as that takes it, until the stream or the sink is over; then the sinks are ended. A stream that
- * breaks ends them as well: what became of whom it came from is told elsewhere. What has no sink goes to `rest`.
+ * Pours each output into its sink, as fast as that takes it, until the stream or the sink is over; then the sinks are ended. A stream that breaks
+ * ends them as well: why its sender ended is reported elsewhere. What has no sink goes to `rest`.
  */
 export async function pour(
   stream: Readable,
@@ -53,7 +53,7 @@ export async function pour(
   }
 }
 
-/** Until it takes more, or is gone. */
+/** Resolves when it takes more, or is gone. */
 function ready(sink: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

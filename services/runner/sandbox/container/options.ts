@@ -14,7 +14,7 @@ export interface ContainerOptions extends Pick<ContainerParts, 'engine' | 'scrat
   readonly gitProgram: string
   /** Path of a Node program: on this machine, or in the image. */
   readonly node: string
-  /** The user of this process, whose files workspaces are where they have no owner. */
+  /** The user of this process, who owns the files of workspaces without an owner of their own. */
   readonly ownUser: SandboxUser
 }
 

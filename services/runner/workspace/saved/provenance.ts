@@ -123,7 +123,7 @@ async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise
 
 /** A file as it is until the next turn. */
 export interface FileProvenance {
-  /** Git's name of its content. */
+  /** The id of its content in git. */
   readonly blob: string
   /** In order. */
   readonly ranges: readonly LineRange[]
