@@ -1,4 +1,4 @@
-/** What can be done on this page, for the parts that can do it and those that ask for it. */
+/** The actions available on this page: parts of the page offer them, keys and the palette run them. */
 import {
   createContext,
   useContext,
@@ -14,7 +14,7 @@ import { createActionRegistry, type ActionRegistry } from './registry.ts'
 
 const ActionsContext = createContext<ActionRegistry | null>(null)
 
-/** Listens to the keys of the whole page. */
+/** Handles the keys of the whole page. */
 export function ActionsProvider({ children }: { readonly children: ReactNode }) {
   const [registry] = useState(() => createActionRegistry(isMac()))
   useEffect(() => {
@@ -31,13 +31,13 @@ export function useActions(): ActionRegistry {
   return registry
 }
 
-/** What can be done on the page now, as it changes. */
+/** The actions currently available, kept up to date. */
 export function useOffered(): readonly ActionId[] {
   const { subscribe, offered } = useActions()
   return useSyncExternalStore(subscribe, offered)
 }
 
-/** Says that this part can do an action while `enabled`, and how; it always runs the `run` of the latest render. */
+/** Offers an action while `enabled`; it always runs the `run` of the latest render. */
 export function useAction(id: ActionId, run: () => void, enabled = true): void {
   const { offer } = useActions()
   const latest = useRef(run)

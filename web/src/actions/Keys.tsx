@@ -1,4 +1,4 @@
-/** The keys of an action, as caps, and what a button that does the same must carry. */
+/** The keys of an action as key caps, and the props for a button that does the same. */
 import { Fragment } from 'react'
 import { KeyCap } from '../ui/text/KeyCap.tsx'
 import { actions, type ActionId } from './actions.ts'
@@ -9,7 +9,7 @@ export function Keys({ written }: { readonly written: string }) {
   return (
     <span className="inline-flex items-center gap-1">
       {strokesOf(written).map((stroke, index) => (
-        // The same key may come twice.
+        // The same key may occur twice.
         <Fragment key={`${index}${stroke}`}>
           {index > 0 && <span className="text-meta text-muted">then</span>}
           <KeyCap>{keyCaps(stroke, isMac()).join(' ')}</KeyCap>
@@ -19,7 +19,7 @@ export function Keys({ written }: { readonly written: string }) {
   )
 }
 
-/** The keys that do an action; none when only the palette does it. */
+/** The keys of an action; empty when only the palette offers it. */
 export function keysOf(id: ActionId): readonly string[] {
   return actions.find((action) => action.id === id)?.keys ?? []
 }
@@ -30,7 +30,7 @@ interface ShortcutProps {
   readonly 'aria-keyshortcuts'?: string
 }
 
-/** What a button that does an action carries: its key for the tooltip, and for assistive technology. */
+/** Props for a button that runs an action: its key for the tooltip and for assistive technology. */
 export function shortcutOf(id: ActionId, mac: boolean = isMac()): ShortcutProps {
   const [written] = keysOf(id)
   if (written === undefined) return {}

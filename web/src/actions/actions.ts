@@ -1,18 +1,18 @@
 /**
- * Everything that can be done by a key or from the palette, as data, in one list: the keys, the palette and the sheet of
- * shortcuts are made from it. Who can do it says so with `useAction`; an action that nobody on the page can do does nothing.
+ * All actions that have a key or are in the palette, as data, in one list from which the keys, the palette and the list of shortcuts are made. A part
+ * of the page offers an action with `useAction`; an action that no part offers does nothing.
  *
- * Where two share a key, the first in the list that can be done is: so the order of those on Escape is the order in
- * which it closes things (an overlay takes Escape before any of them).
+ * When two actions share a key, the first available one in the list runs: so the order of those on Escape is the order in which Escape closes things
+ * (an overlay takes Escape before any of them).
  */
 export interface ActionFacts {
   readonly id: string
-  /** What it does, as the palette says it. */
+  /** Its label in the palette. */
   readonly label: string
   readonly group: 'Everywhere' | 'Dashboard' | 'Project' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
   /**
-   * Such as `mod+k` (Ctrl, on a Mac Cmd), `?`, `n`: lower case, in the order mod, shift, alt, key. `g d` is one key after
-   * the other. None: the palette offers it, and no key does it.
+   * For example `mod+k` (Ctrl, on a Mac Cmd), `?`, `n`: lower case, in the order mod, shift, alt, key. `g d` is one key after the other. Empty: only
+   * the palette offers it.
    */
   readonly keys: readonly string[]
 }
@@ -23,7 +23,7 @@ export const actions = [
   { id: 'stopVoice', label: 'Stop voice recording', group: 'Everywhere', keys: ['escape'] },
   { id: 'toggleVoice', label: 'Start or stop voice recording', group: 'Everywhere', keys: ['mod+shift+m'] },
   { id: 'undoDelete', label: 'Undo last delete', group: 'Everywhere', keys: ['z'] },
-  // Before the other action of its key: it is there only while a line has the focus.
+  // Before the other action on its key: this one is only available while a line has the focus.
   { id: 'commentOnLine', label: 'Comment on line', group: 'Code Changes', keys: ['c'] },
   { id: 'newTask', label: 'New task', group: 'Everywhere', keys: ['c'] },
   { id: 'goDashboard', label: 'Go to dashboard', group: 'Everywhere', keys: ['g d'] },

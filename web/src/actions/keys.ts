@@ -1,20 +1,20 @@
-/** Keys as the list of actions writes them: `mod+shift+m`, and `g d` for one after the other. */
+/** Keys in the notation of the action list: `mod+shift+m`, or `g d` for one after the other. */
 
-/** What of a keyboard event says which key it is. */
+/** The part of a keyboard event that identifies the key. */
 export type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
 
 export function isMac(platform: string = navigator.platform): boolean {
   return /^(Mac|iP)/.test(platform)
 }
 
-/** How the list writes the key that was pressed; `mod` is Cmd on a Mac and Ctrl elsewhere. */
+/** The notation for a pressed key; `mod` is Cmd on a Mac and Ctrl elsewhere. */
 export function writtenKey(pressed: Pressed, mac: boolean): string {
   const key = pressed.key === ' ' ? 'space' : pressed.key.toLowerCase()
   const isSign = key.length === 1 && key === key.toUpperCase()
   return [
     ...((mac ? pressed.metaKey : pressed.ctrlKey) ? ['mod'] : []),
     ...((mac ? pressed.ctrlKey : pressed.metaKey) ? ['other'] : []),
-    // A sign such as `?` has Shift or not by the layout of the keyboard: it is the sign that counts.
+    // Whether a character such as `?` needs Shift depends on the keyboard layout, so only the character counts.
     ...(pressed.shiftKey && !isSign ? ['shift'] : []),
     ...(pressed.altKey ? ['alt'] : []),
     key,
@@ -29,7 +29,7 @@ const caps: Readonly<Record<string, string>> = {
   space: 'Space',
 }
 
-/** The caps of keys that are pressed together, as a keyboard has them: `['Ctrl', 'Shift', 'M']`. */
+/** The key caps of keys pressed together: `['Ctrl', 'Shift', 'M']`. */
 export function keyCaps(written: string, mac: boolean): readonly string[] {
   return written.split('+').map((part) => {
     if (part === 'mod') return mac ? '⌘' : 'Ctrl'
@@ -39,7 +39,7 @@ export function keyCaps(written: string, mac: boolean): readonly string[] {
   })
 }
 
-/** What is pressed one after the other: `['g', 'd']`; most are one. */
+/** The keys pressed one after the other: `['g', 'd']`; most actions have one. */
 export function strokesOf(written: string): readonly string[] {
   return written.split(' ')
 }
@@ -54,7 +54,7 @@ const ariaNames: Readonly<Record<string, string>> = {
   space: 'Space',
 }
 
-/** The value of `aria-keyshortcuts`: `Control+K`; `undefined` for keys one after the other, which it cannot say. */
+/** The value of `aria-keyshortcuts`: `Control+K`; `undefined` for key sequences, which it cannot express. */
 export function ariaKeys(written: string, mac: boolean): string | undefined {
   if (strokesOf(written).length > 1) return undefined
   return written
@@ -69,7 +69,7 @@ export function ariaKeys(written: string, mac: boolean): string | undefined {
     .join('+')
 }
 
-/** Whether what is typed there is text, so that a single key is no shortcut. */
+/** Whether the target takes text input, so that single keys are not shortcuts. */
 export function takesText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (

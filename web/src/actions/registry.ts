@@ -1,18 +1,18 @@
-/** Who can do what, on the page as it is now. */
+/** The actions that are available on the page now. */
 import { actions, type ActionId } from './actions.ts'
 import { strokesOf, takesText, writtenKey } from './keys.ts'
 import { isComposingKey } from '../ui/composition.ts'
 
 export interface ActionRegistry {
-  /** Says that it can be done, and how. The latest to say so does it. Returns how to take it back. */
+  /** Offers an action; the latest offer runs. Returns a function that withdraws it. */
   readonly offer: (id: ActionId, run: () => void) => () => void
-  /** Does it; whether anybody could. */
+  /** Runs an action; returns whether any part offers it. */
   readonly run: (id: ActionId) => boolean
-  /** What can be done now, in the order of the list; the same array until it changes. */
+  /** The available actions, in list order; the same array until they change. */
   readonly offered: () => readonly ActionId[]
-  /** Tells whenever `offered` may have changed. Returns how to stop. */
+  /** Calls back whenever `offered` may have changed. Returns the unsubscribe function. */
   readonly subscribe: (changed: () => void) => () => void
-  /** Does what the key stands for, if it can be done and the key is not text. */
+  /** Runs the action of the key, if it is available and the key is not text input. */
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 
@@ -62,15 +62,15 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
       return () => void watching.delete(changed)
     },
     onKeyDown: (event) => {
-      // A part of the page that took the key for itself has it; a composed character is no key.
+      // Some part of the page already handled the key, or it composes a character.
       if (event.defaultPrevented || isComposingKey(event) || event.repeat) return
-      // A key that is only held down beside another.
+      // Only a modifier.
       if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return
       const first = begun
       begun = null
       if (isCovered(event.target)) return
       const written = writtenKey(event, mac)
-      // With Shift, or with Alt on some keyboards, it is another character.
+      // With Shift, or with Alt on some keyboards, a key types another character.
       const isCharacter = event.key.length === 1 && !/^(mod|other)\+/.test(written)
       const isText = isCharacter || (!written.includes('+') && written !== 'escape')
       if (isText && takesText(event.target)) return
@@ -87,7 +87,7 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
   }
 }
 
-/** Whether a modal dialog lies over the page: then keys are for it alone. */
+/** Whether a modal dialog covers the page: then only the dialog gets keys. */
 function isCovered(target: EventTarget | null): boolean {
   if (!(target instanceof Node)) return false
   return (target.ownerDocument ?? document).querySelector('dialog[open]') !== null

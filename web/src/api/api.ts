@@ -17,7 +17,7 @@ export const api = createApi({
     'Commands',
     'Diff',
   ],
-  // The live connection tells what changed; what is on the screen is never fetched again for having been away.
+  // The live connection reports changes, so a return to the page or the network refetches nothing.
   refetchOnReconnect: false,
   endpoints: () => ({}),
 })

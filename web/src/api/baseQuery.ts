@@ -1,4 +1,4 @@
-/** How every endpoint of the client reaches the server, and what an answer of 401 means. */
+/** How all endpoints reach the server, and what a 401 means. */
 import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
 import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
@@ -25,21 +25,21 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   )
 }
 
-/** Asks with the token of now, and minds what the answer means beyond itself: the end of the session, or a write to wait for. */
+/** Makes the call with the current token, and handles side effects of its answer: the end of the session, or a write to wait for. */
 export async function signedIn(
   path: string,
   dispatch: BaseQueryApi['dispatch'],
   ask: (token: string) => Promise<ApiAnswer>,
 ): Promise<ApiAnswer> {
   const token = readToken()
-  // Nothing under /api is open to somebody who is not signed in.
+  // Everything under /api requires a session.
   if (token === null) {
     return { error: { status: 401, code: 'sign_in_required', message: tokenMissing, field: null } }
   }
   const answer = await ask(token)
   if ('error' in answer) {
     const end = endOf(path, answer.error)
-    // A late answer to an older token says nothing of the token of now.
+    // A late answer to an older token says nothing about the current one.
     if (end && readToken() === token) {
       dropToken()
       dispatch(end)
@@ -55,12 +55,12 @@ function endOf(path: string, { code, message, status }: ApiFault) {
   return status === 401 && endsSession(path) && sessionEnded('unauthorised')
 }
 
-/** A 401 ends the session, except on paths of the code host and of branches: there it is the host that refuses. */
+/** Whether a 401 ends the session: not for paths of the code host and of branches, where the code host itself refuses. */
 export function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }
 
-/** A read after a write that was not projected in time waits for it. */
+/** Makes a read wait for an earlier write that was not projected in time. */
 function ahead(call: ApiCall, getState: () => unknown): ApiCall {
   const state = getState()
   if (call.method !== 'GET') return call

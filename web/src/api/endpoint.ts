@@ -1,9 +1,9 @@
-/** Requests made from the contract: nothing else in the client names a method or a path of the API. */
+/** Requests built from the API's routes: nothing else in the client contains a method or path of the API. */
 import type { AnyCall, BodyInputOf, QueryInputOf } from '#domain/api/call.schema.ts'
 import { pathOf, type PathParams, type Route } from '#domain/api/route.ts'
 import type { ApiCall } from './request.ts'
 
-/** The route of a call: another call's route does not compile. */
+/** The route of a call; the route of another call does not compile. */
 type RouteOf<C extends AnyCall> = Pick<C, 'method' | 'path'>
 
 /** The parameters that the path of a call names. */
@@ -11,7 +11,7 @@ type Params<C extends AnyCall> = keyof PathParams<C['path']> extends never
   ? { readonly params?: never }
   : { readonly params: PathParams<C['path']> }
 
-/** The names of what a read takes in its query. */
+/** The names of a read's query parameters. */
 type Query<C extends AnyCall> = C['method'] extends 'GET'
   ? { readonly query?: Readonly<Partial<Record<keyof QueryInputOf<C>, string | number | undefined>>> }
   : { readonly query?: never }
@@ -26,7 +26,7 @@ type Body<C extends AnyCall> = C['method'] extends 'GET'
 
 type Options = Pick<ApiCall, 'key' | 'keepalive' | 'fallback'>
 
-/** What a request of the call takes. */
+/** The input of a request for the call. */
 export type RequestOf<C extends AnyCall> = Options & Params<C> & Query<C> & Body<C>
 
 /** The request of a call, with its method and its path filled in. */

@@ -1,18 +1,18 @@
-/** A call that did not work, in words for a person. */
+/** A failed call, in words for a person. */
 
 export interface ApiFault {
-  /** The HTTP status; `null` when no answer came. */
+  /** The HTTP status; `null` when there was no answer. */
   readonly status: number | null
-  /** The server's code, or why there was no answer. */
+  /** The server's code, or the reason for no answer. */
   readonly code: string
   readonly message: string
   /** The input at fault. */
   readonly field: string | null
-  /** When to ask again, in ms since the epoch, where the server says so. */
+  /** When to retry, in ms since the epoch, if the server says so. */
   readonly retryAt?: number
 }
 
-/** The reason in an error of any making: an `ApiFault`'s or an `Error`'s own message. */
+/** The reason in an error of any kind: the message of an `ApiFault` or an `Error`. */
 export function reasonOf(error: unknown, fallback: string): string {
   if (
     typeof error === 'object' &&
@@ -25,7 +25,7 @@ export function reasonOf(error: unknown, fallback: string): string {
   return fallback
 }
 
-/** When to ask again for what failed so, in ms since the epoch; `null` where nothing is to be waited for. */
+/** When to retry after this error, in ms since the epoch; `null` when there is nothing to wait for. */
 export function retryAtOf(error: unknown): number | null {
   const isTold = typeof error === 'object' && error !== null && 'retryAt' in error
   return isTold && typeof error.retryAt === 'number' ? error.retryAt : null

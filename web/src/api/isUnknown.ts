@@ -1,6 +1,6 @@
-/** Apart from the other faults, since the pages that everybody loads first do not need it. */
+/** Kept apart from the other faults, because the pages that everybody loads first do not need it. */
 
-/** Whether there is no such task or project: its id is unknown, or none at all. */
+/** Whether the task or project does not exist: its id is unknown or malformed. */
 export function isUnknown(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('status' in error)) return false
   if (error.status === 404) return true

@@ -1,6 +1,6 @@
-/** Failures that a page goes on with are logged, for who looks for the reason later; nobody is interrupted by them. */
+/** Logs failures that the page survives, for debugging; nobody is interrupted by them. */
 
-/** For `onQueryStarted`: logs the reason when the call fails. One that nobody waits for any more is no failure. */
+/** For `onQueryStarted`: logs the reason when the call fails, except when it was aborted. */
 export async function logFailure(
   _arg: unknown,
   { queryFulfilled }: { readonly queryFulfilled: PromiseLike<unknown> },
@@ -12,7 +12,7 @@ export async function logFailure(
   }
 }
 
-/** Logs the reason in what a call was rejected with, or in its fault. */
+/** Logs the reason in a rejection, or in its fault. */
 export function logReason(thrown: unknown): void {
   const fault = isObject(thrown) && 'error' in thrown ? thrown.error : thrown
   if (!isObject(fault) || !('message' in fault) || ('code' in fault && fault.code === 'aborted')) return

@@ -1,4 +1,4 @@
-/** A new UUID. `crypto.randomUUID` is only there on secure origins; a plain-HTTP address in a local network is none. */
+/** A new UUID. `crypto.randomUUID` only exists on secure origins, and plain HTTP in a local network is not one. */
 export function newId(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID()
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -1,13 +1,13 @@
-/** Reads that are sent before there is anything that could ask for them, so that their answers come while the libraries start. */
+/** Reads that are sent before any component can ask, so that their answers arrive while the libraries start. */
 import { callTimeoutMs } from './callTimeout.ts'
 
-/** An answer is for who asks at once: later it would be old. In milliseconds. */
+/** How long an answer may be used: later it would be outdated. In milliseconds. */
 const freshMs = 5_000
 
-/** How many of the newest tasks are asked for. */
+/** How many of the newest tasks are fetched. */
 export const prefetchedTasks = 50
 
-/** What of a response is read. */
+/** The part of a response that is used. */
 export type Answer = Pick<Response, 'status' | 'text'> & { readonly headers?: Headers }
 
 interface Asked {
@@ -18,7 +18,7 @@ interface Asked {
 const asked = new Map<string, Asked>()
 const keyOf = (address: string, token: string) => `${token} ${address}`
 
-/** Sends a read with this token. A failure is told to who takes the answer. */
+/** Sends a read with this token. A failure is reported to the caller of `takePrefetched`. */
 export function prefetch(address: string, token: string): Promise<Answer> {
   const answer = whole(
     fetch(address, {
@@ -31,14 +31,14 @@ export function prefetch(address: string, token: string): Promise<Answer> {
   return answer
 }
 
-/** Read to its end as it comes, and not when somebody has the time: then it is there at once. */
+/** Reads the body as it arrives, not when somebody asks for it, so that it is complete by then. */
 async function whole(coming: Promise<Response>): Promise<Answer> {
   const response = await coming
   const text = await response.text()
   return { status: response.status, headers: response.headers, text: async () => text }
 }
 
-/** The answer to a read that was just sent with this token. It can be taken once. */
+/** The answer to a read that was just sent with this token. It can be taken only once. */
 export function takePrefetched(address: string, token: string): Promise<Answer> | undefined {
   const key = keyOf(address, token)
   const found = asked.get(key)

@@ -1,4 +1,4 @@
-/** One call to `/api`: JSON in and out, a bearer token when there is one, an end after 30 s. Throws nothing. */
+/** One call to `/api`: JSON in and out, a bearer token if there is one, a time-out of 30 s. Never throws. */
 import type { Method } from '#domain/api/route.ts'
 import type { Answer } from './prefetched.ts'
 import { callTimeoutMs } from './callTimeout.ts'
@@ -6,15 +6,15 @@ import type { ApiFault } from './fault.ts'
 
 export interface ApiCall {
   readonly method: Method
-  /** Below `/api`, its parts already encoded. */
+  /** The path below `/api`, with encoded parts. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
-  /** Of a write that may be tried again: under the same key it is done once. */
+  /** For a write that may be retried: the server executes it once per key. */
   readonly key?: string
-  /** It goes on when the page goes away. */
+  /** The request continues when the page is closed. */
   readonly keepalive?: boolean
-  /** Said in place of a reason when the server gives none. */
+  /** The message when the server gives no reason. */
   readonly fallback: string
 }
 
@@ -23,7 +23,7 @@ export type ApiAnswer = { readonly data: unknown } | { readonly error: ApiFault 
 interface Collaborators {
   readonly fetch: (address: string, init: RequestInit) => Promise<Answer>
   readonly token: string | null
-  /** Ends the call early: the page no longer wants it. */
+  /** Aborts the call when the page no longer needs it. */
   readonly signal: AbortSignal
   readonly newId: () => string
   readonly timeoutMs?: number
@@ -35,7 +35,7 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
   const headers = new Headers({ accept: 'application/json' })
   if (to.token !== null) headers.set('authorization', `Bearer ${to.token}`)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
-  // The server does it once however often it arrives under one key. A change or a removal does no harm a second time.
+  // The server executes a POST once per key, however often it arrives. Repeating other methods does no harm.
   if (method === 'POST') headers.set('idempotency-key', call.key ?? to.newId())
   const failed = (status: number | null, code: string): ApiAnswer => ({
     error: { status, code, message: call.fallback, field: null },
@@ -57,7 +57,7 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
   }
 }
 
-/** What the server said with this status and body; `fallback` where it gives no reason. */
+/** The result for this status and body; `fallback` is the message when the server gives no reason. */
 export function answerOf(status: number, text: string, fallback: string): ApiAnswer {
   const answer = parsed(text)
   if (status < 200 || status > 299) return { error: faultOf(status, answer, fallback) }
@@ -77,7 +77,7 @@ function queryOf(query: ApiCall['query'] = {}): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** The JSON of a body, `null` for an empty one, `undefined` for what is none. */
+/** The parsed body, `null` for an empty one, `undefined` for invalid JSON. */
 function parsed(text: string): unknown {
   if (text === '') return null
   try {

@@ -1,15 +1,15 @@
-/** Whether somebody is signed in, and why not. The token itself stays in the browser's storage, out of every state and log. */
+/** Whether somebody is signed in, and if not, why. The token itself stays in the browser's storage, outside of all state and logs. */
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 
-/** `unauthorised`: the server no longer takes the token. `lost`: the user could not be loaded with it. `refused`: they may not be here any more. */
+/** `unauthorised`: the server no longer accepts the token. `lost`: the user could not be loaded. `refused`: the person no longer has access. */
 export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost' | 'refused'
 
 export interface SessionState {
   readonly signedIn: boolean
   readonly end: SessionEnd
-  /** What the server said to who was refused. */
+  /** The server's message when access was refused. */
   readonly refusal: string | null
-  /** The last write that its reads may not show yet: they ask for it by `minPosition`. */
+  /** The last write that reads may not show yet: they ask for it with `minPosition`. */
   readonly awaiting: string | null
 }
 

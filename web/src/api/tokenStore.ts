@@ -2,7 +2,7 @@
 
 export const tokenKey = 'authToken'
 
-/** The part of `Storage` that is needed; a browser may refuse it altogether. */
+/** The needed part of `Storage`; a browser may deny access to it. */
 export type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 export function readToken(storage: TokenStorage = localStorage): string | null {
@@ -17,7 +17,7 @@ export function keepToken(token: string, storage: TokenStorage = localStorage): 
   try {
     storage.setItem(tokenKey, token)
   } catch {
-    // A browser that keeps nothing cannot stay signed in.
+    // A browser without storage cannot stay signed in.
   }
 }
 

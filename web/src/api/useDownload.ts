@@ -1,11 +1,11 @@
-/** Saves a file of the API: asked for with the token, which no link can carry, and handed to the browser whole. */
+/** Saves a file from the API: it is fetched with the token, which a link cannot carry, and then handed to the browser. */
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { signedIn } from './baseQuery.ts'
 import type { ApiFault } from './fault.ts'
 import { addressOf, answerOf, type ApiCall } from './request.ts'
 
-/** An export is longer than any other answer. In milliseconds. */
+/** Exports take longer than other calls. In milliseconds. */
 const longestMs = 120_000
 
 interface Download {
@@ -47,6 +47,6 @@ function hand(file: Blob, name: string): void {
   link.href = address
   link.download = name
   link.click()
-  // Some browsers read it only after the click.
+  // Some browsers read it some time after the click.
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,4 +1,4 @@
-/** Which page an address shows (section 2). */
+/** Maps addresses to pages (section 2). */
 import { Suspense } from 'react'
 import { Navigate, Outlet, Route, Routes } from 'react-router-dom'
 import { AuthCallback } from '../features/auth/AuthCallback.tsx'
@@ -11,7 +11,7 @@ import { PageSpinner } from '../ui/status/Loading.tsx'
 import { pages } from './loading/pages.ts'
 import { RouteEffects } from './RouteEffects.tsx'
 
-/** Nobody waits for it: it is loaded after what is seen. A count that is lost is no fault. */
+/** Loaded after the visible page. A lost count is not an error. */
 function tellPageView(path: string): void {
   void import('./pageView.ts').then(
     (pageView) => pageView.tellPageView(path),
@@ -20,7 +20,7 @@ function tellPageView(path: string): void {
 }
 
 interface AppProps {
-  /** What the address of the sign-in callback said, when the page was opened there. */
+  /** The outcome in the address of the sign-in callback, if the page was opened there. */
   readonly callback: CallbackOutcome | null
 }
 

@@ -1,4 +1,4 @@
-/** Holds what breaks: the rest of the page stays, and the person is told and offered a reload. */
+/** Contains render errors: the rest of the page stays, and the person is offered a reload. */
 import { Component, type ReactNode } from 'react'
 import { Button } from '../ui/form/Button.tsx'
 import { Empty } from '../ui/layout/Empty.tsx'
@@ -18,7 +18,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   private gone: AbortController | null = null
 
-  // What is missing may come with the next build, or with the connection; nothing that is on the screen is lost by looking.
+  // A missing chunk may come with a new build, or when the connection is back; checking loses nothing on the screen.
   override componentDidCatch(error: unknown) {
     if (!isMissingChunk(error)) return
     this.gone = new AbortController()

@@ -1,4 +1,4 @@
-/** Lets only the right person through: the others go where they can do something about it. */
+/** Only lets the right people through, and redirects others to where they can proceed. */
 import type { ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useLocation } from 'react-router-dom'
@@ -8,7 +8,7 @@ import { ServerUnreachable } from '../features/auth/ServerUnreachable.tsx'
 import { PageSpinner } from '../ui/status/Loading.tsx'
 
 interface GuardProps {
-  /** Pages for people whose onboarding is complete, or the onboarding itself. */
+  /** Pages for people who have completed onboarding, or the onboarding itself. */
   readonly for: 'members' | 'newcomers'
   readonly children: ReactNode
 }

@@ -1,4 +1,4 @@
-/** Pages that few people open, each a chunk of its own. They are found here and not by the first chunk, which everybody loads. */
+/** Rarely opened pages, each in a chunk of its own. They are listed here to keep them out of the first chunk, which everybody loads. */
 import { Outlet, Route, Routes } from 'react-router-dom'
 import { Guard } from './Guard.tsx'
 import { lazyPage } from './loading/lazyPage.ts'

@@ -1,14 +1,14 @@
-/** What a change of page does besides showing it: where the page stands, where the focus is, who is told. */
+/** Side effects of a page change: the scroll position, the focus, and the page-view count. */
 import { useEffect, useRef } from 'react'
 import { useLocation } from 'react-router-dom'
 
 interface RouteEffectsProps {
-  /** Told of every page that is viewed, by its path alone: a query may hold what is nobody's business. */
+  /** Called for every viewed page with the path only, because a query may contain private data. */
   readonly onPageView: (path: string) => void
 }
 
 export function RouteEffects({ onPageView }: RouteEffectsProps) {
-  // The history of a task is a part of its page.
+  // The history of a task is part of its page.
   const pathname = useLocation().pathname.replace('/history', '')
   const before = useRef('')
   useEffect(() => {
@@ -19,7 +19,7 @@ export function RouteEffects({ onPageView }: RouteEffectsProps) {
     if (!from) return
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches
     scrollTo({ top: 0, behavior: from.startsWith('/tasks/') && !calm ? 'smooth' : 'instant' })
-    // A screen reader goes on from the new page's beginning, not from a link that is gone.
+    // Otherwise a screen reader would continue from a link that no longer exists.
     document.getElementById('main')?.focus({ preventScroll: true })
   }, [pathname, onPageView])
   return null

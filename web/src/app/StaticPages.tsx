@@ -1,4 +1,4 @@
-/** The pages that only say something: an unknown address, and `/tasks`. One chunk, since few people come here. */
+/** Pages with only a message: an unknown address, and `/tasks`. In a chunk of their own, since they are rarely opened. */
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../api/session.ts'
 import { Brand } from '../ui/text/Brand.tsx'

@@ -1,19 +1,19 @@
 /**
- * The page-view call: to the product's own server, which counts pages and nobody. What names a thing stays here, and who asks
- * not to be tracked tells nothing.
+ * The page-view call: it goes to the product's own server, which counts pages and not people. Ids are removed first, and nothing is sent for people
+ * who asked not to be tracked.
  */
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 import { serverRoutes } from '#domain/api/server.ts'
 
-/** The parts of a browser that it takes; Global Privacy Control is not known to all of them. */
+/** The browser features used; not all browsers' types know Global Privacy Control. */
 export type Teller = Partial<Pick<Navigator, 'doNotTrack' | 'sendBeacon'>> & {
   readonly globalPrivacyControl?: boolean
 }
 
-/** Tells that a page was viewed, without waiting for anything. A browser without beacons tells nothing. */
+/** Reports a page view without waiting. Does nothing in a browser without beacons. */
 export function tellPageView(path: string, teller: Teller = navigator): void {
   if (teller.doNotTrack === '1' || teller.globalPrivacyControl === true) return
   const body = new Blob([JSON.stringify({ route: pageRouteOf(path) })], { type: 'application/json' })
-  // A browser that refuses it has lost a count, and nothing else.
+  // If the browser refuses it, only a count is lost.
   teller.sendBeacon?.(`/api${serverRoutes.countPageView.path}`, body)
 }

@@ -1,4 +1,4 @@
-/** The client's state, and the connection that keeps it live. */
+/** The client's store, and its live connection. */
 import { configureStore, createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
 import { initialSession, sessionEnded, sessionStarted, type SessionEnd } from '../api/session.ts'
@@ -10,18 +10,18 @@ import { createLive } from '../live/live.ts'
 import { forgetPersonal, keepFor } from '../state/persisted.ts'
 import { rootReducer } from '../state/rootReducer.ts'
 
-/** After these ends of a session the same person may sign in again. */
+/** After these session ends the same person may sign in again. */
 const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']
 
-/** Makes the store; `signedIn` when a token was kept from before. */
+/** Creates the store; `signedIn` when there is a stored token. */
 export function createStore(signedIn: boolean) {
   const listener = createListenerMiddleware()
-  // What one person loaded is not for the next.
+  // One person's data must not be shown to the next.
   listener.startListening({
     matcher: isAnyOf(sessionEnded, sessionStarted),
     effect: (action, { dispatch }) => {
       dispatch(api.util.resetApiState())
-      // Whoever is only asked to sign in again finds what they were writing.
+      // A person who only has to sign in again keeps their drafts.
       if (sessionEnded.match(action) && !mayComeBack.includes(action.payload.end)) forgetPersonal()
     },
   })
@@ -30,14 +30,14 @@ export function createStore(signedIn: boolean) {
     matcher: matchFulfilled,
     effect: ({ payload }) => keepFor(payload.user.id),
   })
-  // A refusal of the user ends the session, as it does for any other call.
+  // A 401 for the user ends the session, as for any other call.
   listener.startListening({
     actionCreator: turnedAway,
     effect: (_action, { dispatch }) =>
       void dispatch(initiate(undefined, { forceRefetch: true, subscribe: false })),
   })
   const { live, middleware } = createLive({
-    // Before the onboarding is complete the server would turn the connection away.
+    // Before onboarding is complete the server would refuse the connection.
     userKnown: (action) => matchFulfilled(action) && action.payload.user.onboardingCompleted,
   })
   const store = configureStore({
@@ -54,7 +54,7 @@ export function followOtherTabs({
   dispatch,
 }: Pick<ReturnType<typeof createStore>['store'], 'dispatch'>): void {
   window.addEventListener('storage', ({ key }) => {
-    // Without a key all of the storage was taken away.
+    // A `null` key means that the whole storage was cleared.
     if (key !== tokenKey && key !== null) return
     dispatch(readToken() === null ? sessionEnded('logout') : sessionStarted())
   })

@@ -1,4 +1,4 @@
-/** What is said before anything else is there: every page loads it, the sign-in too. */
+/** Texts that every page needs, including the sign-in. */
 export const texts = {
   crashed: 'Something went wrong on this page',
   chunkMissing: "Couldn't load this page",

@@ -1,4 +1,4 @@
-/** Gives the pages the live connection. */
+/** Provides the live connection to the pages. */
 import { createContext, use, useEffect, type ReactNode } from 'react'
 import type { Live } from './live.ts'
 
@@ -6,7 +6,7 @@ const nobody: Live = { begin: () => undefined, enter: () => () => undefined }
 const LiveContext = createContext<Live>(nobody)
 
 export function LiveProvider({ live, children }: { readonly live: Live; readonly children: ReactNode }) {
-  // An effect comes after the first drawing.
+  // Effects run after the first render.
   useEffect(() => live.begin(), [live])
   return <LiveContext value={live}>{children}</LiveContext>
 }

@@ -1,4 +1,4 @@
-/** How the live connection stands, for the pill and for clocks that must not tick on guesses. */
+/** The state of the live connection, for its indicator and for clocks that must not tick on outdated data. */
 import { createAction, createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import type { TaskStatusChanged } from '#domain/api/socket.schema.ts'
 
@@ -6,13 +6,13 @@ export type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'er
 
 export interface ConnectionState {
   readonly status: ConnectionStatus
-  /** Since when it is so, in milliseconds since 1970; `null` before it was ever tried. */
+  /** The start of this state, in milliseconds since 1970; `null` before the first attempt. */
   readonly since: number | null
   /** Events still being fetched after a gap; 0 when nothing is missing. */
   readonly behind: number
-  /** The connection stands, and the server has not been heard for longer than it is ever silent: it may be lost. */
+  /** Connected, but the server has been silent for longer than usual: the connection may be lost. */
   readonly quiet: boolean
-  /** Why the server turned the last attempt away, in its words; `null` where it did not. */
+  /** Why the server refused the last attempt, in its words; `null` when it did not. */
   readonly refusal: string | null
 }
 
@@ -58,7 +58,7 @@ const connection = createSlice({
   },
 })
 
-/** The server hung up or said no: the session may be over. */
+/** The server closed or refused the connection: the session may have ended. */
 export const turnedAway = createAction('connection/turnedAway')
 export const { connectionChanged, quietChanged, catchingUp } = connection.actions
 export const connectionReducer = connection.reducer
@@ -67,11 +67,11 @@ interface WithConnection {
   readonly connection: ConnectionState
 }
 export const selectConnection = (state: WithConnection) => state.connection
-/** Whether what is on the screen is known to be so now. */
+/** Whether the data on the screen is known to be current. */
 export const selectLive = (state: WithConnection) => state.connection.status === 'connected'
-/** Whether the connection is lost: what is on the screen was known, and may no longer be so. While it is first made nothing is lost yet. */
+/** Whether the connection is lost, so that the data on the screen may be outdated. False during the first attempt. */
 export const selectLost = ({ connection: { status, since } }: WithConnection) =>
   since !== null && (status === 'disconnected' || status === 'error')
 
-/** Some task of the person has another status, open or not: lists follow it. */
+/** The status of one of the person's tasks changed, open or not; lists listen to this. */
 export const taskStatusChanged = createAction<TaskStatusChanged>('live/taskStatusChanged')

@@ -1,10 +1,10 @@
-/** Batches work by frames: what comes after a pause runs at once, what comes in a rush runs once a frame. */
+/** Batches work per frame: the first request after a pause runs at once, further ones run once per frame. */
 
-/** A hidden page draws no frames; it is told at least this often, in milliseconds. */
+/** A hidden page gets no frames, so it runs at least this often, in milliseconds. */
 const atLeastMs = 100
 
 export interface FrameBatcher {
-  /** `flush` runs now, unless it has run in this frame already: then in the next one, once, however often it is asked for. */
+  /** Runs `flush` now or, if it has already run in this frame, once in the next frame. */
   request(): void
   stop(): void
 }

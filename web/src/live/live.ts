@@ -1,7 +1,6 @@
 /**
- * The live connection of the signed-in product. Listener middleware owns the one socket: it opens when the user is
- * known and closes when the session ends. Rooms are joined in the `connect` handler and nowhere else, so that a
- * connection that was lost and found again is joined like a new one.
+ * The live connection of the signed-in product. Listener middleware owns the one socket: it opens when the user is known and closes when the session
+ * ends. Rooms are joined only in the `connect` handler, so that a restored connection is joined like a new one.
  */
 import { createListenerMiddleware, type Dispatch, isAnyOf, type UnknownAction } from '@reduxjs/toolkit'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
@@ -11,13 +10,13 @@ import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionChanged, taskStatusChanged } from './connection.ts'
 import type { LiveSocket, openSocket } from './socket.ts'
 
-/** Joins a room: from a position on, or from now. Resolves to a refusal when no answer comes. */
+/** Joins a room, from a position or from now. Resolves to a refusal when there is no answer. */
 export type Join = (last: Position | null) => Promise<JoinAnswer>
 
-/** Somebody who watches a task. */
+/** A viewer of one task. */
 export interface Viewer {
   readonly taskId: string
-  /** The connection stands, for the first time or again: now is the time to join. */
+  /** Called whenever the connection is established, also after a loss: join now. */
   connected(join: Join): void
   taskEvent(event: TaskEventMessage): void
   /** A message that is new, edited or withdrawn. */
@@ -26,24 +25,24 @@ export interface Viewer {
   messageWords(words: MessageWords): void
   messageDelta(delta: MessageDelta): void
   statusChanged(change: TaskStatusChanged): void
-  /** Too much was missed: the history must be read again. */
+  /** Too much was missed to be sent: read the history again. */
   resync(): void
 }
 
 export interface Live {
-  /** Lets the connection open. A page is drawn first: what the socket needs to start would come between it and the person. */
+  /** Allows the connection to open. Called after the first render, which loading the socket would delay. */
   begin(): void
-  /** Watches a task until the answer is called. */
+  /** Watches a task until the returned function is called. */
   enter(viewer: Viewer): () => void
 }
 
-/** How long until a chunk that did not come is asked for again, in milliseconds. */
+/** How long to wait before loading a failed chunk again, in milliseconds. */
 const loadAgainMs = 3_000
 
 interface LiveOptions {
-  /** Says when the user is known, so that the connection may open. */
+  /** Whether the action makes the user known, so that the connection may open. */
   readonly userKnown: (action: UnknownAction) => boolean
-  /** Brings the socket, a chunk of its own: who is not signed in never loads it. */
+  /** Loads the socket, in a chunk of its own that people who are not signed in never load. */
   readonly loadSocket?: () => Promise<{ readonly openSocket: typeof openSocket }>
 }
 
@@ -55,7 +54,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   let begin = (): void => undefined
   const begun = new Promise<void>((resolve) => (begin = resolve))
 
-  /** The chunk, as soon as it can be had: it is asked for again until the session ends; `null` then. */
+  /** Loads the chunk, retrying until the session ends; `null` then. */
   const loaded = async (load: typeof loadSocket, dispatch: Dispatch) => {
     for (;;) {
       const chunk = await load().catch(() => null)
@@ -77,7 +76,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
       wanted = true
       await begun
       const chunk = await loaded(loadSocket, dispatch)
-      // The session may have ended while the chunk was on its way.
+      // The session may have ended while the chunk was loading.
       if (chunk === null || socket !== null) return
       socket = chunk.openSocket({
         dispatch,
@@ -96,7 +95,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
     },
   })
   listener.startListening({
-    // A sign-in from another tab may be somebody else's: what the old token opened is not for them.
+    // A sign-in in another tab may be by another person, who must not use a connection opened with the old token.
     matcher: isAnyOf(sessionEnded, sessionStarted),
     effect: () => {
       wanted = false

@@ -1,4 +1,4 @@
-/** What a person wrote while there was no connection, by the ids of the messages: it is sent when there is one again. */
+/** Ids of messages written while offline: they are sent when the connection is back. */
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import { sessionEnded } from '../api/session.ts'
 
@@ -19,5 +19,5 @@ const outbox = createSlice({
 export const { writingWaits, writingWent } = outbox.actions
 export const outboxReducer = outbox.reducer
 
-/** The messages that wait for the connection, in the order they were written. */
+/** The messages that wait for the connection, oldest first. */
 export const selectWaiting = (state: { readonly outbox: readonly string[] }) => state.outbox

@@ -1,6 +1,6 @@
 /**
- * Puts the items of one stream in order, each once. Versions count without gaps, so what is missing is known: items
- * ahead of a gap are held, what was let through already is dropped. Pure.
+ * Delivers the items of one stream in order, each once. Versions count without gaps, so missing items are detected: items after a gap are held, and
+ * items already delivered are dropped. Pure.
  */
 
 export interface Versioned {
@@ -9,28 +9,28 @@ export interface Versioned {
 }
 
 export interface Sequencer<Item extends Versioned> {
-  /** The last version let through or covered by a snapshot; `null` until there is a snapshot, and all is held. */
+  /** The last version delivered or covered by a snapshot; `null` before the first snapshot, while everything is held. */
   readonly at: number | null
   readonly held: ReadonlyMap<number, Item>
 }
 
 export interface Received<Item extends Versioned> {
   readonly sequencer: Sequencer<Item>
-  /** What may be shown now, in order. */
+  /** The items to deliver now, in order. */
   readonly ready: readonly Item[]
-  /** Something before a held item is missing. */
+  /** Whether an item before a held one is missing. */
   readonly gap: boolean
 }
 
-/** More than this is not waited for: a snapshot is taken instead. */
+/** The most items to hold; beyond that a snapshot is read instead. */
 export const heldAtMost = 10_000
 
-/** Before the snapshot: everything is held. */
+/** The state before the snapshot, which holds everything. */
 export function unsequenced<Item extends Versioned>(): Sequencer<Item> {
   return { at: null, held: new Map() }
 }
 
-/** Takes items in whatever order, as often as they come. */
+/** Takes items in any order, including repeats. */
 export function receive<Item extends Versioned>(
   { at, held }: Sequencer<Item>,
   items: readonly Item[],
@@ -42,7 +42,7 @@ export function receive<Item extends Versioned>(
   return release(at, waiting)
 }
 
-/** A snapshot covers everything up to `version`; what it does not cover and is contiguous comes out. */
+/** Applies a snapshot that covers everything up to `version`; returns the held items that directly follow it. */
 export function cover<Item extends Versioned>(
   { at, held }: Sequencer<Item>,
   version: number,

@@ -1,4 +1,4 @@
-/** The socket itself: who it says it is, how it comes back, and what the pill is told of it. */
+/** The socket: its authentication, how it reconnects, and how it reports its state. */
 import type { Dispatch } from '@reduxjs/toolkit'
 import { io, type Socket } from 'socket.io-client'
 import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
@@ -35,17 +35,17 @@ interface SocketHandlers {
 
 /** Milliseconds (section 9). */
 const connectTimeoutMs = 20_000
-/** How long a join may go unanswered, in milliseconds. */
+/** The time limit for a join, in milliseconds. */
 const joinTimeoutMs = 10_000
-/** How long until the server is asked again after it turned us away, in milliseconds. */
+/** How long to wait before reconnecting after the server refused, in milliseconds. */
 const turnedAwayMs = 5_000
 
-/** The server is heard every two seconds: after this long it may be lost, and that is said. Milliseconds. */
+/** The server sends something every two seconds: after this much silence the connection may be lost, and the page says so. Milliseconds. */
 const quietMs = 2_900
 
 export function openSocket(to: SocketHandlers): LiveSocket {
   const socket: Socket<ServerEvents, ClientEvents> = io({
-    // Asked for at each attempt: the token may have changed meanwhile.
+    // Evaluated for each attempt, because the token may have changed.
     auth: (give) => give({ token: readToken() ?? '' }),
     transports: ['websocket', 'polling'],
     withCredentials: true,
@@ -73,7 +73,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     join: (taskId, last) => joinTask(socket, taskId, last),
     leave: (taskId) => {
       if (socket.connected) socket.emit('leave_task', taskId)
-      // The words of section 5: nobody but who looks for the reason has a use for them.
+      // The message of section 5, which only matters for debugging.
       else console.warn('Cannot emit event: WebSocket not connected')
     },
     close: () => {
@@ -85,7 +85,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
       to.dispatch(connectionChanged('disconnected'))
     },
   }
-  // The browser knows before the socket does, which would wait for an answer that cannot come.
+  // The browser notices first; the socket would wait for an answer that cannot come.
   const onOffline = () => socket.disconnect()
   const onOnline = () => socket.connect()
   window.addEventListener('online', onOnline)
@@ -101,11 +101,11 @@ export function openSocket(to: SocketHandlers): LiveSocket {
   socket.on('disconnect', (reason) => {
     clearTimeout(quiet)
     to.dispatch(connectionChanged('disconnected'))
-    // It does not come back by itself when the server hung up.
+    // The socket does not reconnect by itself after the server closed it.
     if (reason === 'io server disconnect') tryAgain()
   })
   socket.on('connect_error', ({ message }) => {
-    // Inactive: the server answered and said no. Otherwise it was not reached, and the socket tries again.
+    // Inactive: the server answered and refused. Otherwise it was not reached, and the socket retries.
     to.dispatch(socket.active ? connectionChanged('disconnected') : connectionChanged('error', message))
     if (!socket.active) tryAgain()
   })
@@ -135,7 +135,7 @@ async function joinTask(
   taskId: string,
   last: Position | null,
 ): Promise<JoinAnswer> {
-  // What is asked without a connection would be asked again with it: joining is for then.
+  // The socket would queue a join and send it after reconnecting, but rooms are joined again then anyway.
   if (!socket.connected) return notAnswered
   try {
     return await socket.timeout(joinTimeoutMs).emitWithAck('join_task', taskId, last)
@@ -146,7 +146,7 @@ async function joinTask(
 
 const prefix = 'task-'
 
-/** The task of an event, by the stream it is in. */
+/** The task of an event, from the name of its stream. */
 function taskOf(event: TaskEventMessage): string | null {
   return event.stream.startsWith(prefix) ? event.stream.slice(prefix.length) : null
 }

@@ -1,15 +1,15 @@
-/** What the browser remembers between visits: choices and drafts, each under a key of its own, each forgotten if it makes no sense. */
+/** What the browser remembers between visits: choices and drafts, each under its own key, each discarded when it is invalid. */
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { useCallback, useEffect, useState } from 'react'
 
-/** A remembered thing: where it is, and how its text is read; `null` from `read` means it makes no sense. */
+/** A remembered value: its key, and how to parse it; `read` returns `null` for an invalid text. */
 export interface Persisted<Value> {
   readonly key: string
   readonly initial: Value
   readonly read: (text: string) => Value | null
   readonly write: (value: Value) => string
-  /** Whether it belongs to the person, so that it goes when they log out. */
+  /** Whether it belongs to the person, and so is removed when they log out. */
   readonly personal: boolean
 }
 
@@ -19,7 +19,7 @@ const personalText = {
   write: (value: string) => value,
   personal: true,
 }
-/** Texts by what they belong to. */
+/** Texts, by what they belong to. */
 const personalTexts: Omit<Persisted<Readonly<Record<string, string>>>, 'key'> = {
   initial: {},
   read: readDrafts,
@@ -43,12 +43,12 @@ export const selectedModel: Persisted<string> = {
 }
 export const draftDescription: Persisted<string> = { key: 'draftDescription', ...personalText }
 export const selectedProjectId: Persisted<string> = { key: 'selectedProjectId', ...personalText }
-/** What was being written in the chats, by task; the task that was written in last is the last. */
+/** Drafts of chat messages, by task; the most recently edited is last. */
 export const chatDrafts: Persisted<Readonly<Record<string, string>>> = {
   key: 'chatDrafts',
   ...personalTexts,
 }
-/** Whether the person wants no more of the next steps that somebody new is shown. */
+/** Whether the person has dismissed the first steps shown to newcomers. */
 export const firstStepsPutAway: Persisted<boolean> = {
   key: 'firstStepsPutAway',
   initial: false,
@@ -56,7 +56,7 @@ export const firstStepsPutAway: Persisted<boolean> = {
   write: (value) => (value ? 'yes' : 'no'),
   personal: true,
 }
-/** Percent of the width that the chat has. */
+/** The chat's share of the width, in percent. */
 export const splitPosition: Persisted<number> = {
   key: 'splitPosition',
   initial: 40,
@@ -66,7 +66,7 @@ export const splitPosition: Persisted<number> = {
   personal: false,
 }
 
-/** Whether the person wants to be told of a task's end while they look elsewhere; the browser has to allow it as well. */
+/** Whether the person wants notifications when a task ends while they look elsewhere; the browser must also allow it. */
 export const desktopNotifications: Persisted<'unasked' | 'on' | 'off'> = {
   key: 'desktopNotifications',
   initial: 'unasked',
@@ -74,7 +74,7 @@ export const desktopNotifications: Persisted<'unasked' | 'on' | 'off'> = {
   write: (value) => value,
   personal: false,
 }
-/** Whether a diff shows both sides beside each other. */
+/** Whether diffs are shown side by side. */
 export const diffLook: Persisted<'unified' | 'split'> = {
   key: 'diffLook',
   initial: 'unified',
@@ -82,24 +82,24 @@ export const diffLook: Persisted<'unified' | 'split'> = {
   write: (value) => value,
   personal: false,
 }
-/** Hashes of the changes that were looked at, by task, with spaces between. */
+/** Hashes of viewed changes, by task, separated by spaces. */
 export const viewedFiles: Persisted<Readonly<Record<string, string>>> = {
   key: 'viewedFiles',
   ...personalTexts,
 }
-/** Comments on changes that were not sent yet, by where they stand. */
+/** Drafts of comments on changes, by their place. */
 export const commentDrafts: Persisted<Readonly<Record<string, string>>> = {
   key: 'commentDrafts',
   ...personalTexts,
 }
 
-/** Messages that were made of feedback and edited, by task and feedback. */
+/** Edited messages made from feedback, by task and feedback. */
 export const feedbackDrafts: Persisted<Readonly<Record<string, string>>> = {
   key: 'feedbackDrafts',
   ...personalTexts,
 }
 
-/** Whose the personal things are. */
+/** The owner of the personal values. */
 const owner: Persisted<string> = { key: 'owner', ...personalText }
 
 const all = [
@@ -147,17 +147,17 @@ export function remember<Value>(
   try {
     storage.setItem(thing.key, thing.write(value))
   } catch {
-    // A full or closed storage forgets; the page goes on.
+    // With a full or blocked storage the value is lost, but the page goes on.
   }
 }
 
-/** Keeps the personal things for this person: what somebody else left behind is forgotten. */
+/** Claims the personal values for this person: those of somebody else are removed. */
 export function keepFor(userId: string): void {
   if (![userId, ''].includes(recall(owner))) forgetPersonal()
   remember(owner, userId)
 }
 
-/** Forgets what belongs to the person who leaves. */
+/** Removes the personal values when the person leaves. */
 export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
   try {
     for (const { key, personal } of all) if (personal) storage.removeItem(key)
@@ -168,7 +168,7 @@ export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStora
 
 const changed = 'flightdeck:changed:'
 
-/** Changes what is remembered, also where a page shows it just now. */
+/** Changes a remembered value, also in components that show it now. */
 export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
   remember(thing, value)
   window.dispatchEvent(new CustomEvent(changed + thing.key, { detail: thing.write(value) }))

@@ -1,4 +1,4 @@
-/** The reducer of the store. Every page needs these slices; a feature injects its own when its module loads. */
+/** The root reducer. Its own slices are needed by every page; a feature injects its slice when its module loads. */
 import { combineSlices } from '@reduxjs/toolkit'
 import { api } from '../api/api.ts'
 import { sessionReducer } from '../api/session.ts'

@@ -1,11 +1,11 @@
-/** Light, dark, or as the system has it. `public/theme.js` does the same before the first paint. */
+/** The light, dark or system theme. `public/theme.js` does the same before the first paint. */
 import { useSyncExternalStore } from 'react'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 const key = 'theme'
-/** Told on the window when another theme is chosen. */
+/** The window event for a theme change. */
 export const themeChosen = 'flightdeck:theme'
 
 export function chosenTheme(): Theme {
@@ -17,19 +17,19 @@ export function chosenTheme(): Theme {
   }
 }
 
-/** Shows a theme and remembers it; `system` is remembered as nothing. */
+/** Applies and stores a theme; for `system` the stored value is removed. */
 export function chooseTheme(theme: Theme): void {
   try {
     if (theme === 'system') localStorage.removeItem(key)
     else localStorage.setItem(key, theme)
   } catch {
-    // Then it lasts as long as the page does.
+    // Without storage, the choice lasts until the page is closed.
   }
   show(theme)
   window.dispatchEvent(new Event(themeChosen))
 }
 
-/** Follows the system while nothing else is chosen, and what is chosen in another tab. Returns how to stop. */
+/** Follows the system's theme while none is chosen, and choices in other tabs. Returns a function that stops it. */
 export function followSystemTheme(): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const follow = () => show(chosenTheme())
@@ -49,7 +49,7 @@ function show(theme: Theme): void {
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light'
 }
 
-/** The theme that is chosen, wherever it is: in the settings, from the palette, in another tab. */
+/** The chosen theme, wherever it is changed: in the settings, the palette or another tab. */
 export function useChosenTheme(): Theme {
   return useSyncExternalStore(subscribe, chosenTheme)
 }

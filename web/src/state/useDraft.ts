@@ -1,18 +1,18 @@
-/** What is being written in one of several places of a kind: it outlives the page until it is sent, for the places written in last. */
+/** Drafts for several places of one kind: a draft is stored until it is sent, for the most recently used places. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { readToken } from '../api/tokenStore.ts'
 import { recall, remember, type Persisted } from './persisted.ts'
 
 type Drafts = Persisted<Readonly<Record<string, string>>>
 
-/** Drafts of a kind that are kept. */
+/** How many drafts of a kind are kept. */
 const draftsKept = 20
-/** Milliseconds after the last key: nobody types faster for being written down at each. */
+/** How long after the last key a draft is stored, in milliseconds: storing at each key would slow typing. */
 const settledMs = 300
 
 type Change = (next: string | ((before: string) => string)) => void
 
-/** The text at `place`, how to change it, and the text of now: changes show only at the next drawing. */
+/** The draft at `place`, its setter, and a getter for the current text, since state changes only show at the next render. */
 export function useDraft(
   drafts: Drafts,
   place: string,
@@ -25,7 +25,7 @@ export function useDraft(
     if (timer.current === undefined) return
     clearTimeout(timer.current)
     timer.current = undefined
-    // Who has left has taken their drafts along.
+    // Signing out has removed the person's drafts, so nothing is stored any more.
     if (readToken() !== null) keepDraft(drafts, place, latest.current)
   }, [drafts, place])
   const change = useCallback<Change>(
@@ -49,7 +49,7 @@ export function useDraft(
 }
 
 function keepDraft(drafts: Drafts, place: string, text: string): void {
-  // Read again: another tab may have written meanwhile.
+  // Read again, because another tab may have written meanwhile.
   const { [place]: _before, ...others } = recall(drafts)
   const all = Object.entries(text === '' ? others : { ...others, [place]: text })
   remember(drafts, Object.fromEntries(all.slice(-draftsKept)))

@@ -1,4 +1,4 @@
-/** What can be done on every page of the product, and the two overlays that tell of it: the palette and the sheet of shortcuts. */
+/** The actions of every signed-in page, and the two overlays about them: the palette and the list of shortcuts. */
 import { useEffect, useState, type ComponentType } from 'react'
 import { useDispatch } from 'react-redux'
 import { useLocation, useNavigate } from 'react-router-dom'
@@ -16,7 +16,7 @@ const loads: Readonly<Record<Overlay, () => Promise<OverlayPart>>> = {
   palette: async () => (await import('../../features/palette/Palette.tsx')).Palette,
   shortcuts: async () => (await import('../../features/palette/ShortcutSheet.tsx')).ShortcutSheet,
 }
-/** How long after the page they are asked for beforehand, in milliseconds: the page comes first. */
+/** How long after the page the overlays are preloaded, in milliseconds, so that the page comes first. */
 const beforehandMs = 2_000
 
 export function AppActions() {
@@ -24,10 +24,10 @@ export function AppActions() {
   const navigate = useNavigate()
   const { pathname } = useLocation()
   const logout = useLogout()
-  // An overlay belongs to the page it was opened on: who goes elsewhere leaves it.
+  // An overlay belongs to the page on which it was opened: leaving that page closes it.
   const [shown, setShown] = useState<{ readonly Part: OverlayPart; readonly on: string } | null>(null)
 
-  // A key is pressed for what comes at once; a chunk that does not come now is asked for again then.
+  // Preloads the chunks, since a key press should open an overlay at once; one that fails is requested again then.
   useEffect(() => {
     const timer = setTimeout(() => {
       for (const load of Object.values(loads)) load().catch(() => undefined)

@@ -1,4 +1,4 @@
-/** How live the page is: a dot and a word, in the top bar. */
+/** The state of the live connection in the top bar, as a dot and a word. */
 import { useSelector } from 'react-redux'
 import { useEffect, useState } from 'react'
 import { type ConnectionState, selectConnection, selectLost } from '../../live/connection.ts'
@@ -33,7 +33,7 @@ function shown(
     case 'connecting':
       return { label: 'Connecting', colour: 'text-control' }
     case 'disconnected':
-      // Before the first attempt nothing is lost yet.
+      // Before the first attempt nothing is lost.
       return since === null
         ? { label: 'Connecting', colour: 'text-control' }
         : { label: waiting > 0 ? `Offline, ${waiting} queued` : 'Offline', colour: 'text-warn' }
@@ -42,7 +42,7 @@ function shown(
   }
 }
 
-/** Under the top bar while the connection is lost: since when, so that nobody takes old words for new ones. */
+/** A bar below the top bar while the connection is lost, with the time of the loss, so that nobody mistakes old data for current. */
 /** A blip shorter than this is not worth a bar that moves the page, in milliseconds. */
 const graceMs = 3_000
 

@@ -1,4 +1,4 @@
-/** Parts of the frame that no page waits for: a chunk of their own. */
+/** Parts of the frame that pages do not wait for, in a chunk of their own. */
 import { DesktopNotifications } from '../../features/notifications/DesktopNotifications.tsx'
 import { RunningFavicon } from './RunningFavicon.tsx'
 

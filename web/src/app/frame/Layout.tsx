@@ -14,7 +14,7 @@ import { OfflineBar } from './ConnectionState.tsx'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { TopBar } from './TopBar.tsx'
 
-/** Without the chunk they are missed, and the page is not. */
+/** If the chunk is missing, only these parts are missing and not the page. */
 const DeferredParts = lazy<ComponentType>(() =>
   import('./DeferredParts.tsx').then(
     (loaded) => ({ default: loaded.DeferredParts }),
@@ -22,7 +22,7 @@ const DeferredParts = lazy<ComponentType>(() =>
   ),
 )
 
-/** Actions begin here: signing in has none, and need not wait for them. */
+/** Actions are provided from here on: the sign-in page has none and need not load them. */
 export function Layout() {
   return (
     <ActionsProvider>
@@ -39,7 +39,7 @@ function Frame() {
   const user = signedIn && data?.user.onboardingCompleted ? data.user : null
   return (
     <div
-      // The chat is written and the terminal is read at the bottom of a task.
+      // On a task, the composer and the terminal are at the bottom of the window.
       data-fills-window={onTask || undefined}
       className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}
     >
@@ -73,7 +73,7 @@ function Frame() {
   )
 }
 
-/** For what shows nothing at first: the page comes before it. */
+/** For parts that are invisible at first: the page is rendered before them. */
 function AfterFirstRender({ children }: { readonly children: ReactNode }) {
   const drawn = useDeferredValue(true, false)
   return drawn && children

@@ -1,4 +1,4 @@
-/** Under the top bar of the dashboard: what a person should know of this server. Dismissed for as long as the tab lives. */
+/** Notices about this server, below the top bar of the dashboard. Dismissed until the tab is closed. */
 import { Info, X } from 'lucide-react'
 import { useState } from 'react'
 import { IconButton } from '../../ui/form/IconButton.tsx'
@@ -6,7 +6,7 @@ import { useNoticesQuery } from './noticesApi.ts'
 import { texts } from './texts.ts'
 
 const storageKey = 'noticesPutAway'
-/** A runner comes and goes while the page is open. */
+/** Runners may come and go while the page is open. */
 const askAgainMs = 60_000
 
 export function Notices() {

@@ -1,4 +1,4 @@
-/** The number of running tasks on the icon in the browser's tab; the plain icon when there is none. Shows nothing in the page. */
+/** Shows the number of running tasks on the tab's icon; the plain icon when there are none. Renders nothing. */
 import { useEffect } from 'react'
 import { useRunningCount } from '../../features/tasks/useRunningCount.ts'
 
@@ -9,10 +9,10 @@ export function RunningFavicon() {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
     const wanted = running === 0 ? plain : badgedIcon(running)
-    // A browser draws it again each time it is set, with a flicker.
+    // Setting it again makes the browser redraw it, with a flicker.
     if (link !== null && link.getAttribute('href') !== wanted) link.setAttribute('href', wanted)
   }, [running])
-  // Who is logged out has nothing that runs.
+  // After signing out nothing is running.
   useEffect(() => () => document.querySelector('link[rel=icon]')?.setAttribute('href', plain), [])
   return null
 }

@@ -22,7 +22,7 @@ interface TopBarProps {
 
 export function TopBar({ user }: TopBarProps) {
   const { pathname } = useLocation()
-  // The menu belongs to the page it was opened on: a chosen link closes it.
+  // The menu belongs to the page on which it was opened, so following a link closes it.
   const [menuOn, setMenuOn] = useState<string | null>(null)
   const menuOpen = menuOn === pathname
   const logout = useLogout()
@@ -116,7 +116,7 @@ function MenuSheet({ user, open, onClose }: MenuSheetProps) {
   )
 }
 
-/** Opens the palette: looks like a field where there is room for one, else an icon; on a phone it is in the menu. */
+/** Opens the palette: shown as a field if there is room, otherwise as an icon; on a phone it is in the menu. */
 function Find() {
   const { run } = useActions()
   const keys = shortcutOf('palette')

@@ -1,4 +1,4 @@
-/** What the server says of how it is set up. */
+/** The server's notices about its configuration. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { serverRoutes } from '#domain/api/server.ts'
 import type { getNotices } from '#domain/api/server.schema.ts'
@@ -8,7 +8,7 @@ import { requestOf } from '../../api/endpoint.ts'
 export const noticesApi = api.injectEndpoints({
   endpoints: (build) => ({
     notices: build.query<AnswerOf<typeof getNotices>, void>({
-      // Nobody is told when they do not come.
+      // A failure is not shown to anybody.
       query: () => requestOf<typeof getNotices>(serverRoutes.getNotices, { fallback: '' }),
     }),
   }),

@@ -1,4 +1,4 @@
-/** What the frame around the pages of a signed-in person says. */
+/** Texts of the frame around signed-in pages. */
 export const texts = {
   nav: {
     label: 'Main',

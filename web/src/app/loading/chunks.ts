@@ -1,4 +1,4 @@
-/** The chunks of a signed-in person's pages and their frame, and which of them an address shows. Needs no library: pages are asked for before those have come. */
+/** The chunks of signed-in pages and their frame, by address. Imports no library, because pages are requested before libraries have loaded. */
 
 export const chunks = {
   Frame: async () => (await import('../frame/Layout.tsx')).Layout,
@@ -24,7 +24,7 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/settings$/, 'Settings'],
 ]
 
-/** What a signed-in person sees at an address: the frame and the page in it, or nothing that is known. */
+/** The chunks for an address when signed in: the frame and its page, or none for an unknown address. */
 export function chunksAt(pathname: string): readonly ChunkName[] {
   const page = byPath.find(([path]) => path.test(pathname))?.[1]
   return page === undefined ? [] : ['Frame', page]

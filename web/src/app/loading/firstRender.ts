@@ -1,4 +1,4 @@
-/** What a page is first drawn with: each wait that is shown costs a third of a second, and mostly all of it is there at once. */
+/** Prepares the first render of a page: each visible loading state costs a third of a second, and usually all data arrives together. */
 import { readToken } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
 import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'
@@ -6,10 +6,10 @@ import { preload } from './pages.ts'
 import { noticesApi } from '../frame/noticesApi.ts'
 import type { createStore } from '../store.ts'
 
-/** How long the first drawing waits for what is to be drawn, in milliseconds: on a slow network it shows that it waits. */
+/** How long the first render waits for its data, in milliseconds; on a slow network, loading states are shown after that. */
 const patienceMs = 300
 
-/** Asks for the page, who looks at it, and then their tasks and the notices above them; resolves when they are there, or it has taken too long. It never fails. */
+/** Loads the page and the user, then their tasks and notices; resolves when all are there or the time is over. Never fails. */
 export async function firstRenderReady(
   { dispatch }: ReturnType<typeof createStore>['store'],
   pathname: string,
@@ -19,10 +19,10 @@ export async function firstRenderReady(
   const { me } = authApi.endpoints
   const { recentTasks } = recentTasksApi.endpoints
   const { notices } = noticesApi.endpoints
-  // Every page counts the tasks that run: they are asked for as soon as it is known who looks.
+  // Every page counts running tasks: they are requested as soon as the user is known.
   const known = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
     if (data?.user.onboardingCompleted !== true) return undefined
-    // What comes above the page later moves all of it, and is the largest thing on it.
+    // Notices that arrive later would shift the whole page, of which they are the largest part.
     return Promise.all([
       dispatch(recentTasks.initiate(undefined, { subscribe: false })),
       dispatch(notices.initiate(undefined, { subscribe: false })),

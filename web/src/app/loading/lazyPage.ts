@@ -1,4 +1,4 @@
-/** Pages are chunks of their own; one that does not come is an error that a person is told of, not an endless wait. */
+/** Pages as separate chunks; a chunk that fails to load is an error shown to the person, not an endless wait. */
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
 
 /** Milliseconds (section 9). */
@@ -11,11 +11,11 @@ export class ChunkLoadError extends Error {
 
 export interface LazyPage {
   (): ReactNode
-  /** Loads it before it is shown; then it is there at once. That it does not come is told where it is shown. */
+  /** Loads the page before it is shown, so that it appears at once. A failure is shown where the page is shown. */
   readonly load: () => Promise<unknown>
 }
 
-/** A page that is loaded when it is first shown, or before. React's own `lazy` would wait a moment even for what is there. */
+/** A page that is loaded when first shown, or before. React's own `lazy` would suspend briefly even for a loaded module. */
 export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
   let loaded: ComponentType | undefined
   const bring = async () => {
@@ -25,14 +25,14 @@ export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
   const Waiting = lazy(async () => ({ default: await bring() }))
   let shown: ComponentType | undefined
   const Page = () => {
-    // What is shown once stays: another component in its place would lose its state.
+    // The rendered component must not be swapped, or it would lose its state.
     shown ??= loaded ?? Waiting
     return createElement(shown)
   }
   return Object.assign(Page, { load: bring })
 }
 
-/** What `load` brings. @throws ChunkLoadError when it fails or takes longer than `limitMs`. */
+/** The result of `load`. @throws ChunkLoadError when it fails or takes longer than `limitMs`. */
 export async function inTime<Loaded>(load: () => Promise<Loaded>, limitMs: number): Promise<Loaded> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {
@@ -51,17 +51,17 @@ export async function inTime<Loaded>(load: () => Promise<Loaded>, limitMs: numbe
 
 const browsersOwn = /dynamically imported module|importing a module script failed|unable to preload/i
 
-/** Whether it means that a part of the client did not come: ours, or what browsers say of an import that failed. */
+/** Whether the error means a chunk that failed to load: our own error, or a browser's message for a failed import. */
 export function isMissingChunk(error: unknown): boolean {
   return error instanceof ChunkLoadError || (error instanceof TypeError && browsersOwn.test(error.message))
 }
 
-/** What of the browser is needed to load the page again. */
+/** What reloading needs from the browser. */
 export interface Reloading {
   readonly location: Pick<Location, 'pathname' | 'reload'>
   readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>
   readonly fetch: typeof fetch
-  /** The address of the client's first script: another one after a deployment. */
+  /** The address of the client's first script, which changes with each deployment. */
   readonly build: string
 }
 
@@ -79,8 +79,8 @@ const firstAskMs = 1_000
 const slowestAskMs = 10_000
 
 /**
- * After a deployment the old chunks are gone, and without a connection none come: loads the page again once the server answers, but a
- * page of a build only once, however often it fails. `signal` ends the wait.
+ * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but at most once per build, so
+ * that it cannot loop. `signal` ends the wait.
  */
 export async function reloadOnMissingChunk(
   { location, sessionStorage, fetch, build }: Reloading,
@@ -90,7 +90,7 @@ export async function reloadOnMissingChunk(
   try {
     if (sessionStorage.getItem(reloadedKey) === attempt) return
   } catch {
-    // Nothing would tell the next time that this was one.
+    // Without storage we could not tell next time that we have already reloaded.
     return
   }
   for (let wait = firstAskMs; !signal.aborted; wait = Math.min(wait * 2, slowestAskMs)) {

@@ -14,22 +14,22 @@ export const pages = {
   OtherPages: lazyPage(chunks.OtherPages),
 } satisfies Record<ChunkName, LazyPage>
 
-/** What is drawn for a signed-in person at an address. */
+/** The components for an address when signed in. */
 export const partsAt = (pathname: string): readonly LazyPage[] =>
   chunksAt(pathname).map((name) => pages[name])
 
-/** Loads the chunks of a page before it is shown: one after the other they would be as many waits. */
+/** Loads the chunks of a page in parallel before it is shown, instead of one wait after the other. */
 export type PartsAt = (pathname: string) => readonly { readonly load: () => Promise<unknown> }[]
 
-/** What a signed-in person sees at this address, with its frame. It never fails: what does not come is told where it is shown. */
+/** Loads the page at this address with its frame. Never fails: a failure is shown where the page is shown. */
 export async function preload(pathname: string, parts: PartsAt = partsAt): Promise<void> {
   await Promise.allSettled(parts(pathname).map((part) => part.load()))
 }
 
-/** Loads the page that a link leads to when somebody points at it: until they press there is time enough. */
+/** Loads a link's page when somebody points at it, so that it is there when they click. */
 export function loadWherePointed(document: Document, parts: PartsAt = partsAt): void {
   const pointed = ({ target }: Event) => {
-    // Some browsers remember that a chunk did not come, and ask for it no more.
+    // Some browsers cache a failed import and never retry it.
     if (!navigator.onLine) return
     const link = target instanceof Element ? target.closest('a[href]') : null
     if (link instanceof HTMLAnchorElement && link.origin === document.location.origin)

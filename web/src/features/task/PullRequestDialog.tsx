@@ -1,4 +1,4 @@
-/** The title and description of a pull request before it is opened or updated: proposed, and for the person to change. */
+/** The dialog for the title and description of a pull request to open or update: filled with a proposal that the person can edit. */
 import { useEffect, useId, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
@@ -37,7 +37,7 @@ const texts = {
   moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
 } as const
 
-/** Characters. */
+/** Maximum lengths in characters. */
 const most = { title: 250, body: 60_000 }
 
 interface PullRequestDialogProps {
@@ -49,7 +49,7 @@ interface PullRequestDialogProps {
   readonly refused?: string | null
 }
 
-/** What the person changed of the proposal; it outlives a dialog that was closed. */
+/** The person's edits of the proposal, kept when the dialog is closed. */
 type Choice = Partial<{ title: string; body: string; draft: boolean; ready: boolean; autoUpdate: boolean }>
 
 export function PullRequestDialog({
@@ -75,12 +75,12 @@ export function PullRequestDialog({
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
   const isTooLong = (tooLong(title, most.title) ?? tooLong(body, most.body)) !== undefined
   const note = noteOf(task, seen)
-  // While it is read again nobody waits, and the focus stays where it is.
+  // A refetch must not block the person or move the focus.
   const isRead = !isFetching || currentData !== undefined
 
   const confirm = () => {
     onClose()
-    // The text may have been edited at the code host: an update sends it only if it was changed here.
+    // The text may have been edited at the code host: an update sends it only when it was changed here.
     const isWritten = choice.title !== undefined || choice.body !== undefined
     const words = updates && !isWritten ? {} : { title: title.trim(), body }
     onConfirm({
@@ -156,14 +156,14 @@ export function PullRequestDialog({
   )
 }
 
-/** What there is to say of the changes, and whether it forbids to confirm them now. */
+/** A note about the changes, and whether it prevents confirming now. */
 function noteOf(
   { status, execution }: Task,
   { tree, isMoved }: ReturnType<typeof useSeenTree>,
 ): { readonly says: string; readonly forbids: boolean } | null {
   if (status === 'running' && execution?.cancelRequested) return { says: texts.stopping, forbids: true }
   if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
-  // The server records them, and refuses what nobody has seen.
+  // The server records the changes, and refuses those that nobody has seen.
   if (tree === null) return { says: texts.unrecorded, forbids: false }
   return isMoved ? { says: texts.moved, forbids: true } : null
 }
@@ -172,11 +172,11 @@ interface ProposalFieldsProps {
   readonly proposal: {
     readonly title: string
     readonly body: string
-    /** `null` for a pull request that exists. */
+    /** `null` for an existing pull request. */
     readonly draft: boolean | null
     readonly autoUpdate: boolean
   }
-  /** Whether a draft is marked ready; `null` where there is none. */
+  /** Whether a draft is to be marked ready; `null` when it is not a draft. */
   readonly ready: boolean | null
   readonly disabled: boolean
   readonly onChange: (changed: Choice) => void
@@ -224,9 +224,9 @@ function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsP
 }
 
 /**
- * The tree that only what the person could see is published of. It is read when the dialog opens and when what ran has ended: what the
- * page shows may be a moment older than the end of a command. `null` is nothing that anybody has seen. While it is read once more
- * nobody waits: the server refuses what is no more.
+ * The tree that the person has seen, which is the only one that may be published. It is read when the dialog opens and when an execution ends,
+ * because the page may be slightly behind the end of a command. `null`: no recorded tree was seen. A refetch blocks nobody: the server refuses an
+ * outdated tree.
  */
 function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })
@@ -250,11 +250,11 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const isUnread = tree === undefined && (error !== undefined || read !== undefined)
   return {
     tree,
-    /** What a pull request holds beyond what the page shows, or does not take up. */
+    /** Changes that the page does not show, or that a pull request does not include. */
     beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
     isMoved: shown !== undefined && tree !== shown,
     isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),
-    /** Why the changes cannot be shown; `null` while nothing says so. */
+    /** Why the changes cannot be shown; `null` when they can. */
     unread: isUnread ? reasonOf(error, changesTexts.invalidWhy) : null,
     readAgain: () => void refetch(),
   }

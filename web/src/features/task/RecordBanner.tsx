@@ -1,4 +1,4 @@
-/** Below the header while a record of the task is damaged: what that means, and who can help. It stays in sight as the panels scroll. */
+/** The banner below the header while a stream of the task is damaged: what that means, and who can help. It stays visible when panels scroll. */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'

@@ -1,4 +1,4 @@
-/** The page of one task: what it is and how it stands, its chat, its terminal and what it changed. */
+/** The page of one task: its header, chat, terminal and changes. */
 import { lazy, Suspense, useMemo, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import { useLocation, useParams } from 'react-router-dom'
@@ -30,7 +30,7 @@ export function TaskDetail() {
         <ComparePage key={taskId} taskId={taskId} />
       </Suspense>
     )
-  // Another task is another page: nothing of the one before stays.
+  // The key gives each task its own page without state of the one before.
   return <OpenTaskPage key={taskId} taskId={taskId} />
 }
 
@@ -63,7 +63,7 @@ interface LoadedTaskProps {
   readonly open: OpenTaskSync
 }
 
-/** The task as it is, or as it was at a moment of its history: the same parts show both. */
+/** The current task, or the task at a moment of its history, shown by the same components. */
 function LiveOrReplayed({ taskId, open }: LoadedTaskProps) {
   const store = useAppStore()
   const history = useTaskHistory(open)
@@ -96,7 +96,7 @@ function LiveOrReplayed({ taskId, open }: LoadedTaskProps) {
 interface ShownTaskProps {
   readonly open: OpenTaskSync
   readonly history: TaskHistory
-  /** Stands between the header and the panels. */
+  /** Shown between the header and the panels. */
   readonly children: ReactNode
 }
 
@@ -138,7 +138,7 @@ function Problem({ title, why, onRetry }: ProblemProps) {
   )
 }
 
-/** The shape of the page that comes, at its heights. */
+/** The skeleton of the page, with its heights. */
 function Loading() {
   return (
     <div role="status" className="flex min-h-0 flex-1 flex-col">

@@ -36,10 +36,10 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const navigate = useNavigate()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
-  /** `null` before the first time: the dialog is loaded then, and keeps what was typed. */
+  /** `null` before it is first opened: the dialog's chunk is loaded then, and it stays mounted to keep the input. */
   const [asking, setAsking] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
-  // To a damaged record nothing can be added.
+  // Nothing can be added to a damaged stream.
   const isFixed = isReplayed || isRecordDamaged(task)
   const running = shownStatus(task) === 'running'
   const stoppable = running && !isReplayed
@@ -59,7 +59,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   return (
     <section
       aria-label={texts.header.label}
-      // Below 768 pixels the line under the title has the whole width.
+      // Below 768 pixels, the line below the title gets the full width.
       className="relative grid flex-none grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-1 border-b border-line bg-panel px-2 pb-0.5 md:flex md:h-15 md:gap-3 md:px-4 md:py-0"
     >
       <BackLink />
@@ -123,7 +123,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-/** In a replay nothing is changed: what stands there may be long over. */
+/** A replay cannot change anything, since what it shows may have changed long ago. */
 function useExecutionActions(task: Task, actions: TaskActions, isFixed: boolean): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   const stoppable = shownStatus(task) === 'running' && !isFixed
@@ -180,7 +180,7 @@ function CancelButton({ actions }: { readonly actions: TaskActions }) {
 
 interface PullRequestButtonProps {
   readonly actions: TaskActions
-  /** There is work that is in no pull request yet. */
+  /** Whether there is work that no pull request contains. */
   readonly isDue: boolean
   readonly onAsk: () => void
 }
@@ -214,21 +214,21 @@ function Word({ children }: { readonly children: string }) {
   return <span className="max-md:sr-only">{children}</span>
 }
 
-/** The branch that is checked out in the workspace; before that is known, the one it will work on or start from. */
+/** The branch checked out in the workspace; before that is known, the working branch or the one it starts from. */
 function branchOf({ currentBranch, workingBranch, branch }: Task): string {
   return currentBranch ?? workingBranch ?? branch
 }
 
-/** The status of the task. A requested cancel shows as cancelled at once. */
+/** The status to show: a requested cancellation already shows as cancelled. */
 function shownStatus(task: Task): StatusName {
   if (isRecordDamaged(task)) return 'damaged'
   return task.status === 'running' && task.execution?.cancelRequested === true ? 'cancelled' : task.status
 }
 
-/** How long a command that ended well stays beside the status of the task, in ms. */
+/** How long the status of a successful command is shown beside that of the task, in ms. */
 const commandShownMs = 60_000
 
-/** The status, and how long the turn has taken; beside it how a command ended. Without a connection, the last known one. */
+/** The status with the duration of the turn, and beside it the outcome of a command. When offline, the last known ones. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)
@@ -275,7 +275,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
 function Meta({ task }: { readonly task: Task }) {
   const { githubOwner, githubRepoName, name } = task.project
   return (
-    // The link is higher than the line; a fixed height keeps the line from growing.
+    // The link is higher than the line; the fixed height keeps the line from growing.
     <div className="order-last col-span-3 flex h-4.5 min-w-0 items-center gap-2 px-2 text-meta/4.5 whitespace-nowrap text-muted md:gap-3 md:px-0">
       <span className="inline-flex flex-none md:hidden">
         <AgentMark agent={task.agent} bare />

@@ -1,4 +1,4 @@
-/** The panels of a task: the chat beside the terminal, the changes and the history, or all in tabs on a narrow screen. */
+/** The panels of a task: the chat beside the terminal, changes and history, or all in tabs on a narrow screen. */
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -36,7 +36,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const linked = history.isAsked ? 'history' : query.get('tab') === 'changes' ? 'changes' : null
   const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')
   const [work, setWork] = useState<WorkPanel>(linked ?? 'terminal')
-  // Beside the tabs, for the buttons of the panel that is shown.
+  // An element beside the tabs for the buttons of the visible panel.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {
@@ -45,11 +45,11 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
     if (panel === 'history') history.want()
   }
   const shown = split ? work : chosen
-  // Where there is room for one panel, it is the one that was in use.
+  // On a narrow screen, the panel that was last used is shown.
   const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task)
 
-  // One tree for all widths: what is being written stays as the window changes, with its images and the focus.
+  // The same tree at all widths, so that drafts, their images and the focus survive resizing.
   return (
     <>
       {!split && (
@@ -119,12 +119,12 @@ function workTabs({ changes }: Task): readonly Tab<WorkPanel>[] {
 
 interface WorkPanelsProps extends TaskPanelsProps {
   readonly shown: Panel
-  /** Where their buttons go; `null`: each panel has them itself. */
+  /** Where the panels put their buttons; `null`: in their own bars. */
   readonly tools: HTMLElement | null
   readonly onShow: (panel: Panel) => void
 }
 
-/** What the agent did: the terminal, the changes and the history. */
+/** The agent's work: terminal, changes and history. */
 function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsProps) {
   return (
     <>
@@ -172,7 +172,7 @@ function History({
   return <open.parts.Panel session={open.session} shown={shown} tools={tools} onShowIn={onShow} />
 }
 
-/** Mounts its panel when it is first shown, and keeps it mounted: the panel keeps its place and what is typed in it. */
+/** Mounts its panel when first shown and keeps it mounted, so that scroll position and input survive. */
 function TabPanel({
   name,
   shown,
@@ -184,7 +184,7 @@ function TabPanel({
   readonly shown: boolean
   /** Whether it has a tab. */
   readonly tabbed?: boolean
-  /** The focus has come into it. */
+  /** Called when the panel gets the focus. */
   readonly onUse?: () => void
   readonly children: ReactNode
 }) {

@@ -5,17 +5,17 @@ import { pathOf } from '#domain/api/route.ts'
 import type { ContentCategory } from '#domain/proof/auditBundle.ts'
 import { readToken } from '../../api/tokenStore.ts'
 
-/** Where the program that checks a record can be downloaded, by anybody. */
+/** The public download address of the program that verifies a record. */
 export const verifierAddress = '/flightdeck-verify.mjs'
 
-/** Under which name a record is saved. */
+/** The file name for a saved record. */
 export const auditFileOf = (taskId: string) => `audit-${taskId}.ndjson`
 
 const notSaved = 'Failed to save the audit record'
 
 /**
- * The audit record as a file. The token goes in a header and never into an address, so that a link would not do. Rejects with the
- * sentence to show.
+ * Fetches the audit record. The token must be in a header and never in an address, which is why this is not a link. Rejects with the sentence to
+ * show.
  */
 export async function fetchAudit(
   taskId: string,
@@ -30,7 +30,7 @@ export async function fetchAudit(
   }).catch(() => undefined)
   if (response === undefined) throw new Error(notSaved)
   if (!response.ok) throw new Error(await reasonOf(response))
-  // A record that breaks off is no file to keep: the body rejects then.
+  // The body rejects when the record is cut off: an incomplete file must not be saved.
   return response.blob().catch(() => Promise.reject(new Error(notSaved)))
 }
 
@@ -45,7 +45,7 @@ export interface SaveAudit {
   /** Fetches the record and has the browser save it. */
   readonly save: (withhold?: readonly ContentCategory[]) => Promise<void>
   readonly isSaving: boolean
-  /** Why the last attempt failed; `null` when it did not. */
+  /** Why the last attempt failed; `null` when it succeeded. */
   readonly failure: string | null
 }
 
@@ -69,7 +69,7 @@ export function useSaveAudit(taskId: string): SaveAudit {
   return { save, isSaving, failure }
 }
 
-/** Hands a file to the browser, under a name. */
+/** Offers a file for saving, under a name. */
 export function saveAs(file: Blob, name: string): void {
   const address = URL.createObjectURL(file)
   const link = document.createElement('a')

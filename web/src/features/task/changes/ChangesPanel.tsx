@@ -1,4 +1,4 @@
-/** The changed files: the list with its tree, the search in it, and the comment that is written on it. */
+/** The panel of changed files: the list with its tree, the search, and the comment being written. */
 import { GitBranch } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -35,11 +35,11 @@ interface ChangesPanelProps {
   readonly reload: () => void
   /** Whether this panel is the visible one. */
   readonly shown: boolean
-  /** Where its buttons stand; `null`: in its own bar. */
+  /** Where to put its buttons; `null`: in its own bar. */
   readonly tools: HTMLElement | null
   readonly refreshing: boolean
   readonly onRefresh: () => void
-  /** Told whether somebody reads or works in the list: then nothing may move. */
+  /** Called with whether somebody reads or works in the list, because nothing may move then. */
   readonly onReading: (reading: boolean) => void
   /** Notes above the list. */
   readonly notes: ReactNode
@@ -50,7 +50,7 @@ const findKeys = {
   next: shortcutOf('nextInChanges'),
   close: shortcutOf('closeFindInChanges'),
 }
-/** Pixels that two sides need. */
+/** The minimum width for side by side, in pixels. */
 const leastForSplit = 640
 
 export function ChangesPanel(props: ChangesPanelProps) {
@@ -153,13 +153,13 @@ interface SearchOf {
   readonly files: readonly DiffFile[]
   readonly known: KnownLinesOfFiles['known']
   readonly folds: Folds
-  /** Whether its keys apply: elsewhere on the page the browser's own search is the better one. */
+  /** Whether its keys apply: elsewhere on the page the browser's own search is better. */
   readonly active: boolean
   readonly onGo: (to: Destination) => void
 }
 
 function useSearch({ files, known, folds, active, onGo }: SearchOf) {
-  // How often it was opened: 0 while it is closed.
+  // How often the search was opened; 0 while it is closed.
   const [opened, setOpened] = useState(0)
   const find = useFind(files, known, opened > 0)
   const step = (by: 1 | -1) => {
@@ -235,7 +235,7 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
     find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= mostMatches)
   return (
     <SearchBar
-      // Opened again, its words are selected.
+      // Reopening selects the text of the search.
       key={opened}
       names={texts.find}
       keys={findKeys}
@@ -257,7 +257,7 @@ function HiddenCount({ files }: { readonly files: readonly DiffFile[] }) {
   )
 }
 
-/** The list's own width, which is not the panel's where the tree stands beside it. */
+/** Measures the list's own width, which is less than the panel's when the tree is beside it. */
 function ListFrame({ children }: { readonly children: (width: number) => ReactNode }) {
   const [width, measured] = useWidth()
   return (

@@ -1,4 +1,4 @@
-/** How the changes are shown, in one row of buttons. */
+/** The buttons that choose how changes are shown. */
 import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
@@ -10,7 +10,7 @@ export type DiffLook = 'unified' | 'split'
 interface ChangesToolsProps {
   readonly look: DiffLook
   readonly onLook: (look: DiffLook) => void
-  /** There is no room for two sides. */
+  /** Whether there is no room for side by side. */
   readonly narrow: boolean
   readonly quiet: boolean
   readonly onQuiet: (quiet: boolean) => void

@@ -95,7 +95,7 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
   )
 }
 
-/** Keeps the changes that somebody reads; newer ones wait until they are asked for, so that nothing moves. */
+/** Keeps the changes that somebody is reading; newer ones wait until requested, so that nothing moves. */
 function useHeldChanges(newest: unknown) {
   const [held, setHeld] = useState<GitDiff | null>(null)
   const [reading, setReading] = useState(false)
@@ -104,7 +104,7 @@ function useHeldChanges(newest: unknown) {
     return { kept: null, isStale: false, setReading, hold }
   }
   const isStale = held !== null && !sameChanges(held.changedFiles, newest.changedFiles)
-  // They stay after the reader has left, or the page would move under the next one.
+  // They are kept after the reader has left, or the page would move for the next one.
   const keptWhileStale = isStale ? held : null
   const kept = reading ? (held ?? newest) : keptWhileStale
   if (kept !== held) setHeld(kept)

@@ -1,4 +1,4 @@
-/** Where a comment on lines is written; it goes to the agent as a message. */
+/** The box for a comment on lines; it is sent to the agent as a message. */
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { isMac, keyCaps } from '../../../actions/keys.ts'
@@ -29,7 +29,7 @@ export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCan
   const most = limits.messageLength - quoteOf(fileName, lines).length - 2
   const why = tooLong(text, most)
   const maySend = text.trim() !== '' && why === undefined
-  // It was asked for: what is typed next belongs in it.
+  // The person asked for the box, so it gets the focus.
   useEffect(() => box.current?.focus({ preventScroll: true }), [])
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposingKey(event.nativeEvent)) return

@@ -1,4 +1,4 @@
-/** How a file changed: a letter in a small frame. */
+/** The kind of change of a file, as a letter in a frame. */
 import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../../ui/classes.ts'
 import { texts } from './texts.ts'

@@ -1,4 +1,4 @@
-/** The changed files by folder, with a filter. One stop for Tab; the arrow keys walk, right and left unfold and fold. */
+/** The changed files by folder, with a filter. It is one Tab stop: up and down move, right and left expand and collapse. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
@@ -14,13 +14,13 @@ interface FileTreeProps {
   readonly files: readonly DiffFile[]
   /** Hashes of files that were viewed. */
   readonly viewed: ReadonlySet<string>
-  /** The file whose lines are at the top of the list. */
+  /** The file at the top of the list. */
   readonly current: string | null
   readonly onChoose: (fileName: string) => void
 }
 
 const rowHeight = 28
-/** Up to so many rows are all in the page; of more, only those in sight. */
+/** Up to this many rows are all rendered; of more, only the visible ones. */
 const wholeUpTo = 60
 
 export const FileTree = memo(function FileTree({ files, viewed, current, onChoose }: FileTreeProps) {
@@ -39,7 +39,7 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
     rows.length <= wholeUpTo
       ? rows.map((_, index) => ({ index, start: index * rowHeight }))
       : list.getVirtualItems()
-  // The file that is read in the list is in sight here too.
+  // Scrolls the file that is being read in the list into view.
   useLayoutEffect(() => {
     if (currentIndex !== -1 && rows.length > 0) list.scrollToIndex(currentIndex, { align: 'auto' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only another file moves the tree, not what is done in it
@@ -105,15 +105,15 @@ interface KeysIn {
   readonly currentIndex: number
   readonly box: RefObject<HTMLElement | null>
   readonly onScrollTo: (index: number) => void
-  /** Opens a file, or folds or unfolds a folder. */
+  /** Opens a file, or expands or collapses a folder. */
   readonly onOpen: (row: TreeRow, isFolded: boolean) => void
 }
 
 function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
-  // The row of the arrow keys by its name; `null`: the current file.
+  // The row selected by arrow keys, by name; `null`: the current file.
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
-  // The row may come into the page only with the next render.
+  // The row may only be rendered next time.
   const wanted = useRef(false)
   const walkTo = (index: number) => {
     const row = rows[index]
@@ -230,7 +230,7 @@ function FileRow({ file, viewed }: { readonly file: DiffFile; readonly viewed: b
   )
 }
 
-/** Names a row; no file has the name of a folder. */
+/** The name of a row; a file never has the name of a folder. */
 function nameOf(row: TreeRow): string {
   return row.kind === 'file' ? row.file.name : `${row.folder}/`
 }

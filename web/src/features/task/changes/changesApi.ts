@@ -1,4 +1,4 @@
-/** The calls of the changes alone; loaded with them. */
+/** API calls that only the changes need, loaded with them. */
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getFileLines } from '#domain/api/tasks.schema.ts'

@@ -1,7 +1,7 @@
-/** A comment on lines of a diff as a message to the agent: a quote that names file and lines, then the comment. Pure. */
+/** A comment on lines of a diff as a message to the agent: a quotation with file and lines, then the comment. Pure. */
 import type { DiffLine } from './diff/parseDiff.ts'
 
-/** Lines, and characters of them, that a quote has; what is beyond is counted. */
+/** Maximum number of lines in a quotation, and of characters per line; the rest is only counted. */
 const mostLines = 120
 const mostCharacters = 12_000
 
@@ -15,7 +15,7 @@ export function commentMessage(fileName: string, lines: readonly DiffLine[], com
   return `${quoteOf(fileName, lines)}\n\n${comment.trim()}`
 }
 
-/** The quote alone: how much of a message is left for the comment can be told from it. */
+/** The quotation alone, from which the remaining length for the comment follows. */
 export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
   const { place, isBefore } = placeOf(lines)
   const shown: string[] = []
@@ -40,7 +40,7 @@ export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
     .join('\n')
 }
 
-/** `45` or `40-45`: by the numbers that the lines have now, or had before where none of them is left. */
+/** `45` or `40-45`: the new line numbers or, when none of the lines exists any more, the old ones. */
 export function placeOf(lines: readonly DiffLine[]): { readonly place: string; readonly isBefore: boolean } {
   const now = lines.flatMap(({ after }) => (after === null ? [] : [after]))
   const numbers = now.length > 0 ? now : lines.flatMap(({ before }) => (before === null ? [] : [before]))
@@ -50,7 +50,7 @@ export function placeOf(lines: readonly DiffLine[]): { readonly place: string; r
 
 function codeSpan(text: string): string {
   const ticks = '`'.repeat(longestRun(text) + 1)
-  // A space beside a backtick at the edge is taken off again by Markdown.
+  // Markdown strips one space next to a backtick at the edge.
   const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
   return `${ticks}${pad}${text}${pad}${ticks}`
 }

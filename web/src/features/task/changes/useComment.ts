@@ -1,9 +1,9 @@
-/** The comment that is being written, and what was begun elsewhere: drafts stay until they are sent. */
+/** The comment being written, and those begun elsewhere: drafts stay until they are sent. */
 import { useState } from 'react'
 import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
 import type { CommentTarget } from './list/useRange.ts'
 
-/** Drafts that are kept; the oldest are forgotten. */
+/** How many drafts are kept; the oldest are dropped. */
 const mostDrafts = 30
 
 export function useComment(taskId: string) {

@@ -1,11 +1,11 @@
-/** Which files are folded, and which large ones are shown all the same. */
+/** Which files are collapsed, and which large ones are shown on request. */
 import { useCallback, useMemo, useState } from 'react'
 import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
 export interface Folds {
   readonly isFolded: (file: DiffFile) => boolean
-  /** Folds or unfolds a file by hand; `null`: it is as its tick says again. */
+  /** Collapses or expands a file by hand; `null`: follow its viewed mark again. */
   readonly fold: (fileName: string, folded: boolean | null) => void
   readonly foldAll: (files: readonly DiffFile[], folded: boolean) => void
   /** Large files that somebody asked to see. */
@@ -13,7 +13,7 @@ export interface Folds {
   readonly ask: (fileName: string) => void
 }
 
-/** `viewed`: hashes of files that were looked at; unless somebody unfolds them they are folded. */
+/** `viewed`: hashes of viewed files, which are collapsed unless somebody expands them. */
 export function useFolds(viewed: ReadonlySet<string>): Folds {
   const [byHand, setByHand] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [asked, setAsked] = useState<ReadonlySet<string>>(new Set())
@@ -40,8 +40,8 @@ export function useFolds(viewed: ReadonlySet<string>): Folds {
   return { isFolded, fold, foldAll, asked, ask }
 }
 
-/** Which changes of a task were looked at. A file that changes again has another hash, and so loses its tick. */
-/** Tasks, and ticks of each, that are remembered; the oldest are forgotten. */
+/** The viewed changes of a task. When a file changes again, it has another hash and so loses its mark. */
+/** How many tasks, and marks per task, are remembered; the oldest are dropped. */
 const mostTasks = 20
 const mostTicks = 1_000
 

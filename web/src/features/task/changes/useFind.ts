@@ -1,4 +1,4 @@
-/** What is looked for in the changes, and where one has got to. */
+/** The search in the changes, and its current match. */
 import { useDeferredValue, useMemo, useState } from 'react'
 import { hunksShown, type KnownLines } from './diff/diffRows.ts'
 import { findInDiff, type Match } from './diff/findInDiff.ts'
@@ -7,12 +7,12 @@ import type { DiffFile } from './diff/readDiffs.ts'
 interface Find {
   readonly wanted: string
   readonly setWanted: (wanted: string) => void
-  /** What is marked: it follows what is typed when there is time. */
+  /** The text that is marked: it follows the input when there is time. */
   readonly sought: string
   readonly count: number
   readonly at: number
   readonly match: Match | null
-  /** Goes on, round the end, and says where that is. */
+  /** Moves to the next or previous match, wrapping around, and returns it. */
   readonly step: (by: 1 | -1) => Match | null
 }
 
@@ -23,7 +23,7 @@ export function useFind(
 ): Find {
   const [wanted, setWanted] = useState('')
   const [chosen, setChosen] = useState(0)
-  // While somebody types, typing comes first.
+  // Rendering the marks must not slow down typing.
   const sought = useDeferredValue(open ? wanted : '')
   const matches = useMemo(() => {
     if (sought === '') return []

@@ -1,4 +1,4 @@
-/** Hides changes of whitespace alone. What finds them is loaded when somebody first wants that. */
+/** Hides whitespace-only changes. The code for that is loaded when it is first needed. */
 import { useMemo, useState } from 'react'
 import type { DiffFile } from './diff/readDiffs.ts'
 

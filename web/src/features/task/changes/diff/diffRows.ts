@@ -1,4 +1,6 @@
-/** Changed files as the rows of one long list: a head a file, a bar before a hunk, a row a line, or two lines side by side. Pure. */
+/**
+ * Changed files as the rows of one long list: a head per file, a bar before each hunk, and a row per line or per pair of lines side by side. Pure.
+ */
 import { type DiffLine, type Hunk, lineKey, type Sides } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
@@ -9,16 +11,16 @@ export interface PlacedLine {
   readonly line: DiffLine
 }
 
-/** Lines that are not shown: `from` to `to`, numbers before, both included; `null` for the end of the file. */
+/** Lines that are not shown: `from` to `to`, old line numbers, both included; `null` for the end of the file. */
 export interface Gap {
   readonly from: number
   readonly to: number | null
-  /** Where in the file: it can be opened downwards from what is above, and upwards from what is below. */
+  /** Its place in the file: a gap can be expanded downwards from the lines above, and upwards from the lines below. */
   readonly place: 'top' | 'middle' | 'end'
 }
 
 interface InFile {
-  /** Unlike that of any other row. */
+  /** Unique among all rows. */
   readonly id: string
   readonly file: DiffFile
 }
@@ -39,7 +41,7 @@ export type DiffRow =
   | (InFile & { readonly kind: 'large' })
   | (InFile & { readonly kind: 'comment' })
 
-/** Pixels a row is high; notes and comments may be higher, and are measured. */
+/** Row heights in pixels; notes and comments may be higher and are measured. */
 export const rowHeights: Readonly<Record<DiffRow['kind'], number>> = {
   file: 36,
   bar: 28,
@@ -49,14 +51,14 @@ export const rowHeights: Readonly<Record<DiffRow['kind'], number>> = {
   comment: 136,
 }
 
-/** Lines of a file as it was before, that were asked for. */
+/** Lines of the old version of a file that were loaded. */
 export interface KnownLines {
   readonly lines: ReadonlyMap<number, string>
-  /** How many the file has; `null` until it was asked. */
+  /** The number of lines of the file; `null` before it is known. */
   readonly total: number | null
 }
 
-/** Where a comment is being written: below the last line of its range. */
+/** Where the comment box is: below the last line of its range. */
 export interface CommentPlace {
   readonly fileName: string
   readonly lastKey: string
@@ -64,12 +66,12 @@ export interface CommentPlace {
 
 export interface Shown {
   readonly isFolded: (file: DiffFile) => boolean
-  /** Large files whose lines were asked for. */
+  /** Large files whose lines were requested. */
   readonly asked: ReadonlySet<string>
   readonly split: boolean
   readonly known: ReadonlyMap<string, KnownLines>
   readonly comment: CommentPlace | null
-  /** What a file says in which nothing but whitespace changed. */
+  /** The note for a file with only whitespace changes. */
   readonly onlyWhitespace: string
 }
 
@@ -79,7 +81,7 @@ export function diffRows(files: readonly DiffFile[], shown: Shown): readonly Dif
     const folded = shown.isFolded(file)
     rows.push({ kind: 'file', id: `${number}`, file, folded })
     const comment = shown.comment?.fileName === file.name ? shown.comment : null
-    // A comment that has lost its line stays with its file.
+    // A comment whose line is gone stays with its file.
     const box: DiffRow = { kind: 'comment', id: `${number}c`, file }
     const first = rows.length
     if (folded) {
@@ -105,7 +107,7 @@ export function diffRows(files: readonly DiffFile[], shown: Shown): readonly Dif
   return rows
 }
 
-/** The lines of a row, what was deleted first. */
+/** The lines of a row, deleted ones first. */
 export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
   if (left === null) return right === null ? [] : [right.line]
   if (right === null || right.line === left.line) return [left.line]
@@ -119,7 +121,7 @@ export function hasKey(row: DiffRow, fileName: string, key: string): boolean {
   )
 }
 
-/** Context that git gives around a change; less of it below the last one is the end of the file. */
+/** git gives this many context lines around a change; fewer after the last change mean the end of the file. */
 const givenContext = 3
 
 function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, known }: Shown): void {
@@ -140,7 +142,7 @@ function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, know
   }
 }
 
-/** The hunks of a file that are shown, those of lines around the changes among them. */
+/** The hunks of a file to show, including loaded lines around the changes. */
 export function hunksShown(file: DiffFile, known: KnownLines | undefined): readonly Hunk[] {
   return partsOf(file, known).flatMap((part) => (part.kind === 'lines' ? [part.hunk] : []))
 }
@@ -160,7 +162,7 @@ function partsOf({ hunks, facts }: DiffFile, lines: KnownLines = nothingKnown): 
     else {
       const [above, below] = knownAround(lines, end, hunk.from)
       const isWhole = above !== null && above.to.before === hunk.from.before
-      // At the top of a file lines are read upwards: those further up stand alone.
+      // At the top of a file, lines are expanded upwards: those further up are separate.
       if (above !== null && (index > 0 || isWhole)) add(above)
       if (!isWhole) {
         const from = index > 0 && above !== null ? above.to.before : end.before
@@ -188,7 +190,7 @@ function mayGoOn({ lines }: Hunk): boolean {
   return context >= givenContext && lines.at(-1)?.noNewline === false
 }
 
-/** What is known of a gap from its upper end down, and from its lower end up. */
+/** The loaded parts of a gap: from its upper end downwards, and from its lower end upwards. */
 function knownAround(lines: KnownLines, from: Sides, to: Sides): readonly [Hunk | null, Hunk | null] {
   const above = knownFrom(lines, from, to.before)
   let first = to.before
@@ -232,7 +234,7 @@ function inOrder(hunk: Hunk): readonly Placed[] {
   })
 }
 
-/** Deleted lines on the left, and beside them the added ones that took their place. */
+/** Pairs deleted lines on the left with the added lines that replaced them. */
 function sideBySide(hunk: Hunk): readonly Placed[] {
   const rows: Placed[] = []
   let left: PlacedLine[] = []
@@ -246,7 +248,7 @@ function sideBySide(hunk: Hunk): readonly Placed[] {
   hunk.lines.forEach((line, index) => {
     const placed = { hunk, index, line }
     if (line.kind === 'deleted') {
-      // A deletion after an addition begins another change.
+      // A deletion after an addition starts another change.
       if (right.length > 0) flush()
       left.push(placed)
     } else if (line.kind === 'added') right.push(placed)
@@ -271,7 +273,7 @@ export function hunkStarts(rows: readonly DiffRow[]): readonly number[] {
   })
 }
 
-/** Characters of the longest line, up to a bound and with four for a tab: how wide the list must be. */
+/** The length of the longest line in characters, limited, and with four for a tab: it determines the width of the list. */
 export function widestLine(files: readonly DiffFile[]): number {
   let widest = 0
   for (const { hunks } of files)
@@ -283,5 +285,5 @@ export function widestLine(files: readonly DiffFile[]): number {
   return Math.min(widest, longestShown)
 }
 
-/** Characters of a line that are shown. */
+/** The maximum number of characters shown of a line. */
 export const longestShown = 2_000

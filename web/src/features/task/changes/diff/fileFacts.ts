@@ -1,21 +1,21 @@
-/** What a diff says of a file beside its lines. Pure. */
+/** What a diff says about a file besides its lines. Pure. */
 import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { hasHidden } from '#domain/kernel/hiddenCharacters.ts'
 import { texts } from '../texts.ts'
 
 export interface FileFacts {
-  /** Sentences for the reader, the most telling first. */
+  /** Sentences for the reader, the most important first. */
   readonly notes: readonly string[]
-  /** Whether the file had a text before, so that lines around the changes can be asked for. */
+  /** Whether the file had text before, so that lines around the changes can be loaded. */
   readonly hasBefore: boolean
-  /** Whether more changes follow than are shown. */
+  /** Whether there are more changes than shown. */
   readonly isCut: boolean
 }
 
 const submodule = '160000'
 const link = '120000'
 
-/** `hunks`: how many there are to show. */
+/** `hunks`: the number of hunks to show. */
 export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   const { diff, binary, status } = file
   const firstHunk = diff.indexOf('\n@@ ')
@@ -49,7 +49,7 @@ function modeNote(before: string, after: string): string {
   return texts.modeChanged(before, after)
 }
 
-/** The last row of a diff that was cut, or not made, says so behind a backslash. */
+/** When a diff was cut or not made, the server says so in the last row, after a backslash. */
 function serversWord(diff: string): string | null {
   const last = diff.slice(diff.lastIndexOf('\n', diff.length - 2) + 1).trimEnd()
   return last.startsWith('\\ ') && !last.startsWith('\\ No newline') ? last.slice(2) : null

@@ -1,16 +1,16 @@
-/** Finds text in the lines of a diff, without regard to case. Pure. */
+/** Finds text in the lines of a diff, ignoring case. Pure. */
 import { type DiffLine, type Hunk, lineKey } from './parseDiff.ts'
 import type { Mark } from './wordMarks.ts'
 
 export interface Match {
   readonly fileName: string
-  /** Its line in the file. */
+  /** The key of its line. */
   readonly key: string
-  /** Which of the matches in its line it is. */
+  /** Its index among the matches in its line. */
   readonly nth: number
 }
 
-/** Further ones are not counted. */
+/** The most matches that are counted. */
 export const mostMatches = 5_000
 
 export function findInDiff(
@@ -35,7 +35,7 @@ export function findInDiff(
 export function foundIn({ text }: DiffLine, wanted: string): readonly Mark[] {
   if (wanted === '') return none
   const lower = text.toLowerCase()
-  // A few letters get longer in lower case: then places would be off, and the line is searched as it is.
+  // A few letters become longer in lower case, which would shift positions: such a line is searched as it is.
   const searched = lower.length === text.length ? lower : text
   const sought = wanted.toLowerCase()
   let at = searched.indexOf(sought)

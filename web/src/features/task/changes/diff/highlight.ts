@@ -1,4 +1,4 @@
-/** Colours code: a chunk of its own, loaded when code is first shown. Text that it does not know stays plain. */
+/** Syntax highlighting: a chunk of its own, loaded when code is first shown. Code in an unknown language stays plain. */
 import bash from 'highlight.js/lib/languages/bash'
 import css from 'highlight.js/lib/languages/css'
 import go from 'highlight.js/lib/languages/go'
@@ -43,10 +43,10 @@ const looks: readonly (readonly [name: RegExp, className: string])[] = [
   [/^hljs-(title|function|class)/, 'text-syn-fn'],
 ]
 
-/** More than this is shown plain at once rather than coloured late. UTF-16 code units. */
+/** Longer code is shown plain at once rather than highlighted late. UTF-16 code units. */
 const longestCode = 200_000
 
-/** The spans of code, line by line; `null` for a language that is not known and for too much of it. */
+/** The spans of the code by line; `null` for an unknown language, and for code that is too long. */
 export function highlight(code: string, language: string): CodeLines | null {
   if (!lowlight.registered(language) || code.length > longestCode) return null
   const lines: CodeSpan[][] = [[]]

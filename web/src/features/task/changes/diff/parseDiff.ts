@@ -1,4 +1,4 @@
-/** Reads the unified diff of one file: its hunks, and of each line where it is on both sides. Pure. */
+/** Parses the unified diff of one file: its hunks, and the line numbers on both sides. Pure. */
 
 export interface DiffLine {
   readonly kind: 'context' | 'added' | 'deleted'
@@ -7,9 +7,9 @@ export interface DiffLine {
   /** Line number after, `null` for a deleted line. */
   readonly after: number | null
   readonly text: string
-  /** The line it took the place of, or that took its place: what differs between the two is marked. */
+  /** The line that it replaced or that replaced it: the differences between the two are marked. */
   readonly counterpart: string | null
-  /** The file ends here without a line break. */
+  /** The file ends here without a final line break. */
   readonly noNewline: boolean
 }
 
@@ -23,15 +23,15 @@ export interface Hunk {
   /** `@@ -38,6 +38,11 @@ export type Delivery = {` */
   readonly header: string
   readonly lines: readonly DiffLine[]
-  /** Where its first line stands, or would stand, on each side. */
+  /** The numbers of its first line on each side, even if it has no lines there. */
   readonly from: Sides
-  /** Where the first line after it stands. */
+  /** The numbers of the first line after it. */
   readonly to: Sides
 }
 
 const hunkHeader = /^@@ -(?<before>\d+)(?:,(?<beforeCount>\d+))? \+(?<after>\d+)(?:,(?<afterCount>\d+))? @@/
 
-/** The hunks of a diff; none when there is nothing to show, as for a binary file. What is before the first hunk is skipped. */
+/** The hunks of a diff; empty when there is nothing to show, as for a binary file. Text before the first hunk is skipped. */
 export function parseDiff(diff: string): readonly Hunk[] {
   const hunks: Hunk[] = []
   let header = ''
@@ -44,13 +44,13 @@ export function parseDiff(diff: string): readonly Hunk[] {
     lines = null
   }
   const rows = diff.split('\n')
-  // A diff ends with a line break: what follows it is no line.
+  // A diff ends with a line break, after which there is no line.
   if (rows.at(-1) === '') rows.pop()
   for (const row of rows) {
     const found = hunkHeader.exec(row)?.groups
     if (found !== undefined) {
       close()
-      // Of no lines, git names the one before the place.
+      // For an empty range, git gives the number of the line before it.
       before = Number(found['before']) + (found['beforeCount'] === '0' ? 1 : 0)
       after = Number(found['after']) + (found['afterCount'] === '0' ? 1 : 0)
       header = row
@@ -71,7 +71,7 @@ export function parseDiff(diff: string): readonly Hunk[] {
         break
       case '\\': {
         const last = lines.at(-1)
-        // Anything else in such a row is a word of the server, not of git.
+        // Any other such row is a note by the server, not by git.
         if (last !== undefined && row.startsWith('\\ No newline'))
           lines[lines.length - 1] = { ...last, noNewline: true }
         break
@@ -84,7 +84,7 @@ export function parseDiff(diff: string): readonly Hunk[] {
         after += 1
         break
       default:
-        // The next file's header in a diff of several: this file is over.
+        // The header of the next file in a diff of several ends this one.
         close()
         return hunks
     }
@@ -93,7 +93,7 @@ export function parseDiff(diff: string): readonly Hunk[] {
   return hunks
 }
 
-/** Gives each deleted line the added one that took its place: the first the first, as far as both go. */
+/** Pairs each deleted line with the added one that replaced it: first with first, as far as both go. */
 export function paired(lines: readonly DiffLine[]): readonly DiffLine[] {
   const result = [...lines]
   let index = 0
@@ -118,7 +118,7 @@ function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind'])
   return count
 }
 
-/** What a line of a file's diff is known by, in whichever view: its numbers on both sides. Pure. */
+/** The key of a line in a file's diff, the same in every view: its numbers on both sides. Pure. */
 export function lineKey({ before, after }: Pick<DiffLine, 'before' | 'after'>): string {
   return `${before ?? ''}:${after ?? ''}`
 }

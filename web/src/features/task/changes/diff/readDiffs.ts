@@ -1,4 +1,4 @@
-/** The changed files, read once for as long as the answer they came in is on the screen. Pure. */
+/** The parsed changes, computed once per answer of the server. Pure. */
 import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { fileFacts, type FileFacts } from './fileFacts.ts'
 import { type Hunk, parseDiff } from './parseDiff.ts'
@@ -6,25 +6,25 @@ import { type Hunk, parseDiff } from './parseDiff.ts'
 export interface DiffFile {
   readonly name: string
   readonly file: ChangedFile
-  /** Of name and changes: what was looked at is known by it, and a file that changes again is another. */
+  /** A hash of name and changes, by which a viewed file is remembered: when the file changes again, it gets another hash. */
   readonly hash: string
   readonly hunks: readonly Hunk[]
   readonly facts: FileFacts
-  /** Rows of its diff. */
+  /** The number of rows of its diff. */
   readonly lines: number
-  /** Its lines are shown only when they are asked for. */
+  /** Its lines are shown only on request. */
   readonly isLarge: boolean
-  /** Lines that changed in their whitespace alone and are left out. */
+  /** Lines left out because only their whitespace changed. */
   readonly hidden: number
 }
 
-/** Rows of a file beside others, and of a lone one, from which on it waits to be asked for. */
+/** From this number of rows on a file is only shown on request: when there are other files, and when it is the only one. */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
-/** In a diff of more rows than this, files of more than `largeInMany` wait. */
+/** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */
 const manyLines = 40_000
 const largeInMany = 800
-/** Characters of a line that no person wrote: such a file waits too. */
+/** A longer line (in characters) was not written by a person: such a file is only shown on request too. */
 const longestWritten = 20_000
 
 export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
@@ -47,20 +47,20 @@ export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
   return read.map((each) => ({ ...each, isLarge: each.lines > most || isUnwritten(each) }))
 }
 
-/** As the tree has them: by folder, then by name. */
+/** The order of the tree: by folder, then by name. */
 export function inTreeOrder(one: Pick<DiffFile, 'name'>, other: Pick<DiffFile, 'name'>): number {
   const [a, b] = [splitName(one.name), splitName(other.name)]
   if (a.folder !== b.folder) return a.folder < b.folder ? -1 : 1
   return a.name < b.name ? -1 : 1
 }
 
-/** `src/webhooks/` and `deliver.ts`; the folder is empty at the top. */
+/** Splits into `src/webhooks/` and `deliver.ts`; the folder is empty at the top level. */
 export function splitName(fileName: string): { readonly folder: string; readonly name: string } {
   const cut = fileName.lastIndexOf('/') + 1
   return { folder: fileName.slice(0, cut), name: fileName.slice(cut) }
 }
 
-/** Whether two answers show the same: one that does not is newer, and waits until it is asked for. */
+/** Whether two answers show the same changes; if not, the newer one waits until requested. */
 export function sameChanges(one: readonly ChangedFile[], other: readonly ChangedFile[]): boolean {
   return (
     one.length === other.length &&
@@ -83,7 +83,7 @@ function isUnwritten({ file, hunks }: DiffFile): boolean {
   )
 }
 
-/** A short name for what a text says: equal texts have equal names. For telling changes apart, never for trust. Pure. */
+/** A short hash of a text: equal texts have equal hashes. For telling changes apart, not for security. Pure. */
 /** 53 bits of hash in base 36, eleven characters at most. */
 export function contentHash(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57]

@@ -1,11 +1,11 @@
-/** The changed files as rows of a tree: folders that fold, and their files. Pure. */
+/** The changed files as rows of a tree: collapsible folders and their files. Pure. */
 import { splitName, type DiffFile } from './readDiffs.ts'
 
 export type TreeRow =
   | { readonly kind: 'folder'; readonly folder: string; readonly folded: boolean; readonly files: number }
   | { readonly kind: 'file'; readonly file: DiffFile }
 
-/** Files in the order they have, which is that of their folders; while files are looked for, no folder is folded. */
+/** Keeps the order of the files, which is by folder; while a filter is active, no folder is collapsed. */
 export function treeRows(
   files: readonly DiffFile[],
   wanted: string,
@@ -23,7 +23,7 @@ export function treeRows(
   return [...folders].flatMap(([folder, inside]): readonly TreeRow[] => {
     const isFolded = sought === '' && folded.has(folder)
     const rows = inside.map((file): TreeRow => ({ kind: 'file', file }))
-    // Files beside no folder at all need none above them.
+    // If no file is in a folder, there is no folder row.
     if (folder === '' && folders.size === 1) return rows
     return [{ kind: 'folder', folder, folded: isFolded, files: inside.length }, ...(isFolded ? [] : rows)]
   })

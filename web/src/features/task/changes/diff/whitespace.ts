@@ -1,17 +1,17 @@
-/** Leaves out of hunks what changed in nothing but its whitespace, as `git diff -w` does, on lines that were read already. Pure. */
+/** Removes whitespace-only changes from parsed hunks, like `git diff -w`. Pure. */
 import { paired, type DiffLine, type Hunk } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
 export interface WithoutWhitespace {
   readonly hunks: readonly Hunk[]
-  /** Changed lines that are shown as they are now, or not at all. */
+  /** The number of changed lines that are shown unchanged, or not at all. */
   readonly hidden: number
 }
 
-/** Runs longer than this are compared line by line in their order: the table grows with the square. */
+/** Longer runs are compared line by line in order, because the table grows with the square. */
 const linesCompared = 400
 
-/** A hunk in which nothing else changed goes as a whole. */
+/** A hunk with no other changes is removed. */
 export function withoutWhitespace(hunks: readonly Hunk[]): WithoutWhitespace {
   let hidden = 0
   const left = hunks.flatMap((hunk): readonly Hunk[] => {
@@ -23,7 +23,7 @@ export function withoutWhitespace(hunks: readonly Hunk[]): WithoutWhitespace {
   return { hunks: left, hidden }
 }
 
-/** The same files without what changed in its whitespace alone. */
+/** The same files without whitespace-only changes. */
 export function quietDiffs(files: readonly DiffFile[]): readonly DiffFile[] {
   return files.map((each) => {
     const { hunks, hidden } = withoutWhitespace(each.hunks)
@@ -62,7 +62,7 @@ function quiet(lines: readonly DiffLine[]): { readonly lines: readonly DiffLine[
   return { lines: result.map((line) => ({ ...line, counterpart: null })), found }
 }
 
-/** Pairs of indexes of lines that are the same without whitespace, both in their order: the longest such list. */
+/** The longest list of index pairs of lines that are equal without whitespace, in the order of both. */
 function matches(
   deleted: readonly DiffLine[],
   added: readonly DiffLine[],

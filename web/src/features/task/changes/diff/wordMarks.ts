@@ -1,7 +1,7 @@
-/** Which words of a line differ from the line that it stands beside. Pure. */
+/** Finds the words that differ between a line and its counterpart. Pure. */
 import type { CodeSpan } from './highlight.ts'
 
-/** A part of a line, in UTF-16 code units; `to` is not part of it. */
+/** A range of a line, in UTF-16 code units; `to` is exclusive. */
 export interface Mark {
   readonly from: number
   readonly to: number
@@ -9,10 +9,10 @@ export interface Mark {
 
 /** Lines with more words than this are not compared: the table grows with the square. */
 const wordsCompared = 300
-/** Where less than this part of the line is the same, everything would be marked, and nothing is. */
+/** If less than this share of the line is equal, nearly everything would be marked, so nothing is. */
 const leastInCommon = 0.3
 
-/** The parts of `line` that `counterpart` has not; none when the two have too little in common. */
+/** The parts of `line` that are not in `counterpart`; empty when the two have too little in common. */
 export function wordMarks(line: string, counterpart: string): readonly Mark[] {
   const words = wordsOf(line)
   const others = wordsOf(counterpart)
@@ -38,7 +38,7 @@ function wordsOf(line: string): readonly string[] {
   return line.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? []
 }
 
-/** The indexes of `a` that are in the longest common subsequence with `b`. */
+/** The indexes in `a` of its longest common subsequence with `b`. */
 function inBoth(a: readonly string[], b: readonly string[]): ReadonlySet<number> {
   const width = b.length + 1
   const lengths = new Uint16Array((a.length + 1) * width)
@@ -63,9 +63,9 @@ function inBoth(a: readonly string[], b: readonly string[]): ReadonlySet<number>
   return kept
 }
 
-/** Lays marks over the coloured spans of a line: the words that changed, and what was found. Pure. */
+/** Combines marks with the coloured spans of a line: changed words and search matches. Pure. */
 export interface MarkedSpan extends CodeSpan {
-  /** Changed against the line beside. */
+  /** Differs from the counterpart. */
   readonly changed: boolean
   readonly found: 'no' | 'found' | 'current'
 }
@@ -73,7 +73,7 @@ export interface MarkedSpan extends CodeSpan {
 export interface LineMarks {
   readonly changed: readonly Mark[]
   readonly found: readonly Mark[]
-  /** Which of `found` one is at; `null` for none. */
+  /** The index in `found` of the current match; `null` for none. */
   readonly current: number | null
 }
 
@@ -105,7 +105,7 @@ export function marked(
   return result
 }
 
-/** The beginning of coloured text. `length` in UTF-16 code units. */
+/** The beginning of coloured text; `length` in UTF-16 code units. */
 export function cutSpans(spans: readonly CodeSpan[], length: number): readonly CodeSpan[] {
   const kept: CodeSpan[] = []
   let room = length

@@ -1,4 +1,4 @@
-/** A row of a diff: a line with where it is on both sides and its sign, or two lines side by side. */
+/** A row of a diff: a line with its numbers on both sides and its sign, or two lines side by side. */
 import { MessageSquarePlus } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../../ui/classes.ts'
@@ -19,12 +19,12 @@ interface DiffLineRowProps {
   readonly leftSpans: Spans
   readonly rightSpans: Spans
   readonly wanted: string
-  /** The line with the place that is looked at, by its key, and which place in it. */
+  /** The key of the line with the current search match, and the index of the match in it. */
   readonly currentKey: string | null
   readonly currentNth: number
-  /** It is among those that a comment is for. */
+  /** It is one of the selected lines of a comment. */
   readonly selected: boolean
-  /** It is the one that can be reached by Tab. */
+  /** It is the line that Tab reaches. */
   readonly reachable: boolean
   readonly mayComment: boolean
   readonly onComment: (id: string, extend: boolean) => void
@@ -51,7 +51,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
     <div
       data-row={row.id}
       tabIndex={reachable ? 0 : -1}
-      // Only the row that one can be on has a role and a name: fifty of them would be noise.
+      // Only the reachable row has a role and a name: on all rows they would be noise for screen readers.
       {...(reachable && { role: 'group', 'aria-label': nameOf(row) })}
       className={classes(
         'focus-inset relative h-5 scroll-mt-9 font-mono text-code tracking-normal whitespace-pre outline-none focus-visible:outline-2 focus-visible:outline-accent',
@@ -86,7 +86,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
         )
       )}
       {props.mayComment && !isReplayed && (
-        // Over the number that is not there, or else over the one before.
+        // Placed over the empty number column, or else over the old number.
         <span
           className={classes(
             'absolute -top-1.5 z-1 md:-top-1',
@@ -118,9 +118,9 @@ interface HalfProps {
   readonly children: ReactNode
 }
 
-/** One side of two. Its text goes with the scroll of the list, its number stays. */
+/** One of the two sides. Its text scrolls with the list, its number stays. */
 function Half({ placed, number, selected, side, traced = false, children }: HalfProps) {
-  // Where a line was added or deleted the other side has nothing, and context is on both.
+  // A side without a line at a change is empty; context is on both sides.
   const kind = placed?.kind ?? 'context'
   return (
     <div
@@ -140,7 +140,7 @@ function Half({ placed, number, selected, side, traced = false, children }: Half
 }
 
 interface LineNumberProps {
-  /** A click on it tells where the line comes from; the list listens. The key that does the same is for everybody else. */
+  /** A click shows where the line comes from; the list handles it. Keyboard users have a key for the same. */
   readonly traced?: boolean
   readonly children: number | null | undefined
 }
@@ -164,7 +164,7 @@ function Sign({ kind }: { readonly kind: DiffLine['kind'] }) {
   return <span className={classes('text-center select-none', signColours[kind])}>{signs[kind]}</span>
 }
 
-/** What a line is called when it is read out. */
+/** The accessible name of a line. */
 function nameOf({ left, right }: LineRow): string {
   const lines = left?.line === right?.line ? [left?.line] : [left?.line, right?.line]
   return lines

@@ -1,6 +1,6 @@
 /**
- * The changed files as one long list of which only the rows in sight are in the page; the header of a file stays above its
- * lines. Tab reaches one line; the arrow keys move from it, and with Shift they select lines.
+ * The changed files as one long list of which only visible rows are rendered; the head of a file stays above its lines. It is one Tab stop: the arrow
+ * keys move between lines, and with Shift they select.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
@@ -41,24 +41,24 @@ interface DiffListProps {
   readonly folds: Folds
   readonly viewed: Viewed
   readonly known: KnownLinesOfFiles
-  /** The words of the search, and the current match. */
+  /** The search text, and the current match. */
   readonly sought: string
   readonly match: Match | null
   readonly goTo: Destination | null
   readonly comment: Comment
-  /** Whom the comment is for, by the name on the screen. */
+  /** The agent that gets the comment, by its displayed name. */
   readonly agent: string
   readonly onSend: () => void
-  /** The file whose lines are at the top. */
+  /** Called with the file whose lines are at the top. */
   readonly onCurrent: (fileName: string) => void
   readonly onScrolled: (scrolled: boolean) => void
   /** Whether its keys apply. */
   readonly shown: boolean
 }
 
-/** Somebody who has scrolled so many pixels reads. */
+/** After scrolling this many pixels, somebody is considered to be reading. */
 const readingFrom = 40
-/** Pixels of a character of the code font, and of the gutter before it. */
+/** The width of a character in the code font and of the gutter, in pixels. */
 const characterWidth = 7.55
 const gutterWidth = 112
 const halfGutterWidth = 72
@@ -135,7 +135,7 @@ export function DiffList(props: DiffListProps) {
   )
 }
 
-/** The rows of the list, with where the headers of files and the comment are. */
+/** The rows of the list, and the indexes of file heads and of the comment. */
 function useRows({ files, split, folds, known, comment }: DiffListProps) {
   const { isFolded, asked } = folds
   const { target } = comment
@@ -167,7 +167,7 @@ interface CommentInSight {
   readonly text: string
 }
 
-/** Keeps the comment and its buttons in sight: when it opens, as it grows, and while somebody types. */
+/** Keeps the comment box in view: when it opens, as it grows, and while somebody types. */
 function useCommentInSight({ list, commentIndex, place, text }: CommentInSight): void {
   const size = list.measurementsCache[commentIndex]?.size
   useEffect(() => {
@@ -182,7 +182,7 @@ interface FileActionsOf extends Pick<DiffListProps, 'files' | 'folds' | 'viewed'
 }
 
 function useFileActions({ rows, view, files, folds, viewed }: FileActionsOf) {
-  /** Keeps the header at the top in its place when the lines below it go. */
+  /** Keeps the head at the top in place when the lines below it are collapsed. */
   const keepHead = (file: DiffFile) => {
     const head = rows.findIndex((row) => row.kind === 'file' && row.file === file)
     const start = view.startOf(head)
@@ -244,15 +244,15 @@ interface PlacedProps {
   readonly children: ReactNode
 }
 
-/** Puts a row where it belongs in the list. */
+/** Positions a row in the list. */
 function Placed({ row, item: { index, start, size }, view, children }: PlacedProps) {
   if (row.kind === 'file') {
     return (
-      // As high as the file: its header stays above its lines, and the next one pushes it away.
+      // As high as the file, so that its head stays above its lines until the next one pushes it away.
       <div
         data-index={index}
         className="pointer-events-none absolute left-0 z-10 w-full"
-        // Not moved by a transform: `sticky` does not take that into account.
+        // Not positioned by a transform, which `sticky` does not take into account.
         style={{ height: view.endOfFile(index) - start, top: start }}
       >
         <div className="pointer-events-auto sticky top-0">{children}</div>
@@ -273,7 +273,7 @@ function Placed({ row, item: { index, start, size }, view, children }: PlacedPro
   )
 }
 
-/** What rows are drawn with. */
+/** What rows need for rendering. */
 interface Drawing extends DiffListProps, ReturnType<typeof useFileActions> {
   readonly active: ActiveRow
   readonly selection: LineSelection

@@ -1,4 +1,4 @@
-/** The head of a changed file, which folds its lines; with its tick and its menu. */
+/** The head of a changed file, which collapses its lines; with the viewed mark and a menu. */
 import { ChevronDown, Copy, Ellipsis, FoldVertical, History, UnfoldVertical } from 'lucide-react'
 import { lazy, memo, Suspense, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'

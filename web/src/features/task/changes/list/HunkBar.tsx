@@ -1,4 +1,4 @@
-/** The bar above a hunk: where it is, and the way to the lines that are not shown. */
+/** The bar above a hunk: its place, and buttons to show hidden lines. */
 import { ChevronDown, ChevronsUpDown, ChevronUp } from 'lucide-react'
 import { memo, useState } from 'react'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
@@ -9,13 +9,13 @@ import { linesAtOnce } from './useKnownLines.ts'
 
 interface HunkBarProps {
   readonly row: Extract<DiffRow, { kind: 'bar' }>
-  /** Asks for lines, by numbers before, both included. */
+  /** Requests lines, by old line numbers, both included. */
   readonly onShow: (fileName: string, from: number, to: number) => Promise<void>
 }
 
 export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
   const [busy, setBusy] = useState(false)
-  // Nobody can be asked for lines.
+  // A saved replay has no server to load lines from.
   const isSaved = useReplayed()?.isSaved === true
   const show = async (from: number, to: number) => {
     setBusy(true)
@@ -45,7 +45,7 @@ export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
   )
 })
 
-/** Where a gap can be opened: all of a small one, otherwise from either end. */
+/** The ways to expand a gap: all of a small one, otherwise from either end. */
 function waysInto({ from, to, place }: Gap) {
   const size = to === null ? null : to - from + 1
   const down = (last: number) => ({

@@ -1,4 +1,4 @@
-/** What a line says, coloured, with the words marked that changed and what was found. */
+/** The text of a line: coloured, with changed words and search matches marked. */
 import { classes } from '../../../../ui/classes.ts'
 import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
 import { longestShown } from '../diff/diffRows.ts'
@@ -10,11 +10,11 @@ import { texts } from '../texts.ts'
 
 interface LineTextProps {
   readonly line: DiffLine
-  /** Its colours; `null` while there are none. */
+  /** Its colours; `null` before they are computed. */
   readonly spans: readonly CodeSpan[] | null
-  /** What is looked for; empty for nothing. */
+  /** The search text; empty for none. */
   readonly wanted: string
-  /** Which of the places in this line one is at; `null` for none. */
+  /** The index of the current match in this line; `null` for none. */
   readonly current: number | null
 }
 
@@ -29,7 +29,7 @@ export function LineText({ line, spans, wanted, current }: LineTextProps) {
   return (
     <>
       {pieces.map((piece, index) => {
-        // Pieces have no name but their place; those without a look need no element.
+        // Pieces are only identified by index; those without styling need no element.
         if (piece.changed || piece.found !== 'no')
           return (
             <mark

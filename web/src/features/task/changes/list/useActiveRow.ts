@@ -1,4 +1,4 @@
-/** The row that the keys are about: it can be reached by Tab, and has the focus where it is wanted there. */
+/** The active row for the keyboard: Tab reaches it, and it gets the focus when requested. */
 import { type FocusEvent, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { DiffRow } from '../diff/diffRows.ts'
 
@@ -9,7 +9,7 @@ export interface ActiveRow {
   /** Whether something in the list has the focus. */
   readonly focused: boolean
   readonly choose: (row: DiffRow | undefined) => void
-  /** Chooses a row and gives it the focus, once it is in the page. */
+  /** Activates a row and focuses it as soon as it is rendered. */
   readonly focus: (row: DiffRow | undefined) => void
   readonly handlers: { readonly onFocus: (event: FocusEvent) => void; readonly onBlur: () => void }
 }
@@ -18,7 +18,7 @@ export function useActiveRow(rows: readonly DiffRow[], box: RefObject<HTMLElemen
   const [active, setActive] = useState<string | null>(null)
   const [focused, setFocused] = useState(false)
   const index = useMemo(() => rows.findIndex(({ id }) => id === active), [rows, active])
-  // A row that is to have the focus may come into the page only now.
+  // The row that should get the focus may not be rendered yet.
   const wanted = useRef(false)
   useLayoutEffect(() => {
     if (!wanted.current || active === null) return
@@ -48,8 +48,8 @@ export function useActiveRow(rows: readonly DiffRow[], box: RefObject<HTMLElemen
   }
 }
 
-/** Which row something on the page belongs to: the lines carry their id as `data-row`. */
-/** The row around a target, or the target when it is a row `itself`; `null` where there is none. */
+/** The id of the row that an element belongs to: lines have their id in `data-row`. */
+/** The row around a target, or only the target itself if it is a row; `null` when there is none. */
 export function rowIdOf(target: EventTarget, where: 'around' | 'itself' = 'around'): string | null {
   if (!(target instanceof HTMLElement || target instanceof SVGElement)) return null
   const row = where === 'itself' ? target : target.closest<HTMLElement>('[data-row]')

@@ -1,6 +1,6 @@
 /**
- * The colours of the lines of hunks. A hunk may be a whole new file: it is read in blocks, each when it first comes in
- * sight, and then kept. A block begins some lines early, so that a comment or a text that began above is known for one.
+ * The colours of the lines of hunks. A hunk may be a whole new file, so it is highlighted in blocks, each when it first becomes visible, and cached.
+ * A block starts some lines early, so that a comment or string that began above is recognized.
  */
 import { useRef } from 'react'
 import type { CodeSpan } from '../diff/highlight.ts'
@@ -11,7 +11,7 @@ type Highlight = NonNullable<ReturnType<typeof useHighlighter>>
 /** The spans of the lines of a block, by their index in the hunk. */
 type BlockColours = ReadonlyMap<number, readonly CodeSpan[]>
 
-/** Lines that are coloured at once: a few milliseconds of work. */
+/** The number of lines highlighted at once: a few milliseconds of work. */
 const blockLines = 60
 const linesEarly = 40
 
@@ -40,7 +40,7 @@ function coloursOf(
   const read = lines
     .slice(Math.max(0, from - linesEarly), from + blockLines)
     .map((line, offset) => ({ line, index: Math.max(0, from - linesEarly) + offset }))
-  /** One side of the change as the code it is. */
+  /** The code of one side of the change. */
   const side = (without: DiffLine['kind']): BlockColours => {
     const seen = read.filter(({ line }) => line.kind !== without)
     const spans = highlight(seen.map(({ line }) => line.text).join('\n'), language) ?? []
@@ -49,7 +49,7 @@ function coloursOf(
   return new Map([...side('added'), ...side('deleted')])
 }
 
-/** The language of a file by its name, in the words of the highlighter; `null` when there is none for it. */
+/** Languages by file extension, with the highlighter's names; `null` when there is none. */
 const languages: Readonly<Record<string, string>> = {
   ts: 'typescript',
   tsx: 'typescript',

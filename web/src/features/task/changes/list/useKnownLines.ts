@@ -1,4 +1,4 @@
-/** Lines around the changes, as they are asked for. They are those of the text before, which stays what it is while the task goes on. */
+/** Lines around the changes, loaded on request. They are from the old version, which does not change while the task goes on. */
 import { useCallback, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { notifiedFailure } from '../../../notifications/notifications.ts'
@@ -6,7 +6,7 @@ import { useLazyFileLinesQuery } from '../changesApi.ts'
 import type { KnownLines } from '../diff/diffRows.ts'
 import { texts } from '../texts.ts'
 
-/** Lines that are asked for at once. */
+/** How many lines are requested at once. */
 export const linesAtOnce = 20
 
 export function useKnownLines(taskId: string) {
@@ -14,7 +14,7 @@ export function useKnownLines(taskId: string) {
   const [ask] = useLazyFileLinesQuery()
   const [known, setKnown] = useState<ReadonlyMap<string, KnownLines>>(new Map())
   const asking = useRef(new Set<string>())
-  /** Asks for lines of a file, both numbers included; a question that is under way is not put again. */
+  /** Requests lines of a file, both numbers included; a pending request is not repeated. */
   const show = useCallback(
     async (path: string, from: number, to: number) => {
       const question = `${path}\n${from}\n${to}`

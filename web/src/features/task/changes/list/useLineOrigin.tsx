@@ -1,4 +1,4 @@
-/** Opens beside a line where it comes from: by its number, or by a key on the line that has the focus. What that shows is loaded only then. */
+/** Shows the origin of a line: on a click on its number, or by a key on the focused line. The popover's chunk is loaded only then. */
 import { lazy, type MouseEvent, type RefObject, Suspense, useState } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
 import type { DiffRow, LineRow } from '../diff/diffRows.ts'
@@ -21,7 +21,7 @@ export function useLineOrigin({ rows, active, box, shown }: LineOriginOf) {
   const open = (id: string | null) => {
     const row = rows.find((each) => each.id === id)
     const number = box.current?.querySelector(`[data-row="${id}"] [data-origin]`)
-    // In a replay no number leads anywhere.
+    // In a replay, line numbers have no `data-origin`, so nothing opens.
     if (row?.kind === 'line' && number) setAsked({ row, anchor: number.getBoundingClientRect() })
   }
   useAction('originOfLine', () => open(active.id), shown && active.focused)
@@ -34,7 +34,7 @@ export function useLineOrigin({ rows, active, box, shown }: LineOriginOf) {
     popover: asked !== null && line !== null && (
       <Suspense fallback={null}>
         <LineOrigin
-          // Opened at another line it is another one.
+          // A key per line, so that each opens a new instance.
           key={asked.row.id}
           file={asked.row.file}
           line={line}

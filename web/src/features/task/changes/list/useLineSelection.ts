@@ -1,6 +1,6 @@
 /**
- * Lines that are taken together for a comment: by the pointer, from the button of the first to the last or with Shift, and by
- * the arrow keys with Shift.
+ * Selection of lines for a comment: by pointer, dragging from the button of the first line to the last or with Shift, and by the arrow keys with
+ * Shift.
  */
 import { type PointerEvent, useRef, useState } from 'react'
 import { useReplayed } from '../../replayed.ts'
@@ -16,7 +16,7 @@ export function useLineSelection(
   const { range, setRange, inRange, ids } = useRange(rows)
   const [pointed, setPointed] = useState<string | null>(null)
   const dragging = useRef(false)
-  /** `extend`: from the row of the keys to this one. */
+  /** `extend`: from the active row to this one. */
   const isReplayed = useReplayed() !== null
   const commentOn = (id: string, extend: boolean) => {
     if (isReplayed) return
@@ -37,7 +37,7 @@ export function useLineSelection(
     const id = rowIdOf(event.target)
     if (id === null) return
     if (isAdd(event.target)) {
-      // Of lines that were taken together it is the button of all of them.
+      // For a selection of several lines, this is the button for all of them.
       if (ids.size > 1 && ids.has(id)) return
       dragging.current = !event.shiftKey
       if (!event.shiftKey) setRange({ anchor: id, head: id })
@@ -57,11 +57,11 @@ export function useLineSelection(
   const onPointerUp = () => {
     if (!dragging.current) return
     dragging.current = false
-    // Let go where it began, it is a click on the button.
+    // Released where it began, it is a click on the button.
     if (range !== null && range.head !== range.anchor) commentOn(range.head, false)
   }
   return {
-    /** Ids of the rows that are taken together. */
+    /** Ids of the selected rows. */
     ids,
     taken: range !== null,
     /** The row under the pointer. */

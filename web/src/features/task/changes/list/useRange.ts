@@ -1,4 +1,4 @@
-/** Lines that are taken together for a comment: from where it was begun to where it has got to, in one file. */
+/** The selected range of lines for a comment: from its anchor to its head, within one file. */
 import { useMemo, useState } from 'react'
 import { type DiffLine, lineKey } from '../diff/parseDiff.ts'
 import { type DiffRow, type LineRow, linesOf } from '../diff/diffRows.ts'
@@ -27,7 +27,7 @@ export function useRange(rows: readonly DiffRow[]) {
   return { range, setRange, inRange, ids }
 }
 
-/** The lines between two rows of one file, both included; the last alone when the two are of different files. */
+/** The lines between two rows of one file, both included; only the last when the rows are in different files. */
 export function rowsBetween(rows: readonly DiffRow[], { anchor, head }: Range): readonly LineRow[] {
   const one = rows.findIndex(({ id }) => id === anchor)
   const other = rows.findIndex(({ id }) => id === head)
@@ -39,7 +39,7 @@ export function rowsBetween(rows: readonly DiffRow[], { anchor, head }: Range): 
     .flatMap((row) => (row.kind === 'line' ? [row] : []))
 }
 
-/** What a comment on rows is for; `null` without any. */
+/** The target of a comment on rows; `null` when there are none. */
 export function targetOf(rows: readonly LineRow[]): CommentTarget | null {
   const [first, last] = [rows[0], rows.at(-1)]
   if (first === undefined || last === undefined) return null
@@ -50,7 +50,7 @@ export function targetOf(rows: readonly LineRow[]): CommentTarget | null {
   return { fileName: first.file.name, lines, keys, firstKey: lineKey(firstLine), lastKey: lineKey(lastLine) }
 }
 
-/** Side by side, what was deleted and added alternates: as a diff, deletions of a change come first. */
+/** Side by side, deleted and added lines alternate: in diff order, the deletions of a change come first. */
 function inDiffOrder(lines: readonly DiffLine[]): readonly DiffLine[] {
   const result: DiffLine[] = []
   let added: DiffLine[] = []

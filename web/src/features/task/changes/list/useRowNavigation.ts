@@ -1,17 +1,17 @@
-/** Ways through the list: from file to file, from change to change, along the lines, and to where one is sent from elsewhere. */
+/** Navigation in the list: by file, by change, by line, and to a destination given from elsewhere. */
 import { useLayoutEffect } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
 import { hasKey, hunkStarts, rowHeights, type DiffRow } from '../diff/diffRows.ts'
 import type { ActiveRow } from './useActiveRow.ts'
 import type { RowWindow } from './useRowWindow.ts'
 
-/** Where to go: a file, or a line in it. Each time another object. */
+/** A destination: a file, or a line in it. A new object each time. */
 export interface Destination {
   readonly fileName: string
   readonly key: string | null
 }
 
-/** What stays in sight above a change that is gone to: a head, a bar and some lines. */
+/** What stays visible above a change that is navigated to: a head, a bar and some lines. */
 const aboveChange = rowHeights.file + rowHeights.bar + 3 * rowHeights.line
 
 interface TravelIn {
@@ -22,7 +22,7 @@ interface TravelIn {
   readonly goTo: Destination | null
   /** Whether its keys are keys of the page now. */
   readonly shown: boolean
-  /** Lines that were taken together are let go. */
+  /** Clears the selection. */
   readonly onLeave: () => void
 }
 
@@ -55,7 +55,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLea
   useAction('nextHunk', () => stepHunk(1), shown)
   useAction('previousHunk', () => stepHunk(-1), shown)
 
-  // Where one is sent from elsewhere. Rows of a file that was folded are there by now.
+  // Goes to a destination from elsewhere. A collapsed file has been expanded by now.
   useLayoutEffect(() => {
     if (goTo === null) return
     const { fileName, key } = goTo
@@ -72,7 +72,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLea
   }, [goTo])
 
   return {
-    /** The next line, or the one before, from the one of the keys; -1 at the end. */
+    /** The next or previous line from the active one; -1 at the end. */
     lineBeside: (by: 1 | -1) =>
       by === 1
         ? rows.findIndex((row, index) => index > active.index && row.kind === 'line')

@@ -1,4 +1,4 @@
-/** Which rows of the list are in the page: those in sight, and the few that must not leave it. */
+/** The rows to render: the visible ones, and the few that must stay rendered. */
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useCallback, useState } from 'react'
 import { type DiffRow, rowHeights } from '../diff/diffRows.ts'
@@ -9,7 +9,7 @@ interface WindowOf {
   readonly heads: readonly number[]
   readonly split: boolean
   readonly box: RefObject<HTMLElement | null>
-  /** Rows that stay in the page wherever they are; -1 for none. */
+  /** Rows that always stay rendered; -1 for none. */
   readonly active: number
   readonly comment: number
 }
@@ -18,7 +18,7 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
   const rangeExtractor = useCallback(
     (seen: Range) => {
       const head = heads.findLast((each) => each <= seen.startIndex) ?? 0
-      // What has the focus, or is being written, stays in the page, and the head of what is at the top.
+      // Keeps the focused row, the comment box, and the head of the file at the top.
       const kept = [head, active, comment].filter((index) => index !== -1)
       return [...new Set([...kept, ...defaultRangeExtractor(seen)])].toSorted((a, b) => a - b)
     },
@@ -29,7 +29,7 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
     getScrollElement: () => box.current,
     estimateSize: (index) => rowHeights[rows[index]?.kind ?? 'line'],
     getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
-    // Two sides have twice the nodes.
+    // Side by side needs twice the nodes per row.
     overscan: split ? 3 : 6,
     scrollPaddingStart: rowHeights.file,
     rangeExtractor,
@@ -37,20 +37,20 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
   const items = list.getVirtualItems()
   const seen = list.range ?? { startIndex: 0, endIndex: 0 }
   const isActiveSeen = active !== -1 && active >= seen.startIndex && active <= seen.endIndex
-  // The head of a file covers what is behind it.
+  // The head of a file covers the row behind it.
   const below = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + rowHeights.file - 1)
   /** Pixels from the top of the list to a row. */
   const startOf = (index: number) => list.measurementsCache[index]?.start ?? 0
   return {
     list,
     items,
-    /** The first line in sight. */
+    /** The first visible line. */
     firstLine: items.find(({ index }) => index >= seen.startIndex && rows[index]?.kind === 'line')?.index,
-    /** The row that one is at: the one of the keys while it is in sight, else the topmost. */
+    /** The current row: the active one while it is visible, else the topmost. */
     position: isActiveSeen ? active : (below?.index ?? 0),
     startOf,
     scrollTo: (offset: number) => list.scrollToOffset(Math.max(0, offset)),
-    /** Where the lines of a file end, whose head is at `index`. */
+    /** The end of the file whose head is at `index`. */
     endOfFile: (index: number) => {
       const next = heads.find((head) => head > index)
       return next === undefined ? list.getTotalSize() : startOf(next)
@@ -60,7 +60,7 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
 
 export type RowWindow = ReturnType<typeof useRowWindow>
 
-/** How wide an element is, in pixels, as it changes; 0 until it is there. */
+/** The width of an element in pixels, kept up to date; 0 before it is rendered. */
 export function useWidth(): readonly [number, (element: HTMLElement | null) => (() => void) | undefined] {
   const [width, setWidth] = useState(0)
   const ref = useCallback((element: HTMLElement | null) => {
