@@ -55,13 +55,16 @@ const route = routeWith<GatewayServices>()
 
 const requestMs = 30_000
 const drainMs = 3_000
-/** How long nothing may move on a connection (up to twice as long where an answer waits), as of a client that does not read its answers. Not for WebSockets: they have their own pings. */
+/**
+ * How long a connection may be idle, as when a client does not read its answers; up to twice as long while one waits. WebSockets have their own
+ * pings.
+ */
 const idleMs = 60_000
 /** Each tab of the client has one. */
 const socketsOfPerson = 200
 /** Requests started in one turn of the event loop: together a few milliseconds of work. */
 const begunAtOnce = 16
-/** An address may ask so many times as often as a person, as several people may share it. */
+/** How many times as often as a person an address may ask, as several people may share it. */
 const addressesMayBeShared = 2
 
 /** Resolves once it listens. Throws when the port is taken. */
@@ -103,7 +106,7 @@ export async function startGateway(
       presence.stop()
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
-      // Also a socket whose other end does not respond: it answers no close, and the server does not count it as a request.
+      // Also a socket whose other end does not respond: it never answers the close, and the server does not count it as a request.
       const hurry = setTimeout(() => connections.forEach((connection) => connection.destroy()), drainMs)
       http.closeIdleConnections()
       await closed
@@ -134,7 +137,7 @@ function createApp(
   app.use(health(options.parts, options.details))
   app.use(refuseForeignHosts(options))
   app.use(refuseDisguisedApiPaths)
-  // It has no session and no limit of a person, and reads its body itself.
+  // Webhooks have no session and no limit of a person, and their route reads the body itself.
   app.use(githubWebhooks(options.webhookSecrets, { ...services, bodies }))
   app.use(inApi(refuseUndecodable))
   app.use(inApi(noStore))
@@ -208,7 +211,7 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 
 const keyRefused =
   "GitHub refuses the private key of Flightdeck's App: tasks can neither fetch nor push until it has a new one. Settings, GitHub Rights says how."
-/** The page waits for its notices; the next time it is known. */
+/** The page waits for its notices: an answer that comes later is shown the next time. */
 const askedWithinMs = 1_000
 
 /** Whether an administrator has to be told that the host refuses the App's key. */
@@ -223,7 +226,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
   route(getAgents, signedIn, fresh, async () => ({ agents: [...(await agents())] })),
 ]
 
-/** Of one address; no reader views more pages. */
+/** Limit for one address; no reader views more pages. */
 const viewsAMinute = 240
 
 /** Counts page views by route and nothing else: they are not tied to a person. */

@@ -81,7 +81,7 @@ export interface GatewayOptions {
   readonly verifierFile: string
   /** What a banner on every page says. */
   readonly notices: () => readonly string[]
-  /** What the runners that are there tell of the agents. */
+  /** What the runners that are there report about the agents. */
   readonly agents: () => Promise<readonly AgentState[]>
   /** Answers reads and writes below `/api`: in this process, or as a proxy to the services. */
   readonly query: Middleware

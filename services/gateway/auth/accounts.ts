@@ -42,7 +42,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
   const isDeleted = async (userId: string) => (await kindOf(commands, userId)) === 'deleted'
 
-  /** Whose the account is from here on, when it is this person's or nobody's; else throws `already_exists`. */
+  /** Claims the account for this person, if it is theirs or nobody's; else throws `already_exists`. */
   async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
     const id = idOf(account)
     const { state } = await commands.load(identity, identityStream(id))
@@ -109,14 +109,14 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       const profile = profileOf(account)
       const command = { type: 'ConnectGitHub', profile, sessionId, hasNewTokens: false } as const
       try {
-        // What is refused anyway claims nothing.
+        // Decided first, so that a connection that is refused claims nothing.
         const decision = user.decide(command, (await commands.load(user, stream)).state)
         if (isRefusal(decision)) throw new Fault(decision.refused)
         const { isNew } = await claim(account, userId)
         const executed = await commands
           .execute(user, stream, command, causedBy(userId))
           .catch(async (fault: unknown) => {
-            // It was refused after all, by what has happened since: nobody has the account, as before.
+            // It was refused after all, by what has happened since: the account is nobody's again.
             if (isNew && fault instanceof Fault) await release(account, userId)
             throw fault
           })
@@ -135,13 +135,13 @@ interface Connected {
   readonly wasTold: boolean
 }
 
-/** Keeps the tokens once they are the person's: those of an account that was refused must not take the place of others. */
+/** Stores the tokens once the account is the person's, so that tokens of a refused account never replace others. */
 async function keepOfConnected(
   { access, commands, ids, projected }: Services,
   { userId, tokens, command, wasTold }: Connected,
 ): Promise<void> {
   await access.keep(userId, tokens)
-  // Once more: a connection that went on has new tokens, and one that was ended before they were kept begins again.
+  // Recorded once more: a connection that went on has new tokens, and one that was ended before they were stored begins again.
   const { position } = await commands.execute(
     user,
     userStream(userId),
@@ -157,7 +157,7 @@ async function kindOf(commands: Services['commands'], userId: string): Promise<U
 
 /** Records the refusal, then throws it. */
 async function refuseAccount(services: Services, id: string, fault: SignInFailed): Promise<never> {
-  // Of an account that has no user here nothing is recorded but that it was refused.
+  // For an account that has no user here, only the refusal is recorded.
   const { userId } = (await services.commands.load(identity, identityStream(id))).state
   const refusal = { method: 'code_host', code: fault.value, userId } as const
   await recordRefusal(services, refusal, { commandId: services.ids.uuid() })

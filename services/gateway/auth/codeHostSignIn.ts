@@ -58,7 +58,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
       return await toCodeHost(flow, context, query.success ? query.data : {})
     } catch (fault) {
       if (flow.services.codeHost.ownToken !== undefined) return refuse(flow, context, fault)
-      // There is nothing to sign in with yet: the page says so, and lets in who may change that.
+      // There is nothing to sign in with yet: the set-up page says so, and lets in whoever may change that.
       if (!(fault instanceof Fault && fault.code === 'setup_required')) throw fault
       return context.redirect(setupPath)
     }
@@ -95,7 +95,7 @@ async function enter(flow: SignInFlow, context: Context, state: OAuthState | und
   await admit(flow, context, await shownBy(flow, context, state), state ?? {})
 }
 
-/** Which account is connected, where this is not a sign-in; and the nonce that is returned with the token. */
+/** Who connects an account, if this is not a sign-in; and the nonce that is returned with the token. */
 interface SignInRequest {
   readonly link?: Linking | undefined
   readonly nonce?: string | undefined
@@ -117,7 +117,7 @@ async function admit(
   context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${given}`)
 }
 
-/** The account of the token that this server was given: in single-user mode there is nothing to ask the code host's pages. */
+/** Signs in with the token that this server was given: single-user mode needs no page of the code host. */
 async function withOwnToken(
   flow: SignInFlow,
   context: Context,
@@ -134,8 +134,8 @@ async function withOwnToken(
 }
 
 /**
- * Whether nobody but this machine's own pages can have asked: what a proxy passed on, or another site, would act as the token's owner. The
- * headers as they came, for those of proxies are taken away.
+ * Whether only a page on this machine can have asked: a request through a proxy, or from another site, would act as the token's owner. Reads the
+ * raw headers, since those of proxies are removed from the others.
  */
 function isFromThisMachine(context: Context): boolean {
   const names = context.req.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
@@ -223,7 +223,7 @@ function setCookie({ options }: SignInFlow, context: Context, name: string, valu
   context.cookies.set(name, value, set)
 }
 
-/** As `fail`, with the name of an account that may not sign in, for the page. */
+/** Like `fail`, but also tells the page the name of an account that may not sign in. */
 async function refuse(
   flow: SignInFlow,
   context: Context,

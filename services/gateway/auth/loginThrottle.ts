@@ -14,13 +14,13 @@ export interface LoginThrottle {
   check(trying: Trying): Promise<void>
   /** The try was wrong. */
   failed(trying: Trying): Promise<void>
-  /** The try was right: what the account has failed is forgotten, and the address has what it had. */
+  /** The try was right: the account's failures are forgotten, the address keeps its own. */
   succeeded(trying: Trying): Promise<void>
 }
 
 /** How much may fail, and what follows. Times in seconds. */
 export interface Patience {
-  /** So many may fail within `window` before one has to wait. */
+  /** How many may fail within `window` before one has to wait. */
   readonly free: number
   readonly window: number
   readonly firstWait: number
@@ -66,7 +66,7 @@ function counting({ free, window, firstWait, longestWait }: Patience) {
       const { consumedPoints: count } = await failures.penalty(key)
       if (count < free) return
       const wait = Math.min(firstWait * 2 ** (count - free), longestWait)
-      // While it goes on it is remembered, so that the waits grow.
+      // Remembered for longer than the wait, so that the waits grow while it goes on.
       await Promise.all([waits.set(key, 1, wait), failures.set(key, count, wait + window)])
     },
     async forget(key: string): Promise<void> {

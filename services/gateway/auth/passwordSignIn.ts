@@ -15,7 +15,7 @@ import type { LoginThrottle } from './loginThrottle.ts'
 const route = routeWith<GatewayServices>()
 const projectedWithinMs = 2_000
 
-/** `slow` is asked before a password is checked, and again when its turn has come, as others may have failed meanwhile. */
+/** `slow` is checked before a password is, and again when its turn has come, as other tries may have failed meanwhile. */
 export function passwordRoutes(
   { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
   { passwords, slow }: { readonly passwords: Passwords; readonly slow: LoginThrottle },
@@ -96,8 +96,8 @@ export function passwordRoutes(
 const addressTaken = 'An account with this email address already exists. Sign in instead.'
 
 /**
- * The user id of who signs in by an address: the same for the same address, so that two who register it meet in one stream, and told from
- * the log by nobody without the master key.
+ * The user id for an e-mail address: always the same, so that two people who register the same address meet in one stream. Without the master key
+ * nobody can tell the address from it.
  */
 function userIdOf(
   email: string,
@@ -115,7 +115,7 @@ interface Credential {
   readonly credentialId: string
 }
 
-/** Keeps the hash before the log says that it counts, and throws it away when the log does not come to say so. */
+/** Stores the hash before the log says that it counts, and removes it if the log never does. */
 async function keepingHash<T>(
   { userId, credentialId }: Credential,
   hash: string,
@@ -126,7 +126,7 @@ async function keepingHash<T>(
   try {
     return await record()
   } catch (fault) {
-    // What failed may have been recorded all the same. Where nobody can tell, a hash that counts for nothing does no harm.
+    // The append may have succeeded all the same. If that cannot be told, a hash that counts for nothing does no harm.
     const now = await commands.load(user, userStream(userId)).catch(() => undefined)
     const counts = now?.state.kind === 'user' && now.state.credentialId === credentialId
     if (now !== undefined && !counts) await vault.removeSecret(scopeOf(userId), secretOf(credentialId))

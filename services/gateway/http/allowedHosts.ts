@@ -12,8 +12,8 @@ export interface Names {
 }
 
 /**
- * Whether a `Host` header names us: by the public address, by what we listen on, by a name of loopback, or by any address in numbers, which
- * nobody elsewhere can have resolve to us.
+ * Whether a `Host` header names us: by the public address, by what we listen on, by a name of loopback, or by any numeric address, which nobody can
+ * make resolve to us.
  */
 export function isOurHost(asked: string, { publicUrl, host }: Names): boolean {
   const name = hostnameOf(asked)

@@ -27,7 +27,7 @@ export const securityHeaders =
       'content-security-policy': contentPolicy(pictureOrigins, formTarget(context)),
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // The token of a sign-in is in an address once: no page it loads may learn that address.
+      // A sign-in's token is in an address once: nothing that the page loads may learn that address.
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
     })

@@ -11,9 +11,7 @@ export type Rate = (name: string) => Promise<void>
 
 const windowSeconds = 60
 
-/**
- * So many a minute, counted in this process: of several gateways each counts what comes to it. `null` counts nothing.
- */
+/** At most `aMinute` requests a minute, counted in this process: each of several gateways counts its own. `null` counts nothing. */
 export function rate(aMinute: number | null): Rate {
   if (aMinute === null) return async () => undefined
   const limiter = new RateLimiterMemory({ points: aMinute, duration: windowSeconds })
@@ -46,7 +44,7 @@ export function limitPeople(allowed: Rate): Middleware {
   }
 }
 
-/** A body that is not announced as JSON is refused, rather than taken for none. `elsewhere` reads what it is sent by itself. */
+/** Refuses a body that is not announced as JSON, rather than take it for none. Where `elsewhere` is true, the body is read elsewhere. */
 export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   return async (context, next) => {
     const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
@@ -55,10 +53,7 @@ export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   }
 }
 
-/**
- * Begins at most so many requests in a turn of the event loop. A burst of one person's leaves room between its requests for what everybody
- * else waits for.
- */
+/** Begins at most `aTurn` requests in a turn of the event loop, so that a burst of one person's leaves room for what everybody else waits for. */
 export function spreadBursts(aTurn: number): Middleware {
   let waiting: (() => void)[] = []
   let begun = 0
@@ -79,7 +74,7 @@ export function spreadBursts(aTurn: number): Middleware {
   }
 }
 
-/** What nobody has signed in on yet, by the address that it came from. */
+/** Connections on which nobody has signed in yet, by the address that they came from. */
 export interface Strangers<One> {
   /** Whether one more may come from the address. */
   mayCome(address: string): boolean

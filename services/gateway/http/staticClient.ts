@@ -1,6 +1,6 @@
 /**
- * The built client, read once at the start: whoever builds another one while it is served breaks nothing, and no file that
- * cannot be opened ends the process. The page itself is the answer for every address that is no file.
+ * The built client, read once at the start, so that neither another build nor a file that cannot be opened disturbs a server that runs. The page
+ * itself is the answer for every address that is no file.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { extname, join, relative, sep } from 'node:path'
 import type { Middleware } from 'koa'
 
 const yearSeconds = 31_536_000
-/** How a file may be packed, the smallest first, and the ending of what the build packed so. */
+/** How a file may be compressed, the smallest first, with the endings of what the build has compressed. */
 const packings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -59,7 +59,7 @@ export function verifierDownload(path: string): Middleware {
 }
 const verifierAddress = '/flightdeck-verify.mjs'
 
-/** By address. What begins with a dot is the build's own. */
+/** Files by address. Those that begin with a dot are the build's own. */
 function filesIn(folder: string): ReadonlyMap<string, Served> {
   const contents = new Map<string, Buffer>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -39,7 +39,7 @@ const mostUnderWay = 1_000
 const mostIdleConnections = 64
 const idleMs = 30_000
 
-/** The gateway's own business: whom it serves, and by which credentials. */
+/** Headers that stay at the gateway: whom it serves, and by which credentials. */
 const notPassedOn = ['authorization', 'cookie', 'expect', 'host'] as const
 
 /** Why there is no answer: never connected, connection broken, or silent for too long. */
@@ -65,8 +65,8 @@ interface Proxy {
 }
 
 /**
- * A proxy to one service. Who asks is told it by a service token; the person's own credentials stay here. A read is tried once more when
- * the connection fails, a write never. 503 when the service cannot be reached, 504 when nothing happens for so long.
+ * A proxy to one service. A service token tells it who asks; the person's own credentials stay here. A read is tried once more when the connection
+ * fails, a write never. 503 when the service cannot be reached, 504 when it is silent for `silenceMs`.
  */
 export function upstream(
   options: UpstreamOptions,
@@ -98,7 +98,7 @@ async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknow
   if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
   if (proxy.underWay >= mostUnderWay)
     throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
-  // Gone already: it would never be counted down.
+  // The client is gone already, so this would never be counted down.
   if (!context.writable) return undefined
   proxy.underWay += 1
   context.res.once('close', () => {
@@ -187,7 +187,7 @@ async function ask(proxy: Proxy, context: Context): Promise<IncomingMessage> {
   }
 }
 
-/** A read may be repeated by whoever asked; of a write whose connection broke, nobody knows what became of it. */
+/** A read can simply be repeated; a write whose connection broke may have been carried out. */
 function faultOf(proxy: Proxy, fault: unknown, method: string): unknown {
   if (!(fault instanceof NoAnswer)) return fault
   if (fault.kind === 'unreachable' || isRead(method)) {

@@ -1,4 +1,4 @@
-/** What an image is called: as its file was, without what no name should have. */
+/** The name of an image: that of its file, without what no name should have. */
 import { imageLimits } from '#domain/api/images.ts'
 import type { MediaType } from '#domain/image.ts'
 
@@ -9,7 +9,7 @@ const endings: Record<MediaType, readonly [string, ...string[]]> = {
   'image/webp': ['webp'],
 }
 
-/** Its last part, in one line, at most 200 characters, with an ending that says truly what it is. */
+/** The last part of the name, in one line, at most 200 characters, with an ending that matches the type. */
 export function nameOf(told: string, type: MediaType): string {
   const last = told.split(/[\\/]/).at(-1) ?? ''
   // Control and format characters, which may turn the direction of text, and halves of characters.

@@ -25,7 +25,7 @@ const decodingSeconds = 10
 
 const reading: SharpOptions = {
   limitInputPixels: imageLimits.pixels,
-  // Broken pixel data ends it; what decoders only warn of does not.
+  // Broken pixel data is an error; what decoders only warn of is not.
   failOn: 'error',
   // Every frame.
   animated: true,
@@ -66,7 +66,7 @@ function written(pixels: Sharp, mediaType: MediaType): Sharp {
   }
 }
 
-/** What a decoder says of bytes that it cannot read; there is nothing else in it that could fail. */
+/** Turns a decoder's error into a refusal: only unreadable bytes can make it fail. */
 function faultOf(fault: unknown): Fault {
   const told = fault instanceof Error ? fault.message : ''
   if (/pixel limit/.test(told)) return refused(imageTexts.pixels)

@@ -27,7 +27,7 @@ const formMs = 25_000
 const lettingGoMs = 5_000
 const projectedWithinMs = 2_000
 
-/** Whose upload it is, and under which name it has its effect. */
+/** Whose upload it is, and the ids under which it takes effect. */
 interface Upload {
   readonly userId: string
   readonly imageId: string
@@ -100,7 +100,7 @@ export function receiveImage(parts: {
     const command = { type: 'UploadImage', image: facts, name: nameOf(file.name, mediaType) } as const
     const cause = { actor: { kind: 'user', userId }, commandId, correlationId: requestId } as const
     const executed = await commands.execute(image, stream, command, cause)
-    // The same came twice at once, and the other was first.
+    // The same upload came twice at once, and the other was first.
     if (executed.repeated) await blobs.remove(blob)
     return executed
   }

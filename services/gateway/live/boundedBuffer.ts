@@ -1,9 +1,9 @@
-/** A buffer that gives up its items once they are too many. */
+/** A buffer that drops all its items once there are too many. */
 
 export interface BoundedBuffer<T> {
   /** Adds the items of one event, with the event's size in characters. Once the limits are exceeded nothing is kept. */
   add(items: readonly T[], characters: number): void
-  /** In the order they came; `null` when they exceed the limits together with so many events and characters that go before them. */
+  /** The items in the order they came; `null` when they exceed the limits together with the given events and characters that go before them. */
   items(events?: number, characters?: number): readonly T[] | null
 }
 

@@ -136,7 +136,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
   return {
     join: (taskId, viewer, last) =>
       limited(async () => {
-        // An engine in this process answers within a turn: live events are sent between two steps of a join.
+        // Yields, as an engine in this process answers within a turn: live events are sent between two steps of a join.
         await nextTurn()
         return join(feed, taskId, viewer, last)
       }),
@@ -362,14 +362,14 @@ async function replay(
   return { resync: !isWhole, position: feed.reached }
 }
 
-/** Whether the cursor is of events that the log does not have: it was restored to an earlier state since. */
+/** Whether the cursor is of events that the log does not have, as after a restore to an earlier state. */
 async function isBeyondTheLog({ reached, eventStore }: FeedState, last: ResumeCursor): Promise<boolean> {
   const position = typeof last === 'string' ? last : last.position
   // Another gateway may have sent what comes here next.
   return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
 }
 
-/** What a task changes while its room is being opened is folded in before anybody enters. */
+/** Events of a task whose room is being opened are held, and folded in before anybody enters. */
 function holdForOpeningRoom({ opening }: FeedState, event: StoredEvent): void {
   const { kind, id } = { id: '', ...parseStream(event.stream) }
   if (kind === 'task') opening.get(id)?.held.add([event], event.content?.length ?? 0)

@@ -3,7 +3,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 import type { Feed } from './feed.ts'
 
 const everyMs = 10_000
-/** Somebody who comes is told of soon, and a thousand who come at once in one message. */
+/** A newcomer is announced soon, and a thousand who come at once in one message. */
 const soonMs = 500
 /** In one message. */
 const most = 1_000

@@ -1,4 +1,4 @@
-/** What is said on the socket when something was recorded: the spec's events, out of ours. Pure. */
+/** The socket messages for a recorded event: the spec's events, made from ours. Pure. */
 import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
@@ -7,7 +7,7 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 
-/** One saying on the socket: the event's name with what it carries. */
+/** One socket message: its name with its payload. */
 export type SocketMessage = {
   [Name in keyof ServerEvents]: readonly [name: Name, payload: Parameters<ServerEvents[Name]>[0]]
 }[keyof ServerEvents]
@@ -24,7 +24,7 @@ export interface Around {
   readonly ended?: MessageDocument | undefined
 }
 
-/** What is said of an event; `addressOf` gives the images of a message theirs. */
+/** The messages for an event; `addressOf` gives the addresses of a message's images. */
 export function socketMessagesOf(
   event: AnyRecorded,
   { before, after, isCommand, edited, ended }: Around,
@@ -75,7 +75,7 @@ function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
 }
 
-/** It takes the place of its event: it says all of it, at the event's position and revision. */
+/** A message that replaces its event: it says all of it, at the event's position and revision. */
 function messageSaying(
   message: MessageDocument,
   event: AnyRecorded,

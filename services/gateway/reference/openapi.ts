@@ -54,7 +54,7 @@ export interface Response {
 }
 type Content = Readonly<Record<string, { readonly schema: Json }>>
 
-/** What is worth a name of its own wherever it is shown. */
+/** Schemas that get a name of their own. */
 const named = {
   User,
   Project,
@@ -95,8 +95,8 @@ const documentedPath = ({ path }: Route): string => `/api${path.replace(/:(\w+)/
 const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
 
 /**
- * The document. A client may be sent members that its document does not know yet; with `exact`, answers have no others than these, which
- * is how the tests look at them.
+ * The document. A client may be sent members that its document does not know yet; with `exact`, answers may have no others than these, which is for
+ * the tests.
  */
 export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {}
@@ -143,7 +143,7 @@ function operationOf({ name, about, call }: NamedCall): Operation {
   const isWrite = call.method !== 'GET'
   const body = bodyOf(call.body)
   const codes = new Set<FaultCode>([...always, ...(isWrite ? ofWrites : []), ...call.faults])
-  // Whether they may be here is asked of everybody who is signed in, and may have to be asked of the code host.
+  // Every signed-in person's access is checked, which may take a question to the code host.
   if (call.open !== 'anybody')
     for (const code of ['sign_in_required', 'not_allowed', 'code_host_unavailable'] as const) codes.add(code)
   if (call.open === 'onboarded') codes.add('onboarding_incomplete')
@@ -268,7 +268,7 @@ const inQuery = (name: string, description: string): Parameter => ({
 })
 const notThere = refusals(['not_found', 'rate_limited', 'internal'])
 
-/** Addresses that are no calls: a browser goes to them. */
+/** Addresses that are no calls: browsers navigate to them. */
 const besideCalls: OpenApi['paths'] = {
   [documentedPath(authRoutes.signInWithGitHub)]: {
     get: {

@@ -135,7 +135,7 @@ function contentOf(
     ${schemaLines(answerIn(schema, schemas) ?? schema)}`
 }
 
-/** An answer is shown where it is given; what it is made of has a place of its own. */
+/** An answer is shown with its call; the schemas that it uses have a place of their own. */
 function answerIn({ $ref }: Schemas[string], schemas: Schemas): Schemas[string] | undefined {
   const name = $ref?.slice($ref.lastIndexOf('/') + 1)
   return name?.endsWith('Answer') ? schemas[name] : undefined

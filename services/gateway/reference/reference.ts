@@ -15,7 +15,10 @@ function answers() {
 const isAddress = (path: string): path is keyof ReturnType<typeof answers> =>
   path === '/api/openapi.json' || path === '/api/docs'
 
-/** `GET /api/openapi.json` and `GET /api/docs`, open to anybody; other addresses fall through. Both are made once, at the first request: no start waits for them. */
+/**
+ * `GET /api/openapi.json` and `GET /api/docs`, open to anybody; other addresses fall through. Made once, at the first request, so that no start
+ * waits.
+ */
 export function reference(): Middleware {
   let made: ReturnType<typeof answers> | undefined
   return (context, next) => {

@@ -60,7 +60,7 @@ function lines(schema: Schema): Html {
   </ul>`
 }
 
-/** What has members of its own, below the word for it. */
+/** Nested schemas that have members of their own. */
 function inner({ items, anyOf, oneOf }: Schema): readonly Html[] {
   if (items?.properties) return [lines(items)]
   return (anyOf ?? oneOf ?? []).filter(({ properties }) => properties).map(lines)

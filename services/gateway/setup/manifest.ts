@@ -24,7 +24,7 @@ export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, member
     setup_url: callback,
     setup_on_update: true,
     public: isPublic,
-    // Without an address that GitHub reaches the block stays out: with it GitHub would want the address.
+    // Left out without an address that GitHub reaches: with the block, GitHub would require one.
     ...(hooks && isReachable(origin) ? { hook_attributes: { url: at(webhookPath), active: true } } : {}),
     default_permissions: {
       ...neededPermissions,

@@ -1,10 +1,10 @@
-/** Checks the token of single-user mode at the start: a refused one, and one that lacks rights, is told before somebody signs in. */
+/** Checks the token of single-user mode at the start, so that one that is refused or lacks rights is reported before somebody signs in. */
 import { tokenPage } from '#domain/appPermissions.ts'
 import { missingScopes, tokenKindOf } from '#domain/codeHostToken.ts'
 import { within } from '#platform/async/timeLimit.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 
-/** The start waits no longer for the code host. */
+/** How long the start waits for the code host. */
 const askedWithinMs = 3_000
 
 const fineGrained =

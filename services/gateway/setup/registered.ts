@@ -22,7 +22,7 @@ async function recordRegistered(
 
 const recording = 'record of the code host app'
 
-/** Keeps the App that was made, and records it: no start in between takes it for one that nobody recorded. `false` where there is one already. */
+/** Keeps the App that was made and records it, so that no start in between takes it for an unrecorded one. `false` where there is one already. */
 export async function keepRegistered(
   services: AuditServices & {
     readonly hostApp: Pick<HostApp, 'keep'>
@@ -44,7 +44,7 @@ interface StartServices extends AuditServices {
   readonly leases: Pick<Leases, 'hold'>
 }
 
-/** At a start where `/setup` makes the App: records one whose process ended between keeping and recording it. Throws where it cannot be recorded. */
+/** At a start where `/setup` makes the App: records one whose process ended between keeping and recording it. Throws if it cannot be recorded. */
 export async function recordUnrecorded(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return

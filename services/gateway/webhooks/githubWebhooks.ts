@@ -17,16 +17,16 @@ import { deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
 
 /** GitHub delivers nothing that is larger. */
 export const mostBytes = 25 * 1_024 * 1_024
-/** Of one address. A burst of 10,000 must pass, wherever it comes from. */
+/** Requests of one address. A burst of 10,000 must pass, wherever it comes from. */
 const aMinute = 30_000
-/** Of one address. One that sent more may be a proxy that real deliveries come through too: small bodies are still read. */
+/** Forged bytes of one address. One that sent more may be a proxy that real deliveries come through too: small bodies are still read. */
 const forgedBytesAMinute = 64 * 1_024 * 1_024
 const smallBytes = 256 * 1_024
 
 const Guid = z.uuid()
 const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 
-/** Whoever changes the secret gives the old one as well, until the code host has the new one. Without any, there is no such address. */
+/** While the secret is being changed, both count until the code host has the new one. Without any, the address does not exist. */
 export function githubWebhooks(
   secrets: () => Promise<readonly string[]>,
   deps: RecordingDeps & { readonly bus: Pick<Bus, 'publish'>; readonly bodies: Pick<Bodies, 'read'> },
@@ -50,7 +50,7 @@ export function githubWebhooks(
       throw new Fault('invalid_input', 'X-GitHub-Delivery and X-GitHub-Event are missing or not valid.')
     const isTooLarge = (context.request.length ?? Infinity) > smallBytes
     if (isSuspect && isTooLarge) throw new Fault('rate_limited')
-    // As they came: those bytes are what is signed.
+    // The raw bytes, since those are what is signed.
     const body = (await deps.bodies.read(context, mostBytes)).toString('utf8')
     if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
       await forged.penalty(sender, Buffer.byteLength(body))

@@ -24,7 +24,7 @@ export interface MissedDeliveriesDeps extends RecordingDeps {
 const everyMs = 600_000
 const afterFaultMs = 60_000
 const rememberedMs = 3 * 86_400_000
-/** 10,000 deliveries: an outage that is longer is read from the state of things. */
+/** 10,000 deliveries: after a longer outage, what is missing shows when the host's state is read. */
 const mostPages = 100
 const Guid = z.uuid()
 
@@ -46,7 +46,7 @@ export function startMissedDeliveries(deps: MissedDeliveriesDeps, hasHook: () =>
   }
 }
 
-/** One look; answers how long to wait for the next, in ms. */
+/** One look; returns how long to wait for the next, in ms. */
 async function round(
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,
@@ -66,7 +66,7 @@ async function round(
   }
 }
 
-/** Records what failed and is not in the log, the oldest first; answers how many that were. Throws CodeHostFault. */
+/** Records what failed and is not in the log, the oldest first; returns how many that were. Throws CodeHostFault. */
 export async function recordMissed(
   deps: MissedDeliveriesDeps,
   signal: AbortSignal = new AbortController().signal,

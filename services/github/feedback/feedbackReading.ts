@@ -74,8 +74,8 @@ type Receive = CommandOf<'ReceiveFeedback'>
 type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRule['reviews'] }
 
 /**
- * Records a piece, and starts the agent in the same append where the rule says so. A person without room for one more task is asked, and so
- * are people where the piece is too large for the log: it is cut then.
+ * Records a piece, and starts the agent in the same append if the rule says so. If the owner has no room for one more task, or the piece is too
+ * large for the log and has to be cut, the agent is not started and people are asked instead.
  */
 export async function record(
   deps: FeedbackDeps,
