@@ -1,4 +1,4 @@
-/** Documents of the open task as they are read from the server and folded on by its events. Pure. */
+/** Documents of the open task, read from the server and updated with its events. Pure. */
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { type Position, sortKey } from '#domain/kernel/event.ts'
 import { belongs, project, type View, type ViewDocument } from '#domain/views/view.ts'
@@ -8,18 +8,18 @@ import { currentBranchOf, shownOf, type TaskDocument, tasksView } from '#domain/
 import type { ApiFault } from '../../api/fault.ts'
 import { statusOf } from '../tasks/taskStatus.ts'
 
-/** How a part stands that is read from the server. */
+/** The loading state of a part that is read from the server. */
 export type Load =
   | { readonly kind: 'loading' }
   | { readonly kind: 'loaded' }
   | { readonly kind: 'failed'; readonly fault: ApiFault }
 
-/** Documents by id, folded up to a revision of the task's stream; `-1` before there is a snapshot. */
+/** Documents by id, folded up to a revision of the task's stream; `-1` before the first snapshot. */
 export interface Folded<D extends ViewDocument> {
   readonly at: number
   readonly documents: Readonly<Record<string, D>>
   readonly load: Load
-  /** The server has older ones, from before this position. */
+  /** The position before which the server has older ones. */
   readonly before: Position | null
 }
 
@@ -27,7 +27,7 @@ export const loading: Load = { kind: 'loading' }
 export const loaded: Load = { kind: 'loaded' }
 export const unread = { at: -1, documents: {}, load: loading, before: null }
 
-/** Folds events into documents; those that the snapshot covers change nothing. */
+/** Folds events into documents; events that the snapshot covers change nothing. */
 export function fold<D extends ViewDocument>(
   view: View<D>,
   folded: Folded<D>,
@@ -57,7 +57,7 @@ export function fold<D extends ViewDocument>(
   return { ...folded, at, documents }
 }
 
-/** Documents with what a message that came in place of its event makes of the one with its id. */
+/** Applies a message that was received in place of its event to the document with its id. */
 export function withMessageIn<D extends ViewDocument>(
   folded: Folded<D>,
   { id, version, isVisible, isEdited }: MessageDocument,
@@ -66,7 +66,7 @@ export function withMessageIn<D extends ViewDocument>(
   if (version <= folded.at) return folded
   const { [id]: known, ...others } = folded.documents
   if (!isVisible) return { ...folded, at: version, documents: others }
-  // Clients choose ids: a second message with the same one changes nothing. One that was edited and is not known is older than what was read.
+  // Clients choose ids: a second message with the same id is ignored. An edited one that is unknown is older than the loaded page.
   const changed = isEdited === (known !== undefined) ? change(known) : undefined
   const documents = changed === undefined ? folded.documents : { ...others, [id]: changed }
   return { ...folded, at: version, documents }
@@ -78,18 +78,18 @@ interface Placed extends ViewDocument {
   readonly status: string
 }
 
-/** The newest documents, oldest first, as they were read. */
+/** The newest documents, oldest first, as read from the server. */
 export interface Page<D> {
   readonly documents: readonly D[]
-  /** Those from before the page that an event may move into it. */
+  /** Older documents that an event may still move into the page. */
   readonly open?: readonly D[]
   /** The revision that it covers. */
   readonly version: number
-  /** There are older ones. */
+  /** Whether there are older ones. */
   readonly more?: boolean | undefined
 }
 
-/** A reading in place of what is known, unless that is newer. */
+/** Replaces the known documents with a newly read page, unless they are newer. */
 export function snapshot<D extends Placed>(
   folded: Folded<D>,
   { documents, open = [], version, more = false }: Page<D>,
@@ -98,7 +98,7 @@ export function snapshot<D extends Placed>(
   const [oldest] = documents
   const read = byId([...open, ...documents])
   const before = more && oldest !== undefined ? oldest.position : null
-  // Older pages stay when this one follows them without a hole and all of them is over: nothing of them can have changed.
+  // Earlier pages are kept if this page follows them without a gap and all their documents are finished, so that none can have changed.
   const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
   const older = follows
     ? Object.values(folded.documents).filter(({ id, order }) => order < oldest.order && !(id in read))
@@ -116,7 +116,7 @@ function isOver(status: string): boolean {
   return status !== 'queued' && status !== 'running' && status !== 'pending'
 }
 
-/** The documents before those that are known, oldest first; what is known is known better. `more`: there are older ones. */
+/** Adds documents before the known ones, oldest first; known ones take precedence. `more`: there are still older ones. */
 export function withEarlier<D extends Placed>(
   folded: Folded<D>,
   documents: readonly D[],
@@ -131,12 +131,12 @@ export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFaul
   return { ...folded, load: { kind: 'failed', fault } }
 }
 
-/** The task after an event; `null` when it is deleted. An event that it has seen changes nothing. */
+/** The task after an event; `null` when deleted. An event that it already includes changes nothing. */
 export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   if (event.revision <= task.version) return task
   const document = tasksView.evolve(documentOf(task), event, task.id)
   if (document === undefined) return null
-  // How far it is and how it stands need more than the API shows; the server says both beside each event.
+  // Status and progress depend on more than the API shows; the server sends both with each event.
   return {
     ...shownOf(document),
     project: task.project,
@@ -147,13 +147,13 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   }
 }
 
-/** The task with the status that was said last, unless it was read from the server after that: at `readAt`. */
+/** The task with the last status that was received, unless the task was read after that: at `readAt`. */
 export function withStatus(task: Task, said: TaskStatusChanged | null, readAt: number): Task {
   if (said === null || said.version <= readAt) return task
   return { ...task, status: statusOf(said.status), progress: said.progress }
 }
 
-/** The document as far as the API shows it. */
+/** The part of the document that the API shows. */
 function documentOf({
   project: _project,
   images: _images,

@@ -1,4 +1,4 @@
-/** Says to who listens what they would look up for: that the agent is done, or asks something. Never what it writes word by word. */
+/** Announces to screen readers what a sighted person would notice: the agent is done or has a question. Never the text word by word. */
 import { useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { ChatEntry } from './chatTimeline.ts'
@@ -23,7 +23,7 @@ export function Announcer({ status, entries }: AnnouncerProps) {
   )
 }
 
-/** What is said when a task goes from one status to another; a failure is an alert of its own. */
+/** The announcement for a status change; a failure is announced by its own alert. */
 export function announcement(
   before: Task['status'],
   status: Task['status'],

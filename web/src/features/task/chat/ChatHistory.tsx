@@ -1,4 +1,4 @@
-/** Messages and tool calls, from the oldest that is drawn to the latest. The list stays at its end unless somebody scrolls back. */
+/** Messages and tool calls, from the oldest rendered one to the latest. The list stays scrolled to its end unless somebody scrolls back. */
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -45,7 +45,7 @@ interface ChatHistoryProps {
   readonly onDiscard: (id: string) => void
 }
 
-/** Pixels from the top at which earlier entries are drawn, so that nobody sees them missing. */
+/** Distance from the top in pixels at which earlier entries are rendered, early enough that nobody sees them missing. */
 const soon = 600
 
 export function ChatHistory(props: ChatHistoryProps) {
@@ -114,7 +114,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   )
 }
 
-/** The last turn that counts; `null` while one runs. */
+/** The last turn that counts; `null` while one is running. */
 function lastTurn(entries: readonly ChatEntry[], { undone = [] }: Task): FinishedTurn | null {
   const turns = entries.filter((entry) => entry.kind === 'turn')
   if (turns.some(({ live }) => live)) return null
@@ -126,7 +126,7 @@ interface EntriesProps extends ChatHistoryProps {
   readonly drawn: readonly ChatEntry[]
 }
 
-/** The entries; or that there are none, or that they are not known yet. */
+/** The entries, a note that there are none, or a loading state. */
 function Entries({
   task,
   entries,
@@ -140,7 +140,7 @@ function Entries({
 }: EntriesProps) {
   const { chat } = useSelector(selectOpenTask)
   const isLoading = chat.load.kind === 'loading' && chat.at === unread.at
-  // Steps of an agent are known before the message they answer: they wait for it.
+  // Steps of an agent may load before the message that started them: they wait for it.
   if (isLoading && !entries.some(({ kind }) => kind === 'sent')) return <Loading />
   if (entries.length === 0 && queue.length === 0 && chat.load.kind === 'loaded' && !searching) {
     return <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>
@@ -180,7 +180,7 @@ function ShowEarlier({ earlier: { failed, busy, show } }: ShowEarlierProps) {
 }
 
 interface JumpToEndProps {
-  /** How many messages came since the end was left. */
+  /** The number of new messages since the person scrolled away from the end. */
   readonly news: number
   readonly onJump: () => void
 }
@@ -232,7 +232,7 @@ function Failure({ task, reason }: { readonly task: Task; readonly reason: strin
 }
 
 function Loading() {
-  // A skeleton that flashes by is worse than none.
+  // A skeleton that only flashes is worse than none.
   const [late, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 150)

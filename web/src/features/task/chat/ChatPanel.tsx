@@ -27,9 +27,9 @@ import { useSendMessage } from './composer/useSendMessage.ts'
 interface ChatPanelProps {
   readonly task: Task
   readonly open: OpenTaskSync
-  /** Whether it has a header of its own. In tabs it has none, and the agent is chosen beside the message. */
+  /** Whether it has its own header. In tabs it has none, and the agent is chosen next to the message. */
   readonly headed: boolean
-  /** Where its button goes when it has no header. */
+  /** Where to put its button when it has no header. */
   readonly tools: HTMLElement | null
 }
 
@@ -99,7 +99,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   )
 }
 
-/** What the log says, with what the agent is writing and what was sent since. */
+/** The recorded chat, with the text being written and the messages sent since. */
 function useTimeline(task: Task, open: OpenTaskSync) {
   const { chat, logs, sent } = useSelector(selectOpenTask)
   const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
@@ -123,7 +123,7 @@ interface Searched extends Pick<ReturnType<typeof useTimeline>, 'entries' | 'que
 }
 
 function useChatSearch({ entries, queue, panel, hasFocus }: Searched) {
-  /** What was typed; `null` while the search is closed. */
+  /** The search text; `null` while the search is closed. */
   const [typed, setTyped] = useState<string | null>(null)
   const words = typed?.trim() ?? ''
   const shown = useMemo(() => (words === '' ? entries : searched(entries, words)), [entries, words])
@@ -173,13 +173,13 @@ function Find({ search: { typed, setTyped, words, found, step, close } }: Search
 
 interface HeaderProps {
   readonly agent: AgentName
-  /** `null` where nothing can be written. */
+  /** `null` when nothing can be written. */
   readonly onAgent: ((agent: AgentName) => void) | null
   readonly children: ReactNode
 }
 
 function Header({ agent, onAgent, children }: HeaderProps) {
-  // Two are always there to choose; of others only those that can run.
+  // The task's and the chosen agent are always options; others only if they can run.
   const options = useAgentOptions().filter(
     ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
   )

@@ -1,6 +1,6 @@
 /**
- * The chat as it is read: messages, and turns of an agent with what it did and said in one, in the order of the log.
- * A message waits below the chat until its turn begins, and then stands at the head of it. Pure.
+ * The entries of the chat: messages, and turns of an agent that combine what it did and said, in log order. A message waits below the chat until its
+ * turn begins, and then heads that turn. Pure.
  */
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
@@ -20,7 +20,7 @@ export interface MessageEntry {
   readonly key: string
   readonly at: string
   readonly message: MessageDocument
-  /** Follows another of the same owner, type and fate within five minutes, as it was written: its head is not said again. */
+  /** Follows another message of the same sender, type and status within five minutes, so its head is not repeated. */
   readonly grouped: boolean
 }
 
@@ -30,10 +30,10 @@ export interface TurnEntry {
   readonly at: string
   readonly agent: AgentName
   readonly status: MessageDocument['status']
-  /** It is going on: everything it does is in sight. */
+  /** It is running, so all of its parts are shown. */
   readonly live: boolean
   readonly parts: readonly TurnPart[]
-  /** It began with tool calls that are not known yet. */
+  /** It began with tool calls that are not loaded. */
   readonly partial: boolean
 }
 
@@ -48,7 +48,7 @@ export type ChatEntry = MessageEntry | TurnEntry | SentEntry
 
 export interface Arranged {
   readonly entries: readonly ChatEntry[]
-  /** Messages that wait for their turn, in the order they will be given. */
+  /** Messages that wait for their turn, in order of delivery. */
   readonly queue: readonly MessageDocument[]
 }
 
@@ -56,7 +56,7 @@ export interface ChatMaterial {
   readonly task: Task
   readonly messages: readonly MessageDocument[]
   readonly logs: readonly LogDocument[]
-  /** The server has older tool calls than these. */
+  /** Whether the server has older tool calls. */
   readonly moreLogs?: boolean
   readonly writing: readonly WrittenMessage[]
   readonly sent: readonly SentMessage[]
@@ -75,7 +75,7 @@ export function chatTimeline(material: ChatMaterial): Arranged {
   const running = runningExecution(task)
   const turns = turnsOf({ task, messages: visible, logs, moreLogs: moreLogs ?? false, writing, running })
   const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
-  // The first that waits while a turn is asked for is what that turn begins with.
+  // While a turn is requested, the first waiting message is the one that it will begin with.
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
   const queue = waiting.filter((message) => message !== beginning)
 
@@ -93,7 +93,7 @@ export function chatTimeline(material: ChatMaterial): Arranged {
   return { entries: grouped(entries), queue }
 }
 
-/** Of a damaged record nobody knows how what it says last went on: nothing of it waits or runs. */
+/** For a damaged stream the further course is unknown, so nothing in it counts as waiting or running. */
 function withoutGoingOn(material: ChatMaterial): ChatMaterial {
   const over = <Status extends string>(status: Status) =>
     status === 'queued' || status === 'running' ? ('cancelled' as const) : status
@@ -110,7 +110,7 @@ function withoutGoingOn(material: ChatMaterial): ChatMaterial {
   }
 }
 
-/** The entries without why the last turn failed: that stands below them, with the way to try it again. */
+/** The entries without the reason why the last turn failed, which is shown below them with a retry button. */
 export function withoutReason(entries: readonly ChatEntry[], reason: string): readonly ChatEntry[] {
   const latest = entries.at(-1)
   if (latest?.kind !== 'turn') return entries
@@ -120,16 +120,16 @@ export function withoutReason(entries: readonly ChatEntry[], reason: string): re
   return parts.length === latest.parts.length ? entries : [...entries.slice(0, -1), { ...latest, parts }]
 }
 
-/** The execution that the task works on now. */
+/** The execution that the task is working on. */
 function runningExecution(task: Task): string | null {
   if (task.status !== 'running' && task.status !== 'queued') return null
   return task.execution === null || task.execution.endedAt !== null ? null : task.execution.id
 }
 
 interface Turn {
-  /** Where its first part stands. */
+  /** The order of its first part. */
   readonly order: string
-  /** Where the first attempt at it stands. */
+  /** The order of the first attempt at it. */
   readonly first: string
   readonly entry: TurnEntry
 }
@@ -151,11 +151,11 @@ function turnsOf(
     }
   }
   for (const log of logs)
-    // A command of a person is a message already.
+    // A person's command is already shown as a message.
     if (!log.messageId && log.executionId !== null)
       add(log.executionId, { kind: 'tool', order: log.order, log })
   for (const each of writing) {
-    // Once the whole message is there it stands in its place.
+    // The complete message replaces the text being written.
     if (!written.has(each.messageId))
       add(each.executionId, { kind: 'writing', order: each.order, writing: each })
   }
@@ -173,7 +173,7 @@ function turnsOf(
     .map((turn) => ({ ...turn, order: turn.ordered[0]?.order ?? last, begun: begunBy.get(turn.executionId) }))
     .toSorted(byOrder)
   const { firstOf, givenUp } = attemptsIn(inOrder)
-  // The oldest call that is known may follow others of its turn.
+  // The turn of the oldest loaded call may have earlier calls that are not loaded.
   const oldest = logs.reduce<LogDocument | null>((a, b) => (a === null || b.order < a.order ? b : a), null)
   return new Map(
     inOrder.map(({ executionId, ordered, order, begun }) => {
@@ -205,8 +205,8 @@ interface Attempt {
 }
 
 /**
- * A message names only the last turn that worked on it. The turns right before that one which no message names, and
- * which came after the message, were attempts at it: they were given up, and the message stands above the first.
+ * A message only refers to the last turn that worked on it. Turns directly before that one that came after the message and that no message refers to
+ * were earlier attempts: they were given up, and the message is placed above the first of them.
  */
 function attemptsIn(turns: readonly Attempt[]) {
   const firstOf = new Map<string, string>()
@@ -226,7 +226,7 @@ function attemptsIn(turns: readonly Attempt[]) {
   return { firstOf, givenUp }
 }
 
-/** How a turn ended that was tried again: it failed with a reason, or was stopped. */
+/** The outcome of an attempt that was retried: it failed with a reason, or was stopped. */
 function endOf(parts: readonly TurnPart[]): 'failed' | 'cancelled' {
   return parts.some((part) => part.kind === 'text' && part.message.messageType === 'error')
     ? 'failed'
@@ -250,7 +250,7 @@ function startOf(part: TurnPart | undefined): string | null {
   }
 }
 
-/** What a person said or asked to be run. */
+/** A message or command by a person. */
 export function isPersons({ messageType }: MessageDocument): boolean {
   return messageType === 'user' || messageType === 'command'
 }
@@ -306,7 +306,7 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
   })
 }
 
-/** Whether two parts look the same: what they tell of is the same document. */
+/** Whether two parts look the same because they show the same document. */
 export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
   if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
   if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
@@ -341,7 +341,7 @@ export function spanOf(logs: readonly LogDocument[]): number {
   return logs.length === 0 ? 0 : Math.max(...ends) - Math.min(...starts)
 }
 
-/** The entries that have a text: what a person looks for in messages and commands. */
+/** The entries whose messages or commands contain a text. */
 export function searched(entries: readonly ChatEntry[], words: string): readonly ChatEntry[] {
   const wanted = words.trim().toLowerCase()
   if (wanted === '') return entries
@@ -360,7 +360,7 @@ export function searched(entries: readonly ChatEntry[], words: string): readonly
   })
 }
 
-/** Those of the messages that wait that have a text. */
+/** The waiting messages that contain a text. */
 export function searchedQueue(queue: readonly MessageDocument[], words: string): readonly MessageDocument[] {
   const has = hasWords(words.trim().toLowerCase())
   return queue.filter((message) => says(message, has))
@@ -374,7 +374,7 @@ function says({ message, commandText }: MessageDocument, has: (text: string | nu
   return has(message) || has(commandText)
 }
 
-/** Messages among entries, for the count of a search. */
+/** The number of messages among entries, for the count of a search. */
 export function messagesIn(entries: readonly ChatEntry[]): number {
   return entries.reduce((count, entry) => count + (entry.kind === 'turn' ? entry.parts.length : 1), 0)
 }

@@ -1,2 +1,2 @@
-/** The chat and its box are as wide as they can be read, in the middle of a wider pane. */
+/** The readable maximum width of the chat and its composer, centered in a wider pane. */
 export const chatWidth = 'mx-auto max-w-220'

@@ -1,4 +1,4 @@
-/** What was said and done before the page of the chat that is read when a task is opened. */
+/** Loads earlier messages and tool calls than the page that is loaded when a task is opened. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import { chatRoutes } from '#domain/api/chat.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
@@ -13,11 +13,11 @@ interface PageQuery {
   readonly taskId: string
   readonly before: Position
   readonly limit: number
-  /** Everything that the page was told is in the answer. */
+  /** The answer must include everything that the page already knows. */
   readonly minPosition: Position | undefined
 }
 
-/** What is read at once on the way back: messages and tool calls, or many messages to look for something in them. */
+/** Page sizes when going back: messages and tool calls, or only messages in larger pages for a search. */
 const pages = { both: 500, messages: 2_000 } as const
 
 const historyApi = api.injectEndpoints({
@@ -43,7 +43,7 @@ const historyApi = api.injectEndpoints({
   }),
 })
 
-/** Reads one more page of each, or of the messages alone; whether they came. `beforeShown` is called right before they are shown. */
+/** Loads one more page of both, or of messages alone; returns whether it succeeded. `beforeShown` is called just before they are shown. */
 export async function readEarlier(
   { taskId, chat, logs, seen }: Pick<OpenTask, 'taskId' | 'chat' | 'logs' | 'seen'>,
   dispatch: ThunkDispatch<unknown, unknown, UnknownAction>,

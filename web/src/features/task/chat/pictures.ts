@@ -1,4 +1,4 @@
-/** The images of the open task's messages, kept beside the chat: an event says which there are, the server where they are. */
+/** The images of the open task's messages, stored beside the chat: events say which images exist, the server gives their addresses. */
 import type { UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import { imagesOf } from '#domain/views/images.ts'
@@ -14,7 +14,7 @@ import {
   taskOpened,
 } from '../taskSlice.ts'
 
-/** By the id of the message; one without images is not there. */
+/** By message id; messages without images are missing. */
 export type Pictures = Readonly<Record<string, readonly Picture[]>>
 
 export function picturesReducer(state: Pictures = {}, action: UnknownAction): Pictures {

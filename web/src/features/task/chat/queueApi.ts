@@ -1,4 +1,4 @@
-/** The calls that change what waits in a task. */
+/** API calls that change the queue of a task. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { editMessage, reorderQueue } from '#domain/api/chat.schema.ts'

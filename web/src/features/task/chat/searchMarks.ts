@@ -1,6 +1,6 @@
 /**
- * Marks words in what is on the page, without touching it: the browser draws them over the text. Where it cannot, nothing
- * is marked and going from one to the next does nothing.
+ * Marks search matches on the page without changing the DOM: the browser paints highlights over the text. Without browser support nothing is marked,
+ * and moving between matches does nothing.
  */
 import { createContext, type RefObject, useEffect, useRef } from 'react'
 
@@ -9,15 +9,15 @@ interface Marks {
 }
 
 const names = { all: 'found', current: 'found-current' } as const
-/** How they look; not in styles.css, for what builds that does not know them and says so at each start. */
+/** The style of the marks; not in styles.css, because the build does not know these selectors and warns about them. */
 const looks = [
   `::highlight(${names.all}) { background: var(--warn-bg); text-decoration: underline 1px var(--warn) }`,
   `::highlight(${names.current}) { background: var(--accent); color: var(--on-accent) }`,
 ]
-/** More than these are not marked: nobody looks at them one by one. */
+/** More matches are not marked, since nobody goes through them one by one. */
 const markedAtMost = 2_000
 
-/** Marks `words` within a box for as long as they are looked for; blank ones mark nothing. */
+/** Marks `words` within a box while they are searched for; blank text marks nothing. */
 export function useMarks(box: RefObject<HTMLElement | null>, words: string): Marks {
   const ranges = useRef<readonly Range[]>([])
   const current = useRef<Range | null>(null)
@@ -34,7 +34,7 @@ export function useMarks(box: RefObject<HTMLElement | null>, words: string): Mar
       CSS.highlights.set(names.all, new Highlight(...ranges.current))
     }
     mark()
-    // Markdown, and what comes live, is on the page later than the words that are looked for.
+    // Markdown and live text may be rendered after the search has started.
     const changed = new MutationObserver(mark)
     changed.observe(content, { childList: true, subtree: true, characterData: true })
     return () => {
@@ -53,7 +53,7 @@ export function useMarks(box: RefObject<HTMLElement | null>, words: string): Mar
       if (all.length === 0) return
       const { current: before } = current
       const at = before === null ? -1 : all.findIndex((range) => samePlace(range, before))
-      // From nowhere, forwards begins with the first and backwards with the last.
+      // With no current match, forward starts at the first and backward at the last.
       const next = all.at((at === -1 ? (by === 1 ? 0 : -1) : at + by) % all.length)
       if (next === undefined) return
       current.current = next
@@ -71,7 +71,7 @@ function samePlace(a: Range, b: Range): boolean {
   return a.startContainer === b.startContainer && a.startOffset === b.startOffset
 }
 
-/** Where the words stand, in the order of the page; also where a word goes on in another element. */
+/** The ranges of the words in page order, including words that continue in another element. */
 export function rangesOf(content: HTMLElement, words: string): readonly Range[] {
   const wanted = words.toLowerCase()
   const ranges: Range[] = []
@@ -85,7 +85,7 @@ export function rangesOf(content: HTMLElement, words: string): readonly Range[] 
       text += node.data
     }
     const lower = text.toLowerCase()
-    // A letter that is longer in lower case would move all that follows.
+    // A letter that is longer in lower case would shift all following positions.
     if (lower.length !== text.length) continue
     const placeOf = (at: number) => nodes.findLast(({ from }) => from <= at)
     for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, at + wanted.length)) {
@@ -101,5 +101,5 @@ export function rangesOf(content: HTMLElement, words: string): readonly Range[] 
   return ranges
 }
 
-/** The words that are looked for in the chat, trimmed; `''` when none are. */
+/** The search text of the chat, trimmed; `''` for none. */
 export const SearchContext = createContext('')

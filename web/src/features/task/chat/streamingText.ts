@@ -1,4 +1,4 @@
-/** Messages that an agent is writing now, outside of the store: they grow many times a second. */
+/** Messages that an agent is currently writing, kept outside of the store because they grow many times a second. */
 import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
 
@@ -6,23 +6,23 @@ export interface WrittenMessage {
   readonly messageId: string
   readonly executionId: string
   readonly text: string
-  /** How much of the text is recorded, in UTF-16 code units; the rest was only said. */
+  /** How much of the text is recorded, in UTF-16 code units; the rest was only received live. */
   readonly recorded: number
-  /** Where it began, as it sorts. */
+  /** Its beginning, in sort order. */
   readonly order: string
 }
 
 export interface Writing {
-  /** The messages that are being written, in the order they began. The same array until something changes. */
+  /** The messages being written, in the order they began; the same array until something changes. */
   read(): readonly WrittenMessage[]
   subscribe(listener: () => void): () => void
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
-  /** Shows what is not recorded yet. */
+  /** Adds text that is not recorded yet. */
   say(words: readonly MessageWords[]): void
-  /** Nothing more comes of this attempt: what was said and not recorded is gone. */
+  /** Nothing more will be written in this attempt: text that was not recorded is dropped. */
   settle(executionId: string): void
-  /** These stand in the chat as a whole now. */
+  /** Removes messages that are in the chat as a whole now. */
   drop(messageIds: readonly string[]): void
   /** Whether it was seen being written since the page was opened. */
   wasSeen(messageId: string): boolean
@@ -31,7 +31,7 @@ export interface Writing {
 export function createWriting(): Writing {
   let messages: readonly WrittenMessage[] = []
   const seen = new Set<string>()
-  /** Whole messages: words of them that come late are not shown. */
+  /** Complete messages, for which late text is ignored. */
   const whole = new Set<string>()
   const listeners = new Set<() => void>()
   const change = (next: readonly WrittenMessage[]) => {
@@ -65,10 +65,10 @@ export function createWriting(): Writing {
   }
 }
 
-/** Of messages that have no place in the log yet: behind all that have. */
+/** The order of messages without a place in the log yet: after all others. */
 const latest = '\uffff'
 
-/** Messages after more of them was written. A piece says where it begins, so one that comes twice changes nothing. */
+/** Messages after more text. Each piece has its offset, so a repeated one changes nothing. */
 export function written(
   messages: readonly WrittenMessage[],
   pieces: readonly (MessageDelta | MessageWords)[],
@@ -78,7 +78,7 @@ export function written(
     const { messageId, executionId, offset, text } = piece
     const isRecorded = 'position' in piece
     const before = byId.get(messageId) ?? { messageId, executionId, text: '', recorded: 0, order: latest }
-    // What is missing before it comes with what is recorded.
+    // The missing text before it will come with the recorded text.
     if (offset > before.text.length) continue
     const grown = before.text.slice(0, offset) + text
     byId.set(messageId, {
@@ -93,7 +93,7 @@ export function written(
   return [...byId.values()]
 }
 
-/** Messages after an execution has ended: what was said in it and not recorded is gone. The same array when that changes nothing. */
+/** Messages after an execution ended: its unrecorded text is dropped. The same array when nothing changes. */
 export function withSettled(
   messages: readonly WrittenMessage[],
   executionId: string,
@@ -104,7 +104,7 @@ export function withSettled(
     : messages
 }
 
-/** Messages without those that are whole now. The same array when that changes nothing. */
+/** Messages without those that are complete now. The same array when nothing changes. */
 export function withoutWhole(
   messages: readonly WrittenMessage[],
   messageIds: readonly string[],
@@ -123,7 +123,7 @@ function settled(message: WrittenMessage): readonly WrittenMessage[] {
   return text === '' ? [] : [{ ...message, text }]
 }
 
-/** What is recorded in its order, and then what was only said, as it came. */
+/** Recorded pieces in their order, then live pieces as received. */
 function inOrder(pieces: readonly (MessageDelta | MessageWords)[]): readonly (MessageDelta | MessageWords)[] {
   const place = (piece: MessageDelta | MessageWords): Position | null =>
     'position' in piece ? piece.position : null

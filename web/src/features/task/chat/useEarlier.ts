@@ -1,6 +1,6 @@
 /**
- * How much of a long chat is drawn: its end, and more of it as somebody goes back. What is not known yet is read from the
- * server. What is looked at stays where it is.
+ * How much of a long chat is rendered: its end, and more as somebody scrolls back. Entries that are not loaded are read from the server. What is
+ * being looked at does not move.
  */
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
 import { useAppDispatch, useAppStore } from '../../../state/hooks.ts'
@@ -12,21 +12,21 @@ interface Keyed {
 }
 
 interface Earlier<Entry> {
-  /** The entries that are drawn. */
+  /** The rendered entries. */
   readonly drawn: readonly Entry[]
-  /** There are more before them. */
+  /** Whether there are more before them. */
   readonly more: boolean
   readonly busy: boolean
-  /** Older ones could not be read. */
+  /** Whether loading older ones failed. */
   readonly failed: boolean
-  /** Draws more; `all`: reads what the server has, too, whatever is not drawn yet. */
+  /** Renders more; `all` also loads from the server, even if not everything is rendered yet. */
   readonly show: (all?: 'all') => void
 }
 
-/** Entries that are drawn at first, and more each time. */
+/** How many entries are rendered at first, and how many more each time. */
 const step = 60
 
-/** `more`: the server has older ones than all `entries`. */
+/** `more`: the server has entries older than all `entries`. */
 export function useEarlier<Entry extends Keyed>(
   entries: readonly Entry[],
   more: boolean,
@@ -35,18 +35,18 @@ export function useEarlier<Entry extends Keyed>(
 ): Earlier<Entry> {
   const store = useAppStore()
   const dispatch = useAppDispatch()
-  // How many are drawn before a certain one; without one the last of them are, however many come.
+  // How many are rendered before a certain entry; without one, only the last ones are.
   const [reach, setReach] = useState<{ readonly key: string; readonly above: number } | null>(null)
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState(false)
-  /** Pixels from what is looked at to the end, while entries are put before it. */
+  /** Distance in pixels from what is being looked at to the end, while entries are inserted before it. */
   const toEnd = useRef<number | null>(null)
 
   const found = reach === null ? -1 : entries.findIndex(({ key }) => key === reach.key)
   const start = Math.max(0, reach === null || found === -1 ? entries.length - step : found - reach.above)
   const drawn = start === 0 ? entries : entries.slice(start)
   const first = drawn[0]?.key
-  // While somebody reads further up, what comes at the end must take nothing away at the top.
+  // While somebody reads further up, new entries at the end must not remove any at the top.
   if (!following && reach === null && first !== undefined) setReach({ key: first, above: 0 })
 
   const hold = () => {
@@ -86,7 +86,7 @@ export function useEarlier<Entry extends Keyed>(
   return { drawn, more: start > 0 || more, busy, failed, show }
 }
 
-/** Shows the place that is so many pixels from the end. */
+/** Scrolls to this distance from the end. */
 function scrollTo(view: HTMLElement, toEnd: number): void {
   view.scrollTop = view.scrollHeight - toEnd
 }

@@ -1,4 +1,4 @@
-/** Asks for the agent, the model and the message of another run. */
+/** The dialog for another run: its agent, model and message. */
 import { useState } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
@@ -27,7 +27,7 @@ export function AddRunDialog({
   const [model, setModel] = useState<string | null>(null)
   const [message, setMessage] = useState(original.description)
   const [add, { isLoading }] = useAddAlternativeMutation()
-  // One id until the server has the task: sending again after a lost answer makes no second one.
+  // One id until the server has the task, so that a retry after a lost answer creates no second one.
   const [id] = useState(newId)
   const start = async () => {
     const isOther = message.trim() !== original.description.trim()

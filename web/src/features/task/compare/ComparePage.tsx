@@ -1,4 +1,4 @@
-/** A task beside the same task with another agent, model or message: what each took and changed, and which one to keep. */
+/** Compares a task with its alternatives: cost, duration and changes of each, and which one to keep. */
 import { isUnknown } from '../../../api/isUnknown.ts'
 import { ArrowLeft, GitPullRequest, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -28,7 +28,7 @@ import { useComparisonQuery } from './compareApi.ts'
 import { ComparedFiles } from './ComparedFiles.tsx'
 import { texts } from './texts.ts'
 
-/** How often it is asked for while one of the tasks runs, in milliseconds. */
+/** The polling interval while one of the tasks is running, in milliseconds. */
 const askAgainMs = 2_000
 
 export function ComparePage({ taskId }: { readonly taskId: string }) {
@@ -127,7 +127,7 @@ function Comparison({ taskId, compared }: ComparisonProps) {
   )
 }
 
-/** On a phone one stands below the other. */
+/** On a phone, one below the other. */
 const columns = [
   'md:grid-cols-2',
   'md:grid-cols-2',
@@ -212,7 +212,7 @@ function Facts({ run, isOtherCommit }: { readonly run: Compared; readonly isOthe
   )
 }
 
-/** It goes on between two answers of the server. */
+/** It keeps ticking between two answers of the server. */
 function RunningTime({ run: { task, runningMs } }: { readonly run: Compared }) {
   const runs = isRunning(task)
   const now = useNow(1_000, runs)

@@ -1,4 +1,4 @@
-/** The files that one of the compared tasks changed, each with its diff to unfold. */
+/** The files that a compared task changed, each with an expandable diff. */
 import { ChevronRight } from 'lucide-react'
 import type { ChangedFile, Task } from '#domain/api/tasks.schema.ts'
 import { Count } from '../../../ui/status/Count.tsx'
@@ -34,11 +34,11 @@ export function ComparedFiles({ task }: { readonly task: Task }) {
   )
 }
 
-/** More of one file than this is read better in the task. */
+/** Longer diffs are better read in the task. */
 const mostLines = 1_000
 
 function Diff({ file }: { readonly file: ChangedFile }) {
-  // What stands before the first hunk names the file again.
+  // The lines before the first hunk only repeat the file's name.
   const lines = file.diff
     .slice(Math.max(0, file.diff.search(/^@@/m)))
     .trimEnd()
@@ -47,7 +47,7 @@ function Diff({ file }: { readonly file: ChangedFile }) {
     <div
       role="region"
       aria-label={file.fileName}
-      // It scrolls sideways, also by keyboard.
+      // It scrolls sideways, so it must be reachable by keyboard.
       tabIndex={0}
       className="max-h-96 overflow-auto border-t border-line-soft bg-bg py-1"
     >

@@ -1,4 +1,4 @@
-/** A review, a comment or a failed check: who, with what right, where, in which words, and what can be done with it. */
+/** A review, a comment or a failed check: author, permission, place and text, and the possible actions. */
 import { CircleX, MessageSquare } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
@@ -35,10 +35,10 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
   const card = useRef<HTMLElement>(null)
   const onDiscard = () => {
     draft.edit(null)
-    // The button goes with the text.
+    // The focused button disappears with the text.
     card.current?.focus()
   }
-  // What somebody writes about stays.
+  // A card stays while somebody is writing a message about it.
   if (isStale && status !== 'sent' && draft.edited === null) return null
   if (status === 'dismissed') return <Dismissed taskId={taskId} feedback={feedback} />
   return (
@@ -119,7 +119,7 @@ function Head({ feedback }: { readonly feedback: ShownFeedback }) {
   )
 }
 
-/** It scrolls, so the keyboard must reach it. */
+/** It scrolls, so it must be reachable by keyboard. */
 function Code({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <pre
@@ -139,7 +139,7 @@ const lineColours: Readonly<Record<string, string>> = {
   '@': 'text-muted',
 }
 
-/** Lines of a diff, each with its line break, so that what is copied is what the code host sent. */
+/** The lines of a diff with their line breaks, so that copied text equals the code host's. */
 function Hunk({ text }: { readonly text: string }) {
   return (
     <code className="block w-max min-w-full">
@@ -178,7 +178,7 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
   )
 }
 
-/** The message as it is being edited; `null` while it is not. It outlives the page, and a dismissal. */
+/** The message being edited; `null` while it is not edited. It survives leaving the page, and a dismissal. */
 function useEdited(place: string) {
   const [text, setText, now] = useDraft(feedbackDrafts, place)
   const [editing, setEditing] = useState(text !== '')
@@ -194,7 +194,7 @@ interface EditorProps {
   readonly onChange: (text: string) => void
 }
 
-/** Also of what was sent meanwhile: nobody's words go while they are written. */
+/** Stays open even when the feedback is sent meanwhile, so that no text is lost while it is written. */
 function Editor({ text, onChange }: EditorProps) {
   return (
     <div className="rounded-control border border-control px-2.5 py-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
@@ -245,14 +245,14 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
   const onSend = async () => {
     const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
     if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
-    // What was written since was not sent.
+    // Text written after the sending is kept.
     else if (edited === null || now() === edited) edit(null)
   }
   const onEdit = async () => {
     if (edited !== null) return edit(null)
     const answer = await readMessage({ taskId, feedbackId }, true)
     if (answer.data === undefined) return dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
-    // It may have been sent meanwhile.
+    // The feedback may have been sent meanwhile.
     if (isOpen.current) edit(answer.data.message)
   }
   const onDismiss = async () => {
@@ -311,7 +311,7 @@ function Sent({ taskId, feedback }: CardProps) {
           <Button
             size="touch"
             className="text-text"
-            // Not disabled: that would take the focus away.
+            // Not `disabled`, which would remove the focus.
             aria-disabled={answering.isLoading || undefined}
             aria-busy={answering.isLoading || undefined}
             onClick={() => answering.isLoading || void onAnswer()}

@@ -1,4 +1,4 @@
-/** What came back on the pull request: how its reviews and checks stand, and a card for each review, comment and failed check. */
+/** Feedback on the pull request: the status of reviews and checks, and a card for each review, comment and failed check. */
 import { useEffect } from 'react'
 import { useSelector } from 'react-redux'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
@@ -17,11 +17,11 @@ import { texts } from './texts.ts'
 export function FeedbackCards({ task }: { readonly task: Task }) {
   const { data, error, refetch, isFetching } = useFeedbackQuery(task.id)
   const live = useSelector(selectLive)
-  // What came while the connection was away was told to nobody.
+  // Events during a lost connection were not received.
   useEffect(() => {
     if (live) void refetch()
   }, [live, refetch])
-  // The task tells sooner than the feedback that the head has moved.
+  // The task shows a new head before the feedback does.
   const head = task.pullRequest?.standing?.headCommit ?? null
   const isStale = ({ kind, headCommit }: ShownFeedback) =>
     kind === 'check' && head !== null && head !== headCommit

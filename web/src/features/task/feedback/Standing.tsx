@@ -1,4 +1,4 @@
-/** How reviews and checks of the pull request stand, in words, and the button between draft and ready. */
+/** The status of the pull request's reviews and checks, and the button to switch between draft and ready. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'

@@ -23,7 +23,7 @@ export interface OneOfTask {
   readonly feedbackId: string
 }
 
-/** The live connection says when it is old. */
+/** The live connection invalidates this tag. */
 const tagOf = (taskId: string) => ({ type: 'Chat', id: `feedback ${taskId}` }) as const
 const changed = (_answer: unknown, _error: unknown, { taskId }: { readonly taskId: string }) => [
   tagOf(taskId),

@@ -1,4 +1,4 @@
-/** Asks for the message, the title and the agent of a new task from a turn. */
+/** The dialog for a new task from a turn: its message, title and agent. */
 import { useState } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
@@ -75,7 +75,7 @@ function useFork(onCreated: () => void) {
   const dispatch = useDispatch()
   const navigate = useNavigate()
   const [fork, { isLoading }] = useForkTaskMutation()
-  // One id until the server has the task: sending again after a lost answer makes no second one.
+  // One id until the server has the task, so that a retry after a lost answer creates no second one.
   const [id] = useState(newId)
   const create = async ({ message, title, ...wanted }: Wanted) => {
     const answer = await fork({

@@ -1,4 +1,7 @@
-/** The parts of this feature that load when they are needed, as one chunk. They import nothing of the task page: what two chunks share, every page loads. */
+/**
+ * The parts of this feature that are loaded on demand, as one chunk. They import nothing from the task page, because modules shared by two chunks are
+ * loaded by every page.
+ */
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { ForkDialog } from './ForkDialog.tsx'
@@ -8,7 +11,7 @@ import { UndoneNote } from './UndoneNote.tsx'
 interface TurnDialogsProps {
   readonly shows: 'fork' | 'undo' | 'undone'
   readonly task: Task
-  /** The turn; for `undone` the undo. */
+  /** The turn or, for `undone`, the undo. */
   readonly executionId: string
   readonly agent: AgentName
   readonly onClose: () => void

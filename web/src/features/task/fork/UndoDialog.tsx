@@ -1,4 +1,4 @@
-/** Lists the files that an undo changes, and asks whether to do it. */
+/** Lists the files that an undo changes, and asks for confirmation. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { previewUndo } from '#domain/api/fork.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -54,7 +54,7 @@ function ChangedFiles({ preview: { files, total, kept, compared } }: { readonly 
     <>
       <p className="font-medium">{total === 0 ? texts.undo.noFiles : texts.undo.files(total)}</p>
       {files.length > 0 && (
-        // A list that scrolls can be reached by the keyboard.
+        // A scrollable list must be reachable by keyboard.
         <ul
           tabIndex={0}
           aria-label={texts.undo.files(total)}

@@ -1,4 +1,4 @@
-/** Says that turns were undone, and offers them back. */
+/** A note that turns were undone, with a button to restore them. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'

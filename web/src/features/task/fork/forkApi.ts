@@ -1,4 +1,4 @@
-/** The calls of new tasks from turns, and of turns undone. */
+/** API calls for creating tasks from turns, and for undoing turns. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { forkRoutes } from '#domain/api/fork.ts'
 import type { forkTask, previewUndo, undoTurn } from '#domain/api/fork.schema.ts'

@@ -1,4 +1,4 @@
-/** What can be done with a turn that is over: a new task from it, and undoing it. For the menu of a turn, here and in the history. */
+/** Actions on a finished turn: creating a task from it, and undoing it. For the menus of turns in the chat and the history. */
 import { GitFork, Undo2 } from 'lucide-react'
 import { type ComponentProps, lazy, Suspense, useState, type ReactNode } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
@@ -18,13 +18,13 @@ export interface FinishedTurn {
   readonly isUndone: boolean
 }
 
-/** The items of a menu, and the dialog that they open. `turn`: `null` where there is none that is over. */
+/** The menu items, and the dialog that they open. `turn`: `null` when there is no finished one. */
 export function useTurnActions(turn: FinishedTurn | null): {
   readonly items: readonly MenuItem[]
   readonly dialog: ReactNode
 } {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
-  // A replay shows what was: a new task may begin there, and nothing of this one is undone.
+  // A replay shows the past: a task can be created from it, but nothing can be undone there.
   const replayed = useReplayed()
   if (turn === null || replayed?.isSaved) return { items: [], dialog: null }
   const { executionId, agent, isUndone } = turn
@@ -38,7 +38,7 @@ export function useTurnActions(turn: FinishedTurn | null): {
   return { items, dialog }
 }
 
-/** The same for the last turn, from the palette. `turn`: `null` while one runs. */
+/** The same actions for the last turn, in the palette. `turn`: `null` while one is running. */
 export function LastTurnActions({ turn }: { readonly turn: FinishedTurn | null }) {
   const { items, dialog } = useTurnActions(turn)
   const [fork, undo] = items
@@ -47,7 +47,7 @@ export function LastTurnActions({ turn }: { readonly turn: FinishedTurn | null }
   return dialog
 }
 
-/** Says that turns of the task were undone, and offers them back. */
+/** A note that turns were undone, with a button to restore them. */
 export function UndoneTurns({ task }: { readonly task: Task }) {
   const isReplayed = useReplayed() !== null
   if (task.lastUndo === undefined || isReplayed) return null
@@ -56,7 +56,7 @@ export function UndoneTurns({ task }: { readonly task: Task }) {
   )
 }
 
-/** What is loaded when it is needed, with the task that is open. */
+/** The lazily loaded parts, for the open task. */
 function OfOpenTask(props: Omit<ComponentProps<typeof TurnDialogs>, 'task' | 'onUndone'>) {
   const dispatch = useDispatch()
   const { task } = useSelector(selectOpenTask)

@@ -5,7 +5,7 @@ import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useUndoTurnMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
-/** `undo` answers whether it was done; the person is told either way. */
+/** `undo` resolves to whether it succeeded; the person is notified either way. */
 export function useUndo(
   done: string,
   onUndone: (task: Task) => void,

@@ -1,4 +1,4 @@
-/** The dock below the chat: what waits, what runs, and the box in which the next message is written. */
+/** The dock below the chat: the queue, the running turn, and the box for the next message. */
 import { Square } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useSelector, useDispatch } from 'react-redux'
@@ -31,9 +31,9 @@ import { texts as taskTexts } from '../../texts.ts'
 
 interface ChatComposerProps {
   readonly task: Task
-  /** Of the next message. */
+  /** The agent of the next message. */
   readonly agent: AgentName
-  /** Where it is chosen, when that is here. */
+  /** The agent picker, if it is shown here. */
   readonly agentChoice: ReactNode
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
@@ -54,12 +54,12 @@ export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }:
   const pending = usePendingImages(imagesAtMost.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
-  // A phone has it in the head of the task, and the way to stop it in the box.
+  // On a phone, the task's header has this, and the box has the stop button.
   const wide = useMedia('(width >= 768px)')
-  // The chat is drawn again with each word of an agent, and the box only when something changes for it.
+  // The chat renders with each word of an agent, but the box only when its props change.
   const send = useStable((text: string, asCommand: boolean, images: readonly ShownImage[]) => {
     onSend(text, asCommand, images, asCommand && withSecrets)
-    // It is chosen for each command.
+    // The choice is only for one command.
     setWithSecrets(false)
   })
   const stop = useStable(cancel)
@@ -75,7 +75,7 @@ export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }:
       <Queue task={task} queue={queue} onSend={onSend} />
       <div
         {...drop.handlers}
-        // On a phone it is the foot of the page, from edge to edge.
+        // On a phone it is the foot of the page, at full width.
         className="relative border-t border-control bg-panel focus-within:border-accent md:rounded-panel md:border md:focus-within:ring md:focus-within:ring-accent"
       >
         {isCommand ? (
@@ -119,7 +119,7 @@ interface TurnHeadProps {
   readonly cancelling: boolean
 }
 
-/** What the agent is at, since when, and the way to stop it. */
+/** What the agent is doing and since when, with a stop button. */
 function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   const live = useSelector(selectLive)
   const now = useNow(1_000, live)
@@ -177,10 +177,10 @@ function activity({ kind, name }: LogDocument): string {
   return kind === 'other' && name !== null ? name : activities[kind]
 }
 
-/** The model that the agent of the next message is asked to use: it may change between turns. */
+/** The model requested for the next message's agent, which may change between turns. */
 interface TaskModelProps {
   readonly task: Pick<Task, 'id' | 'codexModel' | 'modelAgent'>
-  /** The model that was really used last. */
+  /** The model that was last used. */
   readonly used: string | null
   readonly agent: AgentName
 }

@@ -1,4 +1,4 @@
-/** The field for the next message, with voice and images. Typing here renders nothing else of the page again. */
+/** The input for the next message, with voice and images. Typing here renders no other part of the page. */
 import { limits } from '#domain/api/limits.ts'
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
 import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
@@ -31,14 +31,14 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 interface MessageBoxProps {
   readonly taskId: string
   readonly agent: Task['agent']
-  /** The choice of the next message's agent, where that is made here, and of its model. */
+  /** Pickers for the next message's agent, if that is shown here, and for its model. */
   readonly agentChoice: ReactNode
   readonly model: ReactNode
   readonly usage: Task['usage']
   readonly isCommand: boolean
   readonly onCommand: (isCommand: boolean) => void
   readonly pending: PendingImages
-  /** A turn is running that can be stopped. */
+  /** Whether a running turn can be stopped. */
   readonly mayStop: boolean
   readonly onStop: () => void
   readonly onSend: SendFromBox
@@ -60,7 +60,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return
-    // Enter that ends a composed character does not send.
+    // Enter that finishes composing a character must not send.
     if (isComposingKey(event.nativeEvent) || event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     sending.submit()
@@ -75,7 +75,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   }
   useAction('commandMode', toggleCommand)
   useAction('leaveCommandMode', () => onCommand(false), isCommand)
-  // Escape has many meanings: it stops an agent only from here, and only while nothing is written.
+  // Escape has many uses: it stops an agent only from here, and only while the box is empty.
   useAction('stopTurn', onStop, props.mayStop && focused && blank)
 
   return (
@@ -134,7 +134,7 @@ interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSen
   readonly clear: () => void
 }
 
-/** Sends what is written, with its images once they are uploaded. A command is sent without images; they stay for the next message. */
+/** Sends the text with its images once they are uploaded. A command is sent without images, which stay for the next message. */
 function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }: Sending) {
   const isTooLong = tooLong(textNow(), limits.messageLength) !== undefined
   const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
@@ -145,7 +145,7 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
     if (!isCommand) pending.clear()
   }
   const { waiting, stopped, ask } = useWhenUploaded(pending, () => {
-    // The images may have been removed while they were uploaded.
+    // The images may have been removed during the upload.
     if (!blank || pending.completed().length > 0) send()
   })
   const submit = () => {
@@ -158,7 +158,7 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
 
 type SendingState = ReturnType<typeof useSending>
 
-/** What there is to say about the images. */
+/** A note about the images. */
 function saidOf({ isCommand, pending }: MessageBoxProps, { waiting, stopped }: SendingState): string | null {
   if (isCommand) return pending.images.length > 0 ? imageTexts.notToCommands : null
   if (waiting) return imageTexts.waiting

@@ -1,7 +1,6 @@
 /**
- * Sending what a person wrote: in the order it was written, once, and when there is no connection, once there is. It goes
- * on when the person looks at something else. A message has one key however often it is tried, so that one whose answer
- * was lost is not sent twice.
+ * Sends messages in the order in which they were written, each once; when offline, as soon as the connection is back, even if the person has left the
+ * task. A message keeps one key for all attempts, so that a lost answer does not send it twice.
  */
 import type { Store, UnknownAction } from '@reduxjs/toolkit'
 import { isFault } from '../../../../api/fault.ts'
@@ -15,12 +14,12 @@ type State = Parameters<typeof selectOpenTask>[0] & {
 }
 type AnyStore = Pick<Store<State, UnknownAction>, 'dispatch' | 'getState' | 'subscribe'>
 
-/** How long one more try waits where nothing tells that the connection is back, in milliseconds. */
+/** How long to wait for another attempt when nothing reports that the connection is back, in milliseconds. */
 const againMs = 10_000
 
 /**
- * Sends a message that stands among those sent, when those before it have gone. Resolves to the answer of `call`, or to
- * `null` when the message was discarded meanwhile.
+ * Sends one of the pending messages once those before it are sent. Resolves to the answer of `call`, or to `null` when the message was discarded
+ * meanwhile.
  */
 export async function sendInOrder<Answer extends { readonly error?: unknown }>(
   store: AnyStore,
@@ -45,7 +44,7 @@ export async function sendInOrder<Answer extends { readonly error?: unknown }>(
   }
 }
 
-/** No answer came: whether it was taken is not known. */
+/** There was no answer, so it is unknown whether the server accepted the message. */
 function isAway(error: unknown): boolean {
   return isFault(error, 'offline') || isFault(error, 'timeout')
 }
@@ -54,13 +53,13 @@ function isSent(state: State, id: string): boolean {
   return selectOpenTask(state).sent.some((sent) => sent.id === id && sent.refused === null)
 }
 
-/** It waits, and with it what was sent after it. */
+/** Marks the message as waiting, and those sent after it. */
 function wait(store: AnyStore, id: string): void {
   store.dispatch(writingWaits(id))
   for (const after of ofSameTask(store.getState(), id, 'after')) store.dispatch(writingWaits(after.id))
 }
 
-/** What was sent to the same task before or after a message and is still on its way. */
+/** Unconfirmed messages to the same task, sent before or after this one. */
 function ofSameTask(state: State, id: string, when: 'before' | 'after'): readonly SentMessage[] {
   const { sent } = selectOpenTask(state)
   const place = sent.findIndex((message) => message.id === id)
@@ -81,7 +80,7 @@ function until(store: AnyStore, holds: () => boolean): Promise<void> {
   })
 }
 
-/** Resolves when the connection came back, when the browser says so, after a while, or when the message was discarded. */
+/** Resolves when the socket reconnects, when the browser is online, after a while, or when the message was discarded. */
 function connectionBack(store: AnyStore, id: string): Promise<void> {
   return new Promise((resolve) => {
     let lost = !selectLive(store.getState())
@@ -101,7 +100,7 @@ function connectionBack(store: AnyStore, id: string): Promise<void> {
   })
 }
 
-/** What was written here is nowhere else yet. */
+/** Unsent text exists nowhere else, so leaving the page needs a confirmation. */
 function askToStay(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

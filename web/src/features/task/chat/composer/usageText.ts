@@ -1,4 +1,4 @@
-/** What was used of models, in words: `5.7k tokens · $0.03`; `null` for nothing. */
+/** Model usage in words: `5.7k tokens · $0.03`; `null` for none. */
 import { texts } from '../texts.ts'
 
 interface Used {

@@ -1,4 +1,4 @@
-/** Sends what a person wrote: it stands in the chat at once, and is confirmed or refused there. */
+/** Sends a message: it appears in the chat at once, and is confirmed or refused there. */
 import { useDispatch } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import { useAppStore } from '../../../../state/hooks.ts'
@@ -26,7 +26,7 @@ interface SendMessage {
     images?: readonly ShownImage[],
     withSecrets?: boolean,
   ) => void
-  /** Sends a message that was refused once more, under the id it has. */
+  /** Sends a refused message again, under the same id. */
   readonly again: (id: string) => void
   readonly discard: (id: string) => void
 }
@@ -37,7 +37,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
   const [sendMessage] = useSendMessageMutation()
 
   const deliver = async (message: SentMessage) => {
-    // The task may have been deleted while it was written to.
+    // The task may have been deleted meanwhile.
     if (selectOpenTask(store.getState()).task?.id !== taskId)
       return void dispatch(notified('error', taskTexts.toasts.noTask))
     dispatch(messageSent({ ...message, refused: null }))
@@ -86,7 +86,7 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
   }
 }
 
-/** Any other answer says nothing of the message: the history is read again. */
+/** Any other answer does not confirm the message: the history is read again. */
 function isChatAnswer(
   answer: { readonly success?: unknown; readonly chatMessage?: unknown } | null,
 ): boolean {

@@ -1,4 +1,4 @@
-/** Where a turn stands before its first words: each step, how long it took, and what the present one waits for. */
+/** The progress of a turn before its first text: each step with its duration, and what the current one is waiting for. */
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -9,7 +9,7 @@ import { Ring } from '../../../../ui/status/Status.tsx'
 import { useTaskNow } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 
-/** Milliseconds after which a step says what it may be waiting for. */
+/** After this many milliseconds a step shows what it may be waiting for. */
 const long = 8_000
 
 const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const

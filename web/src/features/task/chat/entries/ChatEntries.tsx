@@ -1,4 +1,4 @@
-/** The entries of the chat under the days they belong to. */
+/** The entries of the chat, grouped by day. */
 import { Fragment, memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { dayLabel } from '../../../../ui/text/clock.ts'
@@ -13,9 +13,9 @@ import { Turn, type TurnUsage } from './Turn.tsx'
 interface ChatEntriesProps {
   readonly entries: readonly ChatEntry[]
   readonly task: Task
-  /** The end of the chat is in sight, and stays there. */
+  /** Whether the list is scrolled to its end and follows it. */
   readonly following: boolean
-  /** Whether a message was seen being written: it stays open while its turn is the latest. */
+  /** Whether a message was seen while it was written: it then stays expanded while its turn is the latest. */
   readonly wasSeen: (messageId: string) => boolean
   readonly onResend: (id: string) => void
   readonly onDiscard: (id: string) => void
@@ -28,7 +28,7 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
     <TimeContext value={now}>
       <TaskImages task={task} />
       {entries.map((each, index) => {
-        // What is drawn first has a head, whatever came before it.
+        // The first rendered entry always has a head.
         const entry =
           index === 0 && each.kind === 'message' && each.grouped ? { ...each, grouped: false } : each
         const label = dayLabel(entry.at, now)
@@ -66,12 +66,12 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
   )
 }
 
-/** The turns whose words stay open when they were seen: the latest, and while somebody reads what was before, those since. */
+/** Turns whose text stays expanded if it was seen: the latest and, while somebody reads earlier ones, all since then. */
 function useKeptOpen(entries: readonly ChatEntry[], following: boolean): ReadonlySet<string> {
   const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))
   const latest = turns.at(-1) ?? null
   const [first, setFirst] = useState(latest)
-  // What is folded above the end, while the end is in sight, moves nothing that is read.
+  // While the end is followed, collapsing text above it moves nothing that is being read.
   if (following && first !== latest) setFirst(latest)
   const from = first === null ? -1 : turns.indexOf(first)
   return new Set(from === -1 ? turns.slice(-1) : turns.slice(from))
@@ -87,7 +87,7 @@ interface EntryProps {
   readonly wasSeen: (messageId: string) => boolean
 }
 
-/** Only the entry that changes is drawn again: a long chat must not slow the one that is being written. */
+/** Renders only entries that change: a long chat must not slow down the one being written. */
 const Entry = memo(
   function Entry({ entry, taskId, execution, usage, keptOpen, isUndone, wasSeen }: EntryProps) {
     return entry.kind === 'turn' ? (

@@ -1,6 +1,6 @@
 /**
- * What was said. Beyond 300 characters only the beginning shows, until more is asked for. Agents write Markdown; what a
- * person writes is shown as it is written, unless there is a block of code in it.
+ * The text of a message. Beyond 300 characters only the beginning is shown until expanded. Agents write Markdown; a person's text is shown literally,
+ * unless it contains a code block.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
 import { loadedMarkdown, loadMarkdown } from '../markdown/loadMarkdown.ts'
@@ -8,7 +8,7 @@ import type { MarkdownProps } from '../markdown/Markdown.tsx'
 import { SearchContext } from '../searchMarks.ts'
 import { texts } from '../texts.ts'
 
-/** Without the chunk - the server went away before it came - what was said is shown as it is written. */
+/** If the chunk fails to load, for example when the server is away, the text is shown literally. */
 const Markdown = lazy(() =>
   loadMarkdown().then(
     (chunk) => ({ default: chunk.Markdown }),
@@ -22,7 +22,7 @@ const shownAtFirst = 300
 interface MessageBodyProps {
   readonly text: string
   readonly markdown: boolean
-  /** It is open until somebody folds it: it was read while it was written. */
+  /** Expanded until somebody collapses it, because it was read while it was written. */
   readonly expanded?: boolean
 }
 
@@ -38,7 +38,7 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
   )
 }
 
-/** What was run, as it was written. */
+/** The command line, shown literally. */
 export function CommandBody({ text }: { readonly text: string }) {
   return (
     <Truncated text={text} expanded={false} cut={begun}>
@@ -54,7 +54,7 @@ export function CommandBody({ text }: { readonly text: string }) {
 interface TruncatedProps {
   readonly text: string
   readonly expanded: boolean
-  /** The beginning of a text, so many characters of it. */
+  /** Cuts a text to its first `length` characters. */
   readonly cut: (text: string, length: number) => string
   readonly children: (shown: string) => ReactNode
 }
@@ -63,7 +63,7 @@ function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   const [chosen, setOpen] = useState<boolean | null>(null)
   const words = use(SearchContext)
   const long = text.length > shownAtFirst
-  // What is looked for must be seen, wherever in the message it is.
+  // A search match must be visible, wherever in the message it is.
   const found = words !== '' && text.toLowerCase().includes(words.toLowerCase())
   const open = chosen ?? (expanded || found)
   return (
@@ -83,7 +83,7 @@ function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   )
 }
 
-/** Whether a block of code begins in it, by itself or in a quote. */
+/** Whether a code block begins in the text, at the top level or in a quotation. */
 function hasCode(text: string): boolean {
   return /^(?: {0,3}>)* {0,3}(?:```|~~~)/m.test(text)
 }

@@ -1,4 +1,4 @@
-/** Who said it, when, and how it fares; a menu that shows on hover and focus. */
+/** The sender, time and status of a message, with a menu that appears on hover and focus. */
 import { Copy, Ellipsis, Trash2 } from 'lucide-react'
 import { createContext, type ReactNode, use, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
@@ -18,12 +18,12 @@ interface MessageHeadProps {
   readonly at: string
   readonly status: StatusName | null
   readonly edited?: boolean
-  /** What more there is to say of it, in a few words. */
+  /** Further details in a few words. */
   readonly detail?: string | null
   readonly taskId: string
-  /** What 'Copy Text' copies. */
+  /** The text that 'Copy Text' copies. */
   readonly text: string
-  /** More that can be done with it. */
+  /** Further menu items. */
   readonly more?: readonly MenuItem[]
 }
 
@@ -52,19 +52,19 @@ export function MessageHead({
   )
 }
 
-/** What can be done with a message; it is in sight while the message is pointed at or has the focus. */
+/** The menu of a message, visible while the message is hovered or focused. */
 export function MessageMenu({
   taskId,
   text,
   more = [],
   over = false,
 }: Pick<MessageHeadProps, 'taskId' | 'text' | 'more'> & {
-  /** It stands over the words of the message. */
+  /** Whether it covers the text of the message. */
   readonly over?: boolean
 }) {
   const copy = useCopy()
   const [deleting, setDeleting] = useState(false)
-  // What is shown there may be long over: nothing is deleted from a replay.
+  // A replay shows the past: nothing can be deleted from it.
   const isReplayed = useReplayed() !== null
   return (
     <>
@@ -117,7 +117,7 @@ function menuButton(props: MenuButtonProps) {
   )
 }
 
-/** When something was said, in words that age; one clock ticks for the whole chat. */
+/** The time of a message as a relative time; one clock ticks for the whole chat. */
 /** Now, in milliseconds since 1970. */
 export const TimeContext = createContext(0)
 

@@ -1,4 +1,4 @@
-/** The images of a message, side by side. Those that the task began with stand at the head of the chat, and not here again. */
+/** The images of a message, side by side. Those of the task itself are at the head of the chat and not repeated here. */
 import { useMemo } from 'react'
 import { useSelector } from 'react-redux'
 import { Paperclip } from 'lucide-react'
@@ -17,16 +17,16 @@ const mostOfMessage = 3
 interface MessagePicturesProps {
   readonly taskId: string
   readonly messageId: string
-  /** Of a message that is not in the chat yet. */
+  /** The images of a message that is not in the chat yet. */
   readonly sent?: readonly Picture[] | undefined
-  /** There is text above them. */
+  /** Whether there is text above them. */
   readonly spaced: boolean
 }
 
 export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePicturesProps) {
   const ofMessage = useSelector(useMemo(() => selectPicturesOf(messageId), [messageId]))
   const pictures = sent ?? ofMessage
-  // Selected as one word: the open task itself changes with each event.
+  // Selects a boolean, because the open task object changes with each event.
   const areOfTask = useSelector((state: Parameters<typeof selectOpenTask>[0]) => {
     const ofTask = selectOpenTask(state).task?.images ?? []
     return pictures.length === ofTask.length && pictures.every(({ id }, at) => id === ofTask[at]?.id)
@@ -43,7 +43,7 @@ export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePict
   )
 }
 
-/** The images that a task began with, before everything else that is said in it. */
+/** The images of the task, at the head of the chat. */
 /** Section 9. */
 const mostOfTask = 6
 

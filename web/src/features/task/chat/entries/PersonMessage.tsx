@@ -1,4 +1,4 @@
-/** A message that is no part of a turn: a person's, in a box, or the system's, without one. */
+/** A message outside of turns: a person's in a box, or the system's without one. */
 import { Bot } from 'lucide-react'
 import type { User } from '#domain/api/auth.schema.ts'
 import { endIn, type MessageDocument } from '#domain/views/chat.ts'
@@ -34,7 +34,7 @@ export function PersonMessage({ entry: { message, grouped }, taskId, isUndone = 
           mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}
           name={persons ? personName(data?.user) : texts.chat.system}
           at={message.createdAt}
-          // How a command fares stands beside its words.
+          // The status of a command is shown next to its text.
           status={message.isCommand ? null : message.messageType === 'error' ? 'failed' : message.status}
           taskId={taskId}
           edited={message.isEdited}
@@ -58,7 +58,7 @@ function Words({ message }: { readonly message: MessageDocument }) {
   if (message.message === null) return <p className="text-muted">{texts.chat.erased}</p>
   if (message.isCommand) {
     return (
-      // Where there is no room for it beside the words, it stands below them.
+      // If there is no room next to the text, it moves below.
       <div className="flex flex-wrap items-start justify-between gap-x-4">
         <div className="min-w-0 flex-auto">
           <CommandBody text={message.commandText ?? message.message} />

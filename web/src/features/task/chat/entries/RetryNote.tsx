@@ -1,4 +1,4 @@
-/** A turn that waits for its model: why, when it asks once more, and how long that is. */
+/** A note that a turn waits for its model: why, when it asks again, and a countdown. */
 import { useSelector } from 'react-redux'
 import { retrySentence } from '#domain/task/modelRetry.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'

@@ -1,4 +1,4 @@
-/** A tool call: what was done to what, what came of it, and how long it took; unfolded, what it was given and gave back. */
+/** A tool call: its action and target, result and duration; expanded, also its input and output. */
 import {
   ChevronRight,
   FilePen,
@@ -79,7 +79,7 @@ function verbOf({ kind, name, status }: LogDocument): string {
 }
 
 function Running({ since }: { readonly since: string }) {
-  // What is last known does not go on.
+  // When offline, the last known time must not tick on.
   const now = useTaskNow(1_000, useSelector(selectLive))
   return elapsed(now - Date.parse(since))
 }
@@ -124,12 +124,12 @@ function Text({ text, strong = false }: { readonly text: string; readonly strong
   )
 }
 
-/** The lines of a diff with their sides coloured. */
+/** The lines of a diff, with both sides coloured. */
 function Diff({ text }: { readonly text: string }) {
   return (
     <pre tabIndex={0} className={classes(block, 'focus-inset px-0')}>
       {text.split('\n').map((line, index) => (
-        // Lines have no name but their number.
+        // Lines are only identified by number.
         <span
           key={index}
           className={classes(

@@ -1,4 +1,4 @@
-/** A turn of an agent. While it goes on everything it does is in sight; when it is done its tools fold to one line. */
+/** A turn of an agent. While it is running all its parts are shown; afterwards its tool calls collapse to one line. */
 import { ChevronRight, Wrench } from 'lucide-react'
 import { memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -22,15 +22,15 @@ export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 interface TurnProps {
   readonly turn: TurnEntry
   readonly taskId: string
-  /** Of the turn that goes on. */
+  /** The execution of the running turn. */
   readonly execution: Task['execution']
-  /** What it has used, where that is known. */
+  /** Its usage, if known. */
   readonly usage: TurnUsage | undefined
   readonly isUndone: boolean
   readonly wasSeen: (messageId: string) => boolean
 }
 
-/** Parts of a turn that are drawn at first, and more each time. */
+/** How many parts of a turn are rendered at first, and how many more on each request. */
 const drawnAtFirst = 100
 
 export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: TurnProps) {
@@ -41,7 +41,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
   const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
   const folds = !turn.live && tools.length > 0
   const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
-  // A turn of thousands of steps must not slow the page: its latest are drawn, and more when they are asked for.
+  // A turn with thousands of steps must not slow the page: only the latest are rendered, more on request.
   const hidden = Math.max(0, all.length - drawn)
   const parts = hidden === 0 ? all : all.slice(hidden)
   return (
@@ -95,7 +95,7 @@ interface PartProps {
   readonly wasSeen: (messageId: string) => boolean
 }
 
-/** Only the part that changes is drawn again: a turn may have many steps before the words that are being written. */
+/** Renders only parts that change: a turn may have many steps before the text being written. */
 const Part = memo(
   DrawnPart,
   (before, now) => before.wasSeen === now.wasSeen && samePart(before.part, now.part),
@@ -128,7 +128,7 @@ function DrawnPart({ part, wasSeen }: PartProps) {
   }
 }
 
-/** What the system says meanwhile is no sign of the agent. */
+/** System messages do not count as activity of the agent. */
 function isOfAgent(part: TurnPart): boolean {
   return part.kind !== 'text' || part.message.messageType !== 'system'
 }
@@ -144,7 +144,7 @@ function keyOf(part: TurnPart): string {
   }
 }
 
-/** All that the agent said in the turn. */
+/** Everything that the agent said in the turn. */
 function textOf(parts: readonly TurnPart[]): string {
   return parts
     .flatMap((part) => {

@@ -1,4 +1,4 @@
-/** A message on its way, or one that was refused, with what can be done about that. */
+/** A message that is being sent or was refused, with the possible actions. */
 import { useSelector } from 'react-redux'
 import { selectWaiting } from '../../../../live/outbox.ts'
 import { useMeQuery } from '../../../auth/authApi.ts'
@@ -70,12 +70,12 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
   )
 }
 
-/** In the place of a message that was withdrawn, for a while: the way back. */
+/** Shown for a while in the place of a withdrawn message, with an undo button. */
 export interface Withdrawn {
   readonly message: WaitingMessage
-  /** Its place among those that wait. */
+  /** Its index in the queue. */
   readonly place: number
-  /** Shows it again when it was only hidden and the server does not know yet; else `null`. */
+  /** Shows the message again if it was only hidden and the server was not asked yet; else `null`. */
   readonly show: (() => void) | null
 }
 
@@ -85,7 +85,7 @@ interface WithdrawnMessageProps {
   readonly onOver: () => void
 }
 
-/** As long as other notifications (section 9), in milliseconds. */
+/** As long as other notifications are shown (section 9), in milliseconds. */
 const shownFor = 5_000
 
 export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {

@@ -1,4 +1,4 @@
-/** Code of a known language, coloured. */
+/** Code with syntax highlighting. */
 import { Fragment, useEffect, useMemo, useState } from 'react'
 import type { highlight } from '../../changes/diff/highlight.ts'
 
@@ -12,7 +12,7 @@ export function CodeText({ code, language }: CodeTextProps) {
   const lines = useMemo(() => highlight?.(code, language) ?? null, [highlight, code, language])
   if (lines === null) return code
   return lines.map((spans, line) => (
-    // Lines have no name but their number.
+    // Lines are only identified by number.
     <Fragment key={line}>
       {line > 0 && '\n'}
       {spans.map(({ text, className }, index) => (
@@ -24,7 +24,7 @@ export function CodeText({ code, language }: CodeTextProps) {
   ))
 }
 
-/** The highlighter once its chunk is there, `null` until then: code is shown plain first and coloured when it can be. */
+/** The highlighter; `null` until its chunk is loaded. Code is shown plain first. */
 type Highlight = typeof highlight
 
 export function useHighlighter(): Highlight | null {
@@ -35,7 +35,7 @@ export function useHighlighter(): Highlight | null {
       const chunk = await import('../../changes/diff/highlight.ts')
       if (wanted) setLoaded(chunk)
     }
-    // Without it the code stays plain.
+    // If it fails to load, the code stays plain.
     load().catch(() => undefined)
     return () => {
       wanted = false

@@ -1,6 +1,6 @@
 /**
- * Markdown as agents write it. HTML in it is text; links open elsewhere; pictures are links, for a picture that is
- * fetched tells its server who reads what.
+ * Markdown as agents write it. HTML is shown as text; links open in a new tab; images are shown as links, because loading an image would tell its
+ * server who reads what.
  */
 import { Copy } from 'lucide-react'
 import {
@@ -27,7 +27,7 @@ import { texts } from '../texts.ts'
 
 const plugins = [readGfm]
 
-/** GitHub's Markdown, as remark-gfm reads it. That also writes Markdown, which costs 7 kB here. */
+/** Parses GitHub's Markdown like remark-gfm, whose serializer would cost 7 kB here. */
 function readGfm(this: ThisParameterType<typeof remarkParse>): void {
   const data = this.data()
   data.micromarkExtensions = [gfm()]
@@ -48,7 +48,7 @@ const components: Components = {
 
 export interface MarkdownProps {
   readonly text: string
-  /** It is being written: of each word only the block it belongs to is read again. */
+  /** The text is still being written: each addition only re-parses the block that it belongs to. */
   readonly growing?: boolean
 }
 
@@ -66,17 +66,17 @@ export function Markdown({ text, growing = false }: MarkdownProps) {
   )
 }
 
-/** Characters; a longer block takes more than a moment to be read, and typing and scrolling come first. */
+/** In characters. Parsing a longer block takes noticeable time, so it is deferred behind typing and scrolling. */
 const readAtOnce = 4_000
 
 function Block({ text }: { readonly text: string }) {
   const isLong = text.length > readAtOnce
-  // What is short is not drawn a second time for it.
+  // Short texts are not rendered a second time for this.
   const later = useDeferredValue(isLong ? text : null)
   return <ReadBlock text={isLong ? (later ?? text) : text} />
 }
 
-/** Reading is the costly part: never twice for the same text. */
+/** Parsing is the expensive part, so the same text is never parsed twice. */
 const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
   return (
     <ReactMarkdown remarkPlugins={plugins} components={components}>
@@ -85,10 +85,10 @@ const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
   )
 })
 
-/** Characters; what is longer takes seconds to be laid out as Markdown. */
+/** In characters: laying out longer Markdown takes seconds. */
 const longest = 100_000
 
-/** Whether a text is only to be shown as it is written: it is very long, or nested deeper than anybody writes by hand. */
+/** Whether a text is too long, or nested deeper than anybody writes by hand, so that it is shown literally. */
 export function isTooMuch(text: string): boolean {
   return (
     text.length > longest ||
@@ -106,7 +106,7 @@ interface ElseAsWrittenProps {
   readonly children: ReactNode
 }
 
-/** A text that its reader fails on is shown as it is written, and the rest of the chat stays. */
+/** If the parser fails on a text, it is shown literally, and the rest of the chat stays. */
 class ElseAsWritten extends Component<ElseAsWrittenProps, { readonly failedOn: string | null }> {
   override state = { failedOn: null }
   static getDerivedStateFromError() {
@@ -125,7 +125,7 @@ class ElseAsWritten extends Component<ElseAsWrittenProps, { readonly failedOn: s
   }
 }
 
-/** What scrolls must be reached by the keyboard; the button comes with the pointer or the focus. */
+/** A scrollable block must be reachable by keyboard; its button appears on hover or focus. */
 function CodeBlock({ children }: { readonly children: ReactNode }) {
   const block = useRef<HTMLPreElement>(null)
   const copy = useCopy()
@@ -156,7 +156,7 @@ function OutsideLink({ href, children }: Pick<ComponentProps<'a'>, 'href' | 'chi
   )
 }
 
-/** A link has no other link in it: a picture there is its word. */
+/** Links cannot be nested: an image inside a link is shown as its text. */
 const InLink = createContext(false)
 
 function PictureLink({ src, alt }: Pick<ComponentProps<'img'>, 'src' | 'alt'>) {
@@ -167,7 +167,7 @@ function PictureLink({ src, alt }: Pick<ComponentProps<'img'>, 'src' | 'alt'>) {
 
 function Code({ className, children }: Pick<ComponentProps<'code'>, 'className' | 'children'>) {
   const text = typeof children === 'string' ? children : ''
-  // A block ends with a line break, code in a sentence never does.
+  // A code block ends with a line break, inline code never does.
   if (!text.endsWith('\n')) return <code>{children}</code>
   const name = /language-(\w+)/.exec(className ?? '')?.[1]
   const code = text.slice(0, -1)
@@ -179,7 +179,7 @@ function Code({ className, children }: Pick<ComponentProps<'code'>, 'className' 
   )
 }
 
-/** Short names of languages that people put behind the fence. */
+/** Short language names that people write after the fence. */
 const names: Readonly<Record<string, string>> = {
   ts: 'typescript',
   tsx: 'typescript',

@@ -1,14 +1,13 @@
 /**
- * Markdown that grows, in pieces that can be read by themselves: what is added changes only the last, and the others are read
- * only once. Pure.
+ * Splits growing Markdown into pieces that can be parsed separately: an addition only changes the last one, and the others are parsed once. Pure.
  */
 
-/** A name that is defined here and used anywhere, or HTML, which may go on after an empty line: only the whole says what it is. */
+/** Link definitions apply anywhere, and HTML may continue after an empty line: such text must be parsed as a whole. */
 const reachesFar = /^[ \t>*+\-\d.)]*(?:\[[^\]\n]+\]:|<)/m
-/** After an empty line it belongs to nothing before it. What is indented, or an item of a list, may go on with that. */
+/** A line that, after an empty line, starts a new block. Indented lines and list items may continue the block before. */
 const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/
 
-/** The blocks of a text, in order; together they are the text. A list with all its items is one. */
+/** The blocks of a text in order; joined, they are the text. A list with all its items is one block. */
 export function blocksOf(text: string): readonly string[] {
   if (reachesFar.test(text)) return [text]
   const blocks: string[] = []
@@ -30,7 +29,7 @@ export function blocksOf(text: string): readonly string[] {
   return [...blocks, text.slice(start)]
 }
 
-/** The fence of the code that is open after a line. */
+/** The fence of the code block that is still open after a line. */
 function fenceAfter(line: string, open: string | null): string | null {
   const [, mark, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)/.exec(line) ?? []
   if (mark === undefined) return open

@@ -1,12 +1,11 @@
 /**
- * Agents print pieces of files as they read them: each line with its number. Such lines outside of a code block become one,
- * or Markdown would run them together. Pure.
+ * Agents print parts of files with line numbers. Such lines outside of a code block are wrapped in one, because Markdown would join them. Pure.
  */
 
 /** `  12→text`, `12 | text`, `12<tab>text`. */
 const numbered = /^ {0,8}(\d{1,6})(?:→|\t| ?[|│] ?)/
 
-/** The text with each listing of at least two lines in a code block. */
+/** The text with each numbered listing of at least two lines in a code block. */
 export function withListings(text: string): string {
   if (!/^ {0,8}\d{1,6}(?:→|\t| ?[|│])/m.test(text)) return text
   const lines = text.split('\n')
@@ -30,7 +29,7 @@ export function withListings(text: string): string {
   return out.join('\n')
 }
 
-/** The line after the last whose number follows the one before it; where it begins when there is none. */
+/** The index after the last line of the listing, whose numbers must be consecutive; `start` when there is none. */
 function endOfListing(lines: readonly string[], start: number): number {
   let at = start
   let before: number | null = null
@@ -43,7 +42,7 @@ function endOfListing(lines: readonly string[], start: number): number {
   return at
 }
 
-/** The longest run of backticks, two at least: a fence is longer than what it holds. */
+/** The longest run of backticks, at least two: a fence must be longer than any run inside. */
 function longestRun(lines: readonly string[]): number {
   return Math.max(2, ...lines.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length)))
 }

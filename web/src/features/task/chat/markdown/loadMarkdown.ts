@@ -1,4 +1,4 @@
-/** The chunk that shows Markdown. A page that will need it loads it beside its data, and shows its first text at once. */
+/** The chunk that renders Markdown. Pages that need it load it along with their data, so that their first text appears rendered. */
 import type * as MarkdownChunk from './Markdown.tsx'
 
 let chunk: typeof MarkdownChunk | undefined
@@ -8,5 +8,5 @@ export async function loadMarkdown(): Promise<typeof MarkdownChunk> {
   return chunk
 }
 
-/** The chunk, where it is there already: `lazy` would show the text as it is written first. */
+/** The chunk, if it is already loaded: `lazy` would briefly show the literal text. */
 export const loadedMarkdown = (): typeof MarkdownChunk | undefined => chunk

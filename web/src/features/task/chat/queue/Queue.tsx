@@ -1,4 +1,4 @@
-/** The queued messages above the composer: drag them into another order, edit them in place, give one to the running turn, withdraw one. */
+/** The queued messages above the composer, which can be reordered by dragging, edited in place, sent to the running turn, or withdrawn. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'
@@ -19,9 +19,9 @@ const QueueEditor = lazy(async () => ({ default: (await import('./QueueEditor.ts
 
 interface QueueProps {
   readonly task: Task
-  /** As the log has it. */
+  /** The queue according to the log. */
   readonly queue: readonly MessageDocument[]
-  /** Sends the edited text of a message that the agent got meanwhile. */
+  /** Sends the edited text as a new message, if the agent got the old one meanwhile. */
   readonly onSend: (text: string, isCommand: boolean) => void
 }
 
@@ -32,7 +32,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const [unfolded, setUnfolded] = useState(false)
   const [said, setSaid] = useState('')
   const running = task.status === 'running'
-  // After a turn that failed or was stopped the queue waits until somebody starts it.
+  // After a turn failed or was stopped, the queue waits until somebody starts it.
   const active = running || task.status === 'queued'
 
   const queue = withChanges(logged, changes)
@@ -40,7 +40,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const withdrawals = useWithdrawals({ queue, ids, active, actions })
   const editing = useEditing({ queue, actions, onSend })
   const reorder = (messageIds: readonly string[]) => {
-    // The order must name all that wait: those that are only hidden are withdrawn before.
+    // The order must name all waiting messages, so hidden ones are first withdrawn on the server.
     withdrawals.finishAll()
     actions.reorder(messageIds)
   }
@@ -85,7 +85,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   if (shown.length === 0 && gone.length === 0 && edited === null) return live
   const folded = !wide && !unfolded && edited === null
   return (
-    // The list of commands of its editor stands above it.
+    // The command list of its editor is above it.
     <div className="relative mx-2 rounded-t-panel border border-b-0 border-line bg-panel">
       {live}
       <Header
@@ -138,7 +138,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   )
 }
 
-/** The messages that are given to the running turn, then those that wait. */
+/** Messages being sent to the running turn, then the waiting ones. */
 function inOrder(queue: readonly WaitingMessage[], order: readonly string[]): readonly WaitingMessage[] {
   return [
     ...queue.filter(({ steered }) => steered),
@@ -153,13 +153,13 @@ function placeAfter(ids: readonly string[], id: string, by: Step): number {
 
 interface Withdrawals {
   readonly queue: readonly WaitingMessage[]
-  /** Of the messages that wait, in their order. */
+  /** The ids of waiting messages, in order. */
   readonly ids: readonly string[]
   readonly active: boolean
   readonly actions: QueueActions
 }
 
-/** Messages that were withdrawn a moment ago: they can be taken back for a while. */
+/** Recently withdrawn messages, which can be restored for a while. */
 function useWithdrawals({ queue, ids, active, actions }: Withdrawals) {
   const [withdrawn, setWithdrawn] = useState<readonly Withdrawn[]>([])
   const gone = withdrawn.filter(({ message }) => !queue.some(({ id }) => id === message.id))
@@ -173,7 +173,7 @@ function useWithdrawals({ queue, ids, active, actions }: Withdrawals) {
   }
   const withdraw = (message: WaitingMessage) => {
     const place = ids.indexOf(message.messageId)
-    // While something runs the agent could get it any moment: it is withdrawn on the server at once.
+    // While something is running, the agent could get it at any moment, so it is withdrawn on the server at once.
     const show = active ? null : actions.hide(message.messageId)
     if (active) actions.withdraw(message.messageId)
     setWithdrawn((others) => [...others, { message, place, show }])
@@ -183,7 +183,7 @@ function useWithdrawals({ queue, ids, active, actions }: Withdrawals) {
     if (taken.show !== null) return taken.show()
     actions.restore(taken.message, (id) => ids.toSpliced(taken.place, 0, id))
   }
-  // Leaving the page takes back nothing.
+  // Leaving the page completes the withdrawals.
   const leave = useRef<() => void>(() => undefined)
   useEffect(() => {
     leave.current = () => withdrawn.forEach(finish)
@@ -197,7 +197,7 @@ interface Edits extends Pick<QueueProps, 'onSend'> {
   readonly actions: QueueActions
 }
 
-/** The message that is edited. If the agent gets it meanwhile, the text is sent as a new message. */
+/** The message being edited. If the agent gets it meanwhile, the text is sent as a new message. */
 function useEditing({ queue, actions, onSend }: Edits) {
   const [message, begin] = useState<WaitingMessage | null>(null)
   const isGone = message !== null && !queue.some(({ id, steered }) => id === message.id && !steered)
@@ -214,12 +214,12 @@ function useEditing({ queue, actions, onSend }: Edits) {
 interface HeaderProps {
   readonly task: Task
   readonly count: number
-  /** A turn runs, or is about to. */
+  /** Whether a turn is running or about to run. */
   readonly active: boolean
-  /** What the first message says. */
+  /** The text of the first message. */
   readonly first: string
   readonly folded: boolean
-  /** `null` where the list is never folded. */
+  /** `null` when the list cannot be collapsed. */
   readonly onFold: (() => void) | null
   readonly onStart: (start: () => void) => void
 }
@@ -251,9 +251,9 @@ function Header({ task, count, active, first, folded, onFold, onStart }: HeaderP
   )
 }
 
-/** Dragging the rows of a list into another order. The list itself holds the pointer: a row that is moved in the page loses it. */
+/** Drag-and-drop reordering of a list. The list itself captures the pointer, since a row loses it when it moves in the DOM. */
 interface DragOrder {
-  /** The order while something is dragged, else `null`. */
+  /** The order during a drag, else `null`. */
   readonly order: readonly string[] | null
   readonly dragged: string | null
   readonly begin: (id: string, event: PointerEvent<HTMLElement>) => void
@@ -262,7 +262,7 @@ interface DragOrder {
   readonly onPointerCancel: () => void
 }
 
-/** Rows that can be dragged carry their id as `data-id`. */
+/** Draggable rows have their id in `data-id`. */
 function useDragOrder(ids: readonly string[], onDrop: (ids: readonly string[]) => void): DragOrder {
   const [held, setHeld] = useState<{ readonly id: string; readonly order: readonly string[] } | null>(null)
   return {

@@ -1,4 +1,4 @@
-/** A message that waits, being rewritten in its place: Enter saves, Escape leaves it as it was. */
+/** The editor of a waiting message, in its place: Enter saves, Escape cancels. */
 import { limits } from '#domain/api/limits.ts'
 import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../../ui/form/Button.tsx'
@@ -13,9 +13,9 @@ import { isComposingKey } from '../../../../ui/composition.ts'
 
 interface QueueEditorProps {
   readonly message: WaitingMessage
-  /** Who has messages that are for nobody else. */
+  /** The task's agent, whose messages need no label. */
   readonly taskAgent: AgentName
-  /** The agent got it meanwhile: what was written is kept, for a message of its own. */
+  /** The agent got the message meanwhile: the text is kept for a new message. */
   readonly gone: boolean
   readonly onSave: (text: string) => void
   readonly onCancel: () => void

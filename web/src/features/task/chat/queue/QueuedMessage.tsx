@@ -7,12 +7,12 @@ import { Status } from '../../../../ui/status/Status.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
 
-/** Where a message is moved to: by one place, or to an end. */
+/** A move of a message: by one place, or to an end. */
 export type Step = -1 | 1 | 'first' | 'last'
 
 interface QueuedMessageProps {
   readonly message: WaitingMessage
-  /** Whether a turn runs that can be given it. */
+  /** Whether there is a running turn that can take it. */
   readonly maySteer: boolean
   readonly mayMove: boolean
   readonly dragged: boolean
@@ -23,7 +23,7 @@ interface QueuedMessageProps {
   readonly onWithdraw: () => void
 }
 
-/** On a phone as high as the row, and narrow: four of them leave room for the text. */
+/** On a phone, buttons are as high as the row but narrow, so that four of them leave room for the text. */
 const toFingers = 'max-md:h-11! max-md:w-9!'
 
 const moves = { ArrowUp: -1, ArrowDown: 1, Home: 'first', End: 'last' } as const
@@ -63,7 +63,7 @@ export function QueuedMessage(props: QueuedMessageProps) {
   )
 }
 
-/** Moves the message: dragged, or by the arrow keys. */
+/** The handle to move the message by dragging or with the arrow keys. */
 function Grip({ mayMove, onGrab, onMove }: QueuedMessageProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const key = (['ArrowUp', 'ArrowDown', 'Home', 'End'] as const).find((name) => name === event.key)

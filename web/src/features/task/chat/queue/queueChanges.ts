@@ -1,6 +1,6 @@
 /**
- * What a person did to the queue and the log does not show yet, laid over the messages that wait. A change goes when
- * the fold has passed the place that the server answered, or when it was refused. Pure.
+ * A person's changes to the queue that are not in the log yet, applied to the waiting messages. A change is dropped when the fold has passed the
+ * position in the server's answer, or when it was refused. Pure.
  */
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
@@ -14,17 +14,17 @@ export type QueueChange =
 export interface PendingChange {
   readonly id: string
   readonly change: QueueChange
-  /** Where the log has it; `null` until the server has answered. */
+  /** Its position in the log; `null` until the server has answered. */
   readonly at: Position | null
 }
 
-/** A message that waits, as the person left it. */
+/** A waiting message with the person's changes. */
 export interface WaitingMessage extends MessageDocument {
-  /** It is being told to the turn that runs: nothing can be changed about it any more. */
+  /** It is being sent to the running turn, so it can no longer be changed. */
   readonly steered: boolean
 }
 
-/** The queue with all that was done to it, in the order in which it was. */
+/** The queue with all changes applied in order. */
 export function withChanges(
   queue: readonly MessageDocument[],
   pending: readonly PendingChange[],
@@ -52,13 +52,13 @@ function changed(messages: readonly WaitingMessage[], change: QueueChange): read
     case 'reordered': {
       const places = new Map(change.messageIds.map((id, place) => [id, place]))
       const placeOf = ({ messageId }: WaitingMessage) => places.get(messageId) ?? places.size
-      // What came after it was put in order stays at the end.
+      // Messages that arrived after the reordering stay at the end.
       return messages.toSorted((a, b) => placeOf(a) - placeOf(b))
     }
   }
 }
 
-/** What is left of the changes once the fold has come to `seen`. What is told to a turn shows when the message has left the queue. */
+/** The changes that remain once the fold has reached `seen`. A steered message is done when it has left the queue. */
 export function unseen(
   pending: readonly PendingChange[],
   seen: Position | null,
@@ -71,7 +71,7 @@ export function unseen(
   return left.length === pending.length ? pending : left
 }
 
-/** The ids with one of them moved to a place; the same where it is there already. */
+/** The ids with one of them moved to an index; unchanged when it is already there. */
 export function moved(ids: readonly string[], id: string, to: number): readonly string[] {
   const place = Math.max(0, Math.min(ids.length - 1, to))
   const others = ids.filter((other) => other !== id)

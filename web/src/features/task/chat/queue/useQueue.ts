@@ -1,4 +1,4 @@
-/** The actions on queued messages: a change shows at once, and is taken back if the server refuses it. */
+/** Actions on queued messages: a change is shown at once, and reverted if the server refuses it. */
 import { useRef } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Position } from '#domain/kernel/event.ts'
@@ -18,11 +18,11 @@ export interface QueueActions {
   readonly reorder: (messageIds: readonly string[]) => void
   /** Withdraws it on the server. */
   readonly withdraw: (messageId: string) => void
-  /** Hides it on the page alone; the function that is returned shows it again. */
+  /** Hides it on this page only; the returned function shows it again. */
   readonly hide: (messageId: string) => () => void
-  /** Runs after all that was done so far. */
+  /** Runs after all earlier actions. */
   readonly afterwards: (run: () => void) => void
-  /** Sends a withdrawn message again, to the place it had. */
+  /** Sends a withdrawn message again, in its old place. */
   readonly restore: (message: MessageDocument, orderWith: (id: string) => readonly string[]) => void
 }
 
@@ -41,7 +41,7 @@ export function useQueue(taskId: string): QueueActions {
   const inTurn = useInTurn()
   const change = useChange(inTurn)
   const reorder = (messageIds: readonly string[]) => {
-    // Of several orders that wait only the last is sent.
+    // Of several pending orders only the last is sent.
     latestOrder.current = change(
       { kind: 'reordered', messageIds },
       () => reorderQueue({ taskId, messageIds }),
@@ -82,7 +82,7 @@ export function useQueue(taskId: string): QueueActions {
 
 type InTurn = (run: () => Promise<void> | void) => void
 
-/** Runs one after the other: an order that overtakes a withdrawal would name a message too many. */
+/** Runs actions one after the other: a reordering that overtook a withdrawal would name a message that no longer waits. */
 function useInTurn(): InTurn {
   const before = useRef<Promise<unknown>>(Promise.resolve())
   return (run) => {
@@ -95,7 +95,7 @@ function useInTurn(): InTurn {
   }
 }
 
-/** Shows a change at once, sends it if it is still `wanted` in its turn, and takes it back if the server refuses it. Answers its id. */
+/** Shows a change at once, sends it if it is still `wanted` when its turn comes, and reverts it if the server refuses it. Returns its id. */
 function useChange(inTurn: InTurn) {
   const dispatch = useDispatch()
   return (
