@@ -50,7 +50,7 @@ export async function withImages(
       copies.push(await copied(services, { imageId, index, scope, owner: asked.user.id }))
     executed = await execute(copies)
   } catch (fault) {
-    // Of any other fault nobody knows whether the message came to be.
+    // After any other fault it is unknown whether the message was recorded, so the copies stay.
     if (fault instanceof Fault) await takeBack()
     throw fault
   }
@@ -81,13 +81,13 @@ function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: 
   return { imageId, mediaType, width, height, blob, uploadedAt, name }
 }
 
-/** Notes that they wait no more. The message is there already: an image that is not noted only counts as waiting until it is discarded. */
+/** Notes that the images wait no more. The message is there already: an image that is not noted only counts as waiting until it is discarded. */
 async function note(
   { commands }: Services,
   { taskId, messageId, imageIds, asked: { actor, commandId } }: Attaching,
 ): Promise<void> {
   for (const imageId of imageIds) {
-    // A name of its own: event ids follow from it, and the message has the other.
+    // A command id of its own: event ids follow from it, and the message has the other one.
     const cause = { actor, commandId: uuidv5(imageId, commandId) }
     const attach = { type: 'AttachImage', taskId, messageId } as const
     await commands.execute(image, imageStream(imageId), attach, cause).catch(() => undefined)

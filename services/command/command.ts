@@ -30,7 +30,7 @@ export const commandRoutes = [
   ...cleanUpRoutes,
 ]
 
-/** What the engines have of what the routes work with. */
+/** The part of the routes' services that the engines provide. */
 export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'serialized'> &
   Pick<AdmissionOptions, 'ballast'>
 
@@ -49,7 +49,7 @@ export function commandApi(
   return mount('/api', commandRoutes.map(fromRequest), services, mounting)
 }
 
-/** All that a route causes goes back to its request. */
+/** Everything that a route causes carries the id of its request. */
 function fromRequest({ serve, ...route }: Route<CommandServices>): Route<CommandServices> {
   return {
     ...route,

@@ -33,8 +33,8 @@ export interface DispatcherEngines {
 }
 
 /**
- * Separate marks for requests and for deletions, as older deletions are erased as well. A log that was restored from a backup starts without
- * marks: what lies behind a former mark is not what lay there then.
+ * Separate marks for requests and for deletions, as older deletions are erased as well. A log that was restored from a backup starts without marks:
+ * what follows a former mark is no longer what followed it then.
  */
 export function dispatcherMarks({
   logId,
@@ -44,9 +44,9 @@ export function dispatcherMarks({
   return { dispatched: `dispatched-${of}`, erased: `erased-${of}` }
 }
 const batch = 500
-/** In batches that asked for nothing. */
+/** The checkpoint is noted after this many batches that asked for nothing. */
 const markedEvery = 1_000
-/** Noting how far this has come is not waited for: whoever takes the job would wait with it. */
+/** The checkpoint is noted in the background, after this time at most: otherwise whoever takes the job would wait with it. */
 const markedWithinMs = 1_000
 const requests = new Set(['ExecutionRequested', 'PullRequestRequested'])
 const asksForWork: EventFilter = {
@@ -67,7 +67,7 @@ export async function startDispatcher({
 }: DispatcherEngines): Promise<Subscription> {
   const marks = dispatcherMarks(logIdentity)
   const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
-  // Without a mark the queue is new, or was lost: of what was asked for before, only what has no end is queued.
+  // Without a mark the queue is new, or was lost: of earlier requests, only those without an outcome are queued.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: LogRecord) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
@@ -85,14 +85,14 @@ export async function startDispatcher({
         await jobs.put(job)
         emit({ kind: 'queued', job: job.kind, event, begun, ended: now() })
       } catch (fault) {
-        // Of a task whose history cannot be read nothing runs; everybody else's goes on.
+        // Nothing runs for a task whose history cannot be read; everybody else's work goes on.
         if (!(fault instanceof UnreadableEvent)) throw fault
         logger.error({ err: fault }, 'skipped a request in an unreadable stream')
       }
     }
     unmarked += 1
     done = upTo
-    // A checkpoint that lags is only more to look through after a start: most events ask for nothing.
+    // A checkpoint that lags only means more events to look through after a start, as most ask for nothing.
     if (wanted.length > 0 || unmarked >= markedEvery)
       timer ??= setTimeout(() => void noteDone(), markedWithinMs)
   }
@@ -148,7 +148,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   const event = await log.open(stored)
   const stream = parseStream(event.stream)
   const taskId = stream.kind === 'task' ? stream.id : ''
-  // What is done for the job goes back to the request that asked for it.
+  // What is done for the job carries the origin of the request that asked for it.
   const origin = { correlationId: event.meta.correlationId, causationId: event.id }
   switch (event.type) {
     case 'ExecutionRequested':
@@ -170,7 +170,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   }
 }
 
-/** Whose task it is, by its first event: whose places its jobs take. */
+/** The task's owner, by its first event: its jobs take their places. */
 async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}

@@ -29,8 +29,8 @@ interface Work {
 }
 
 /**
- * Throws `agent_unavailable` when no runner can run the agent that a message is for: the one that it names, or the task's. One that the
- * task has already is left to the task, which answers a repeat as the first.
+ * Throws `agent_unavailable` when no runner can run the agent that a message is for: the one that it names, or the task's. A message that the task
+ * has already is left to the task, which answers a repeat like the first.
  */
 export async function requireAgentOfMessage(
   {

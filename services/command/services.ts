@@ -90,7 +90,7 @@ export async function ownProject(
 
 type Asker = Person & { readonly commandId: string }
 
-/** A refusal because of what the task is by now comes with the task as it is. */
+/** A refusal because of the task's present state comes with the task as it is. */
 export async function executeOnTask(
   services: CommandServices,
   taskId: string,
@@ -107,7 +107,7 @@ export async function executeOnTask(
   } catch (thrown) {
     if (!(thrown instanceof Fault) || faults[thrown.code].status !== 409) throw thrown
     const { state, head } = await services.commands.load(task, taskStream(taskId))
-    // Also the id of a task that is somebody else's may be asked for.
+    // The id may be that of somebody else's task.
     if (state.kind !== 'task' || state.ownerId !== userId) throw thrown
     throw new Fault(thrown.code, thrown.message, thrown.field, {
       current: { task: await taskAfter(services, taskId, head) },

@@ -1,7 +1,6 @@
 /**
- * Removes blobs that nothing leads to any more: of a process that was killed between a blob and its event, of an upload that came to
- * nothing, of a task whose erasure was given up. What counts is the log: a blob is kept as long as an event names it whose stream has
- * not come to its end.
+ * Removes blobs that nothing refers to any more: of a process that was killed between a blob and its event, of an upload that came to nothing, of a
+ * task whose erasure was given up. The log decides: a blob is kept as long as it is named by an event of a stream that has not ended.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
@@ -32,14 +31,14 @@ const dayMs = 86_400_000
 const keptMs = dayMs
 const everyMs = dayMs
 const afterFaultMs = 3_600_000
-/** So long an operator has to notice that the log is an older one, or somebody else's. */
+/** How long an operator has to notice that the log is an older one, or somebody else's. */
 const otherLogMs = 7 * dayMs
 /** Blobs that are looked for in one reading of the log: some 50 MB of names. */
 const atOnce = 250_000
 const readBatch = 250
 /** Reading takes a quarter of the time: it holds the thread that also serves requests. */
 const restShare = 3
-/** After so many in a row it is not the blobs that fail, but what they are in. */
+/** After this many in a row it is the store that fails, and not single blobs. */
 const mostFaults = 100
 
 /** Streams come to their end with these: nothing that they name is ever opened again. */
@@ -90,7 +89,7 @@ export async function sweepBlobs(
   }
 }
 
-/** What is listed, so many at a time; a fault comes after all that came before it. */
+/** The list in batches of `size`; a fault comes after all that came before it. */
 async function* batches(
   listed: AsyncIterable<string>,
   size: number,
@@ -112,8 +111,7 @@ async function* batches(
 }
 
 /**
- * Those that no stream names which has not come to its end, by the log as it is after they were listed; none when something speaks
- * against trusting the log with it.
+ * The hashes that no stream names which has not ended, by the log as it is after they were listed; none if there is a reason not to trust the log.
  */
 async function unnamedOf(
   engines: BlobSweepEngines,
@@ -139,7 +137,7 @@ async function unnamedOf(
     for (const hash of hashesIn(data)) {
       const before = namedIn.get(hash)
       if (before === undefined) continue
-      // A second stream's word is not looked into: it is kept, whatever becomes of either.
+      // A blob that a second stream names is kept, whatever becomes of either stream.
       if (before !== null && before !== stream) namedIn.delete(hash)
       else namedIn.set(hash, stream)
       naming.add(stream)
@@ -153,7 +151,7 @@ async function unnamedOf(
   return [...namedIn].flatMap(([hash, stream]) => (stream === null || ended.has(stream) ? [hash] : []))
 }
 
-/** Every event there is, in no hurry. */
+/** Every event there is, read slowly. */
 async function* wholeLog(
   { eventStore }: Pick<BlobSweepEngines, 'eventStore'>,
   signal: AbortSignal,
@@ -175,7 +173,7 @@ const marks: Collection = { name: 'blob_sweeps', indexes: [] }
 const Mark = z.object({
   position: z.string(),
   eventId: z.string(),
-  /** Nothing is removed before: the log did not go on from the mark before this one. */
+  /** Nothing is removed before this time: the log did not go on from the mark before this one. */
   waitsUntil: z.iso.datetime().nullable(),
 })
 type Mark = z.infer<typeof Mark>

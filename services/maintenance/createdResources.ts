@@ -1,6 +1,6 @@
 /**
- * What was made, by the log: once it was deleted, nothing else leads from a person or a project to all that was ever theirs. Ids only, and
- * read once: what came since is read when it is asked for again.
+ * Everything that was created, by the log: after a deletion, nothing else leads from a person or a project to all that was ever theirs. It keeps
+ * only ids, and later calls read only what came since.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
- * Destroys the keys of old days' deliveries: the ids of people and repositories in them open no more, while GUIDs, kinds and the chain of
- * the log stay. A day's deliveries are looked at for seven days after it; its key goes once eight days are over.
+ * Destroys the keys of old days' deliveries: the ids of people and repositories in them can no longer be opened, while GUIDs, kinds and the chain
+ * of the log stay. A day's deliveries are read for seven days after it; its key is destroyed once eight days are over.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
@@ -20,7 +20,7 @@ export interface DeliveryKeysEngines {
 const dayMs = 86_400_000
 const keptDays = 8
 const everyMs = 3_600_000
-/** How far it has come is kept where keys are: a log that is put back without them has nothing to destroy. */
+/** The progress is kept where the keys are: a log that is restored without them has nothing to destroy. */
 const mark = { scope: 'delivery-keys', name: 'next-day' } as const
 
 /** Looks at once and each hour, until it is stopped. */

@@ -101,7 +101,7 @@ export function startErasure(engines: ErasureEngines): Worker {
     const { stream = '', correlationId, causationId = null } = delivery.job.payload
     const origin = correlationId === undefined ? {} : { correlationId, causationId }
     const renewal = setInterval(() => {
-      // A lease that was lost has another do the same, which does no harm.
+      // If the lease is lost, another process does the same, which does no harm.
       delivery.working().catch(() => clearInterval(renewal))
     }, renewMs)
     try {
@@ -138,7 +138,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
   await vault.destroy(scopeOfStream(stream))
   for await (const event of readableEvents(log, stream, deletion.revision)) {
     for (const ref of blobsOf(event)) await blobs.remove(ref)
-    // The upload that the task's copy was made of would wait for others for a day.
+    // Otherwise the upload that was copied into the task would wait for other messages for a day.
     if (event.type === 'MessageQueued')
       await eachAlone(event.data.images, ({ imageId }) => discardImage(engines, imageId), {
         logger: engines.logger,
@@ -147,7 +147,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
       })
   }
   await folded(engines, deletion)
-  // The projection has taken them away, unless the task was deleted when there was no such rule.
+  // The projection has removed them, unless the task was deleted before there was such a rule.
   for (const view of views) {
     const { position } = deletion
     const ids = await goneWith(readStore, view, deletion)
@@ -203,7 +203,7 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
   await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
-  // By the log: what was deleted before, or by an attempt that was broken off, may not be erased yet.
+  // By the log: what was deleted before, or by an attempt that was interrupted, may not be erased yet.
   const made = (await engines.made()).filter((one) => one.kind === 'task' && one.projectId === projectId)
   await deletePushedBranches(engines, idsOf(made))
   await vault.destroy(scopeOfStream(deletion.stream))
@@ -222,7 +222,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   const made = (await engines.made()).filter((one) => one.ownerId === userId)
   await deletePushedBranches(engines, idsOf(made))
   await access.end(userId).catch((fault: unknown) => {
-    // Here it goes with the keys of the account, below; at the host it ends by itself, or by the person's own hand.
+    // Here the access is lost with the keys of the account, below; at the host it expires, or the person ends it.
     if (!(fault instanceof CodeHostFault)) throw fault
     logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
   })
@@ -232,7 +232,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   await readStore.scrub()
 }
 
-/** Of the tasks among them. */
+/** The ids of the tasks among them. */
 function idsOf(made: readonly Made[]): readonly string[] {
   return made.flatMap((one) => (one.kind === 'task' ? [one.taskId] : []))
 }
@@ -240,8 +240,8 @@ function idsOf(made: readonly Made[]): readonly string[] {
 type Causing = Parameters<Commands['execute']>[3]
 
 /**
- * Deletes all that a read model lists; one that was deleted by somebody else meanwhile is as good. Nothing can be added to a damaged record:
- * its words are erased all the same.
+ * Deletes all that a read model lists; what somebody else has deleted meanwhile counts as done. Nothing can be added to a damaged record: its words
+ * are erased all the same.
  */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
   engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,

@@ -55,7 +55,7 @@ export async function startImageSweep(engines: SweepEngines, times: SweepTimes =
   }
 }
 
-/** Discards every image that was uploaded so long ago, the oldest first. A sweep that is broken off is done again from the start. */
+/** Discards every image that was uploaded more than `keptMs` ago, the oldest first. A sweep that is interrupted is done again from the start. */
 export async function sweepImages(
   engines: SweepEngines,
   keptMs: number,
@@ -82,7 +82,7 @@ export async function sweepImages(
   }
 }
 
-/** Does nothing when it is gone. The fact comes last: what was broken off before it is found again, and each step may be repeated. */
+/** Does nothing when the image is gone. The event comes last, so that an interrupted attempt is found again; each step may be repeated. */
 export async function discardImage(
   { commands, blobs, vault, ids }: Pick<SweepEngines, 'commands' | 'blobs' | 'vault' | 'ids'>,
   imageId: string,

@@ -42,7 +42,7 @@ interface Pushed {
 export interface Patience {
   /** How often the host is asked again, after how long, while it cannot be asked. */
   readonly pausesMs: readonly number[]
-  /** For so long runs are waited for. */
+  /** How long runs are waited for. */
   readonly runEndsWithinMs: number
 }
 
@@ -73,7 +73,7 @@ export async function deletePushedBranches(
       engines.logger.warn({ err: fault, taskId }, 'what a task pushed is left: its project cannot be read')
       return undefined
     })
-    // With its project's key the name of the repository has gone; the project's own erasure came first then.
+    // The name of the repository is lost with its project's key: the project was erased first.
     if (!repository) continue
     for (const branch of pushed.branches) {
       const told = { taskId, projectId: pushed.projectId }

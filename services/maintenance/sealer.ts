@@ -79,7 +79,7 @@ interface Sealer {
   readonly places: SecondPlaces
   readonly tell: Sealing['tell']
   readonly signal: AbortSignal
-  /** Damaged records whose hash nothing told any more when the trees took them. */
+  /** Damaged records whose hash was no longer known when they were added to the trees. */
   readonly unknown: string[]
   trees: SealTrees
   /** Why nothing is signed; `null` while all is well. */
@@ -158,7 +158,7 @@ export async function startSealer(
   }
 }
 
-/** Seals the log; `undefined` where that fails, of which the operator is told. An engine that is away is told of elsewhere. */
+/** Seals the log; `undefined` if that fails, which the operator is told. An engine that is away is reported elsewhere. */
 async function sealOrTell(sealer: Sealer): Promise<RecordedSeal | undefined> {
   try {
     return await sealNow(sealer)
@@ -297,7 +297,7 @@ async function contradiction(
   return contradictionIn(before, log)
 }
 
-/** Writes what a kill, or a full disk, kept out of the file. */
+/** Writes the seals that a kill, or a full disk, kept out of the file. */
 async function completeFile(
   { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,

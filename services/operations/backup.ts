@@ -1,7 +1,7 @@
 /**
- * A copy of what the data folder cannot be without, made while the product serves, and a data folder made of such a copy. The log is copied
- * first: what is copied after it has all that its events name, and what is newer does no harm. Read models, the queue and workspaces are left
- * out: the first two follow from the log, and of the last what was saved is in blobs.
+ * Makes a copy of the essential part of the data folder while the product serves, and a data folder from such a copy. The log is copied first: what
+ * is copied after it has all that its events name, and what is newer does no harm. Left out are read models and the queue, which follow from the
+ * log, and workspaces, whose saved work is in blobs.
  */
 import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -43,7 +43,7 @@ export class BackupRefused extends Error {
   override readonly name = 'BackupRefused'
 }
 
-/** What both work with; `config.dataDir` is the folder that is copied, or the one that is made. */
+/** What backup and restore work with; `config.dataDir` is the folder that is copied, or the one that is made. */
 export interface BackupWork {
   readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey' | 'seals'>
   readonly logger: Logger
@@ -61,7 +61,10 @@ const sealsName = 'seals.ndjson'
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
 const trees = ['blobs', 'codehost'] as const
-/** The App's private key at the local code host, in clear there: it goes along with the master key alone. A start makes one where there is none. */
+/**
+ * The private key of the local code host's App, which is not encrypted there: it is copied only with the master key. A start makes one if there is
+ * none.
+ */
 const hostKeyName = 'app.private-key.pem'
 
 const Manifest = z.strictObject({
@@ -74,8 +77,8 @@ const Manifest = z.strictObject({
 type Manifest = z.infer<typeof Manifest>
 
 /**
- * Copies the data folder to `to`, which must not be there or be empty, and checks the copy. The master key goes along only where `withKey`
- * says so. Nothing of a backup that was broken off is at `to`. Throws `BackupRefused`.
+ * Copies the data folder to `to`, which must be missing or empty, and checks the copy. The master key is included only if `withKey` says so. A
+ * backup that is interrupted leaves nothing at `to`. Throws `BackupRefused`.
  */
 export async function backup(to: string, withKey: boolean, work: BackupWork): Promise<Answer> {
   const { dataDir } = onlyEmbedded(work).config
@@ -88,7 +91,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       work.progress(`Copying ${name}`)
       copySqlite(join(dataDir, name), join(part, name))
     }
-    // Before the log: so the log has every seal of the copy.
+    // Copied before the log, so that the log has every seal of the copy.
     const seals = await copySeals(work.config.seals.file, join(part, sealsName))
     copyDatabase(databases.log)
     for (const name of trees) {
@@ -227,7 +230,7 @@ const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
   ['EACCES', (target) => `${dirname(target)} cannot be written.`],
 ])
 
-/** Closes them, so that the files alone hold all; what was opened for the check and holds nothing goes. */
+/** Closes the stores, so that the database files alone hold everything, and removes what the check has opened and left empty. */
 async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
   await stores.close()
   for (const ending of ['', '-wal', '-shm']) await rm(join(folder, `views.sqlite${ending}`), { force: true })
@@ -239,13 +242,13 @@ async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
   }
 }
 
-/** What was made, with what was not whole in what it was made of: a copy of a log with a fault is better than none. */
+/** Reports what was made, and the faults of its source: a copy of a log with a fault is better than none. */
 function told({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
   if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
   return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
 }
 
-/** Does it in a folder beside the target, which takes the target's place when all is done; else nothing is left of it. */
+/** Works in a folder beside the target, which takes the target's place when all is done; otherwise nothing is left of it. */
 async function beside(
   target: string,
   what: 'backup' | 'restore',
@@ -377,7 +380,7 @@ async function manifestOf(source: string): Promise<Manifest> {
   return parsed.data
 }
 
-/** What of the copy is not as the manifest says. */
+/** The parts of the copy that are not as the manifest says. */
 async function changedIn(part: string, { files, trees: summed }: Manifest): Promise<readonly string[]> {
   const changed: string[] = []
   for (const [name, made] of Object.entries(files)) {
@@ -389,7 +392,7 @@ async function changedIn(part: string, { files, trees: summed }: Manifest): Prom
   return changed
 }
 
-/** Whichever way their addresses lead there. */
+/** Also where links lead there. */
 async function refuseOneInTheOther(one: string, other: string): Promise<void> {
   const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
   if (isInside(a, b) || isInside(b, a))

@@ -1,4 +1,4 @@
-/** What an operator does beside the running product: sees the jobs and the streams that were set aside, queues or takes up one again, checks the log, has read models rebuilt. */
+/** An operator's commands: list jobs and streams that were set aside, take up one of them again, check the log, rebuild read models. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
@@ -26,7 +26,7 @@ const shownAtMost = 1_000
 /** Thrown for an unknown command. */
 export class UnknownWords extends Error {
   override readonly name = 'UnknownWords'
-  /** Of which command they are. */
+  /** The command that they belong to. */
   readonly command: string
   constructor(message: string, command: string) {
     super(message)
@@ -54,8 +54,9 @@ export interface Operating {
 export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
- * `verify` checks the whole log; `seals` lists the keys that it is sealed with, and `seals new-key` makes another one; `restored` begins the next epoch of a log that was put back from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue <id>` queues one again; no words are no
- * operation. Throws `UnknownWords`, before anything is opened.
+ * `verify` checks the whole log; `seals` lists the keys that it is sealed with, and `seals new-key` makes another one; `restored` begins the next
+ * epoch of a log that was restored from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue
+ * <id>` queues one again; no words are no operation. Throws `UnknownWords`, before anything is opened.
  */
 export function operationOf(words: readonly string[]): Operation | undefined {
   const [subject, verb, id, ...rest] = words
@@ -120,7 +121,7 @@ const outsideOf = (outside: number): string =>
 
 /** Chooses an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
 async function restored({ readStore, ...operating }: Operating): Promise<Answer> {
-  // Nothing that was folded from the other log is served until it was folded from this one.
+  // Nothing that was folded from the other log is served: it is folded from this one first.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
   const { logId, epoch } = await restoreLog(operating, log?.epoch)
   return {
@@ -135,7 +136,7 @@ const lookEveryMs = 300
 /** The rebuilder reports its progress, and checks for requests, every second. */
 const usualSilentMs = 15_000
 
-/** What needs the read models alone, and so may be asked while the product has the data folder. */
+/** What an operation needs that works on the read models alone, and so may run while the product has the data folder. */
 export interface Beside {
   readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly progress: Operating['progress']
@@ -154,7 +155,7 @@ export function operationBeside(
   return (beside) => rebuilt(beside, name === undefined ? names : [name], silentMs)
 }
 
-/** Asks for it, and tells how far it is until it is done. Who projects makes it. */
+/** Asks for the rebuild, and reports its progress until it is done. The projector does the work. */
 async function rebuilt(
   { readStore, progress }: Beside,
   wanted: readonly string[],

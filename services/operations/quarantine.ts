@@ -23,7 +23,7 @@ export function quarantineOf(words: readonly string[]): (stores: Stores) => Prom
       }
 }
 
-/** Does it on the data folder or the engines, whoever else has them open. Throws where there is no data folder: nothing is made by looking. */
+/** Works on the data folder or the engines, even while others have them open. Throws if there is no data folder, rather than create one. */
 export async function onOwnStores(
   { config, logger }: OperationContext,
   operation: (stores: OwnStores) => Promise<Answer>,

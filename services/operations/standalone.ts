@@ -3,7 +3,10 @@ import type { Answer, OperationContext } from './answer.ts'
 import { UnknownWords } from './operate.ts'
 import { onOwnStores, quarantineOf } from './quarantine.ts'
 
-/** `backup <folder>` and `restore <folder>` copy the data folder; `key` shows the keys of the log; `quarantine` is about streams that are set aside. Other words are for `operationBeside` and `operationOf`. Throws `UnknownWords`. */
+/**
+ * `backup <folder>` and `restore <folder>` copy the data folder; `key` shows the keys of the log; `quarantine` is about streams that are set aside.
+ * Other words are for `operationBeside` and `operationOf`. Throws `UnknownWords`.
+ */
 export function standaloneOf(
   words: readonly string[],
   withKey: boolean,

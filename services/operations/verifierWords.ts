@@ -6,7 +6,7 @@ import { fingerprintOf } from '../../domain/proof/fingerprint.ts'
 import type { BundleReport } from '../../domain/proof/verifyBundle.ts'
 import { cryptography } from '../platform/seals/cryptography.ts'
 
-/** Where the keys are from that a bundle was held against. */
+/** Where the keys come from that a bundle was checked against. */
 export interface Pinned {
   readonly from: 'given' | 'remembered' | 'beside' | 'first_seen'
   /** Verifier keys or fingerprints; none at first sight. */

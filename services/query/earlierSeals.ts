@@ -48,7 +48,7 @@ export async function earlierSeals(
     const older = seal && { size: seal.size, root: bytesOfHex(seal.root) }
     const proof =
       older && revision === last - 1 - proofs.size ? await proofOf(readStore, older, head, known) : undefined
-    // All of them at once would hold up everybody else.
+    // Yields now and then: all proofs in one go would hold up everybody else.
     if (proofs.size % provenAtOnce === 0) await turn()
     // A list with a gap would make a genuine seal look forged.
     if (proof === undefined) break

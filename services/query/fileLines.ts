@@ -1,4 +1,4 @@
-/** What stands around the changes of a file: lines of it as it was before, which the runner with the workspace can tell. */
+/** The lines around a file's changes, as they were before, from the runner that has the workspace. */
 import { mostFileLines } from '#domain/api/tasks.ts'
 import type { getFileLines } from '#domain/api/tasks.schema.ts'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
@@ -35,7 +35,7 @@ export async function fileLines(
   return { from, lines: [...answer.lines], total: answer.total }
 }
 
-/** Git's name of what a file held before; `null` for a new file, a binary one, and a diff that does not say. */
+/** Git's id of a file's earlier content; `null` for a new file, a binary one, and a diff that does not say. */
 export function blobBefore(diff: string): string | null {
   // Only what is above the first lines of content is git's own word; a name with a line break in it is quoted there.
   const firstHunk = diff.indexOf('\n@@ ')

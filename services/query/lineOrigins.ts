@@ -8,7 +8,7 @@ export interface Writers {
   readonly edits: readonly LogDocument[]
   /** How many other calls may have written any file. */
   readonly otherCalls: number
-  /** Of each line the call that wrote it; `null` where several can have, or none. */
+  /** For each line, the call that wrote it; `null` if several can have, or none. */
   readonly calls: readonly (LogDocument | null)[]
 }
 
@@ -16,7 +16,7 @@ export interface Writers {
 const reading: ReadonlySet<LogDocument['kind']> = new Set(['read', 'search', 'fetch', 'todo'])
 
 interface Asked {
-  /** Of the file when the turn ended. */
+  /** The file's path when the turn ended. */
   readonly path: string
   /** The turn's lines, by `lineHash`; `null` where only their number is known. */
   readonly lines: readonly (string | null)[]
@@ -25,8 +25,8 @@ interface Asked {
 }
 
 /**
- * `calls`: those of the turn, oldest first. An edit that failed has written nothing, but a shell command that failed may have. A line is of the edit
- * whose recorded change adds it, and otherwise of the only call that can have written it.
+ * `calls`: those of the turn, oldest first. An edit that failed has written nothing, but a shell command that failed may have. A line belongs to
+ * the edit whose recorded change adds it, and otherwise to the only call that can have written it.
  */
 export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: Asked): Writers {
   const done = calls.filter(({ kind, status }) => kind === 'edit' && status !== 'failed')
@@ -45,7 +45,7 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
   const writerOf = (line: string | null) => {
     const added = writing.filter((each) => line !== null && each.added.has(line))
     if (added.length > 1) return null
-    // A line without a word may be anybody's.
+    // A line without letters and digits may come from any call.
     const [only] = added.filter(({ added }) => others.length === 0 || added.get(line ?? '') === 'words')
     if (only !== undefined) return only.call
     return added.length === 0 ? fallback : null
@@ -54,8 +54,8 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
 }
 
 /**
- * The edits of the file under the name that it had before a later call of the turn renamed it: of those with the most of its lines, if these are
- * at least half, as git takes a file for a renamed one.
+ * Edits of the file under an earlier name, if a later call of the turn renamed it: those with the most of its lines, if these are at least half, as
+ * in git's detection of renames.
  */
 function renamedBefore(
   done: readonly LogDocument[],

@@ -36,7 +36,7 @@ export const queryRoutes = [
   ...gitHubRightsRoutes,
 ]
 
-/** What the engines have of what the routes work with. */
+/** The part of the routes' services that the engines provide. */
 export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]

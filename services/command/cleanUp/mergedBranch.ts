@@ -20,7 +20,7 @@ export interface BranchCleanUp {
   readonly codeHost: Pick<CodeHost, 'repository' | 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
 }
 
-/** What became of the branch. `whyKept` has the last word before it goes. Never throws for what the code host says. */
+/** What became of the branch. `whyKept` is asked last, right before the deletion. Never throws for what the code host says. */
 export async function cleanUpBranch(
   services: BranchCleanUp,
   state: LiveTask,
@@ -37,7 +37,7 @@ export async function cleanUpBranch(
   const head = pullRequest?.observed?.headCommit
   if (!task || !project || branch === null || head === undefined || !isOurBranch(branch)) return 'not_ours'
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  // How far it got says what is known when the code host stops answering.
+  // How far it got decides what is known when the code host stops answering.
   let step: Step = 'looking'
   try {
     const token = await access.tokenOf(ownerId)
@@ -56,7 +56,7 @@ export async function cleanUpBranch(
     step = 'checking'
     if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'in_use'
     if (await isUsedByOthers(documents, { project, taskId, branch })) return 'in_use'
-    // GitHub deletes whatever the branch points to by then: between this look and the deletion only our own may come.
+    // GitHub deletes the branch whatever it points to by then, so only our own check comes between this look and the deletion.
     const last = await stands()
     if (last !== 'as_it_was') return last
     const kept = await whyKept()

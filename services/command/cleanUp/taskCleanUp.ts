@@ -13,7 +13,7 @@ export interface TaskCleanUpServices extends BranchCleanUp {
   readonly commands: Pick<Commands, 'load'>
 }
 
-/** With the rest of the request below the client's time-out of 30 s. */
+/** Together with the rest of the request, below the client's time-out of 30 s. */
 const runnerWithinMs = 15_000
 
 /** What became of each. Never throws for what the code host or the runner says. */
@@ -24,7 +24,7 @@ export async function cleanUp(
   const workspace = await removeWorkspace(services, state)
   const whyKept = async () =>
     workspace === 'in_use' ? workspace : await whyBranchIsKept(services, state.taskId)
-  // A branch that may not go is looked for as well: it may be gone.
+  // Looked for even if the branch must stay, as it may be gone already.
   return { branch: await cleanUpBranch(services, state, whyKept), workspace }
 }
 

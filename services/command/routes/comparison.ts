@@ -67,7 +67,7 @@ async function inItsPlace<T>(
 ): Promise<T> {
   if (isKnown) return create()
   const { title } = original
-  // Ids of their own: what is done is decided by the state of the original, whoever asked before.
+  // Command ids of their own: the state of the original decides what is done, whoever asked before.
   const tell = (command: TaskCommand) =>
     executeOnTask(services, original.taskId, { ...asked, commandId: randomUUID() }, command)
   const deleted = await deletedOf(services, original)
@@ -101,7 +101,7 @@ async function originalOf({ commands }: CommandServices, taskId: string): Promis
   return state.kind === 'task' ? state : asked
 }
 
-/** Copies images of one task under the key of another. What nothing names in the end is swept. */
+/** Copies images of one task under the key of another. Copies that nothing names in the end are swept. */
 async function copies(
   { blobs }: CommandServices,
   images: readonly NamedImage[],

@@ -73,7 +73,7 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
   route(answerFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
     const { feedbackId } = params
     const { commit } = await feedbackNow(services, params)
-    // Whoever has no access learns it here, and not by another answer that fails.
+    // Checked here, so that a person without access learns it now, and not by another answer that fails.
     await services.access.tokenOf(asked.user.id)
     const command = { type: 'AnswerFeedback', feedbackId, commit } as const
     return answered(services, params, await executeOnTask(services, params.taskId, asked, command))

@@ -147,7 +147,7 @@ async function originOf(
   }
 }
 
-/** Copies what is sealed under the key of one task under that of another. What nothing names in the end is swept. */
+/** Copies what is sealed under the key of one task under that of another. Copies that nothing names in the end are swept. */
 function copier({ blobs }: CommandServices, from: string, to: string) {
   return async (ref: BlobRef): Promise<BlobRef> => {
     const bytes = await blobs.get(scopeOfStream(taskStream(from)), ref)

@@ -70,7 +70,7 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   }),
   route(removeProjectSecret, signedIn, ownProject, async ({ params, ...asked }, services) => {
     const { projectId, name } = params
-    // A repeat must not take what was set since.
+    // A repeat must not remove a value that was set since.
     if (await isNew(services, projectId, asked.commandId))
       await services.projectSecrets.remove(projectId, name)
     const { position } = await executeOnProject(services, projectId, asked, { type: 'RemoveSecret', name })

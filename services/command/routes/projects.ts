@@ -41,7 +41,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const repository = await reach(named, user.id, services).catch((fault: unknown) => {
       throw ofAddress(fault)
     })
-    // Of two that come at once, the second looks when the first can be seen.
+    // One after the other, so that of two that come at once the second sees the first.
     const answer = await services.serialized(user.id, async () => {
       await refuseSecond(repository, projectId, user, services)
       return executeAndShow(projectId, asked, services, {
@@ -71,7 +71,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   route(syncProject, signedIn, ownProject, async ({ params, ...asked }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
-    // Of one that is asked for again the end may be there already, after which nothing would follow a beginning.
+    // For a repeated request the end may be recorded already, and a new beginning would never get one.
     if (!asked.again)
       await executeOnProject(
         services,
@@ -98,7 +98,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** The code host's clock may go slow by so much. */
+/** How far the code host's clock may be behind. */
 const clocksApartMs = 60_000
 
 /**

@@ -23,7 +23,7 @@ export interface Fold {
     events: readonly LogRecord[],
     checkpoint: { projection: string; position: Position } | null,
   ): Promise<void>
-  /** Folds no more of a stream that is set aside, and notes that in its documents; `position` is how far was folded. */
+  /** Stops folding a stream that is set aside, and notes that in its documents; `position` is how far the log was folded. */
   setAside(flawed: Flawed, position: Position): Promise<void>
 }
 

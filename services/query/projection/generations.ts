@@ -1,11 +1,11 @@
-/** What is to become of the catalog: which generations may be read, and which are to be made. Pure. */
+/** Changes of the catalog: which generations may be read, and which are to be made. Pure. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Build, Catalog, Generation } from '#platform/ports/readStore.ts'
 import { generationName } from '#platform/ports/catalog.ts'
 
 type Views = readonly View<ViewDocument>[]
-/** A catalog as it is to be, but for its revision. */
+/** A catalog after a change, without its revision. */
 type Changed = Omit<Catalog, 'revision'>
 
 /** Whether what is there was folded from another log, or from more of this one than there is. */
@@ -44,7 +44,7 @@ export function nextGenerations({ last }: Pick<Catalog, 'last'>, views: Views): 
   )
 }
 
-/** Generations are there at once: where there is nothing to fold them from. */
+/** Makes generations live at once, when there is nothing to fold into them. */
 export function madeAtOnce(catalog: Catalog, generations: Build['generations']): Changed {
   return withLive({ ...catalog, last: catalog.last + 1 }, generations)
 }

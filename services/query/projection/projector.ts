@@ -370,7 +370,7 @@ function tellSetAside(tell: TellQuarantine, count: number): void {
   tell(count === 0 ? [] : [`${what} set aside. Run: npm start -- quarantine list`])
 }
 
-/** After all was rebuilt: what is on the list no more is back in use, and the rest is to be noted in the new documents. */
+/** After a full rebuild: streams that are no longer listed are back in use, and the others are noted again in the new documents. */
 async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Promise<void> {
   const listed = new Set<string>()
   for await (const { id } of allFlawed(readStore)) listed.add(id)

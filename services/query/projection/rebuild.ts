@@ -1,4 +1,4 @@
-/** Makes generations of read models: folds the log into collections that nobody reads yet. Whoever projects puts them in place. */
+/** Makes generations of read models: folds the log into collections that nobody reads yet. The projector puts them in place. */
 import type { Position } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
 import { wantedBy } from '#platform/reads/documents.ts'
@@ -66,7 +66,7 @@ async function foldPart(
   let after: Position | null = null
   let events = 0
 
-  /** Folds into the store to the end of the log; answers with an end that it came to. */
+  /** Folds into the store to the end of the log; returns an end of the log that it reached. */
   async function foldInto(store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>): Promise<Position | null> {
     const fold = await openFold(made, { store, log, logger })
     for (let end: Position | null | undefined; ;) {
@@ -87,7 +87,7 @@ async function foldPart(
   try {
     await aside.prepare([
       ...besides,
-      // Indexes that pages are read by are made where they land.
+      // Indexes for reading pages are created where the documents land.
       ...made.map(({ collection, indexes, goneWith }) => ({
         name: collection,
         indexes: goneWith ? indexes.slice(0, 1) : [],
@@ -101,6 +101,6 @@ async function foldPart(
   } finally {
     await aside.close()
   }
-  // What came meanwhile.
+  // Events that came meanwhile.
   return foldInto(readStore)
 }

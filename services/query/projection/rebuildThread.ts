@@ -24,7 +24,7 @@ const mostParts = 4
 const shortLog = 500
 /** Longer than any call to a shared engine takes. */
 const keptMs = 15_000
-/** Between two batches a thread hears that it is to stop. */
+/** A thread notices between two batches that it is to stop. */
 const stopsWithinMs = 5_000
 
 /** Has each part done by a thread that opens the engines of the configuration for itself; a short log is folded with the engines at hand. */
@@ -75,7 +75,7 @@ function doWork(
       }
     })
     thread.on('error', (thrown) => (fault = thrown instanceof Error ? thrown : new Error(String(thrown))))
-    // Not before: what it had open is closed then.
+    // Only on exit, when everything that the thread had open is closed.
     thread.once('exit', () => {
       clearTimeout(ending)
       signal.removeEventListener('abort', stop)
@@ -85,7 +85,7 @@ function doWork(
   })
 }
 
-/** From its sources, as in a test, an older Node needs a reader of them; the built server has the thread beside it. */
+/** The built server has the worker's file beside it. Run from its sources, as in a test, an older Node needs a loader for them. */
 function startThread(workerData: ThreadData): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('rebuildWorker.js', here), { workerData })

@@ -37,5 +37,5 @@ async function main({ config, work }: ThreadData): Promise<void> {
   }
 }
 
-// What a thread is begun with comes from the process that it is part of.
+// The data that a thread is begun with comes from this very process.
 await main(workerData as ThreadData)

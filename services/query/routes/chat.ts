@@ -60,7 +60,7 @@ async function latest<D extends ViewDocument & { readonly order: string }>(
   return [...found].reverse()
 }
 
-/** What waits or runs, and stands before the first of a page. */
+/** Entries that wait or run, and come before the first of a page. */
 async function openBefore(
   documents: Documents,
   taskId: string,

@@ -16,10 +16,10 @@ import type {
 import { installationRequestsOf, unlessOfHost } from '../installationRequests.ts'
 import { route, type QueryServices } from '../services.ts'
 
-/** A count that is not there by then is not waited for. */
+/** How long counts are waited for. */
 const countedWithinMs = 10_000
 const countedAtOnce = 5
-/** Of more installations nothing is asked but their list: each takes up to three requests. */
+/** With more installations only their list is fetched: each takes up to three requests. */
 const mostCounted = 30
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
@@ -58,11 +58,11 @@ export async function accessOf(
     access.of(name, () => readAccess(sources, token, user), how)
   const answer = await answerTo({ again })
   if (returned === undefined || answer.installations?.some(({ id }) => id === returned)) return answer
-  // Anybody can make an address with a number in it; whose the installation is only the code host says.
+  // Anybody can make an address with a number in it; only the code host knows whose the installation is.
   if (answer.installations === null || !(await isTheirs(sources, token, returned)))
     throw new Fault('install_callback')
   if (answer.more > 0) return answer
-  // It was made after what is kept was read.
+  // The installation is newer than the answer that is kept.
   access.forget(name, answer)
   return answerTo({ again: false })
 }

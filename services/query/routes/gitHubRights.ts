@@ -29,7 +29,7 @@ import { route, type QueryServices } from '../services.ts'
 const partWithinMs = 12_000
 const detailWithinMs = 8_000
 const detailedAtOnce = 5
-/** Each takes three requests: of more installations the counts and limits are not asked for. */
+/** With more installations, counts and limits are not fetched: each takes three requests. */
 const mostDetailed = 30
 
 export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
@@ -99,7 +99,7 @@ async function part<T extends object>(read: () => Promise<T>): Promise<Part<T>> 
   }
 }
 
-/** What the code host says of a token is about a person's; here it is the App's key that it does not take. */
+/** The code host's sentence is about a person's token; here it rejects the App's key. */
 const reasonOf = (fault: CodeHostFault | Fault): string =>
   fault instanceof CodeHostFault && ['unauthorized', 'not_found'].includes(fault.kind)
     ? "GitHub refuses the private key of the App, or no longer knows the App. Nothing of the App's work is done meanwhile, and no person's access takes its place. Make a new private key on the page of the App at GitHub, and start the server with GITHUB_APP_PRIVATE_KEY and the other variables of the App. Where the key is the right one, look at the clock of this server."
@@ -234,7 +234,7 @@ async function recordedOf(
   return found
 }
 
-/** What is left to the administrator; `null` without an account at the code host. */
+/** What is left of the administrator's own limit; `null` without an account at the code host. */
 async function ownLimit(
   { access, codeHostApps }: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,

@@ -39,7 +39,7 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Tasks that begin wait in a line: one of so many has a workspace, or none had ever. */
+/** Tasks that begin wait in a queue: one of this many has a workspace, or none ever had. */
 const tasksLookedAt = 20
 
 export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
