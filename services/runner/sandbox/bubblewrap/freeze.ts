@@ -29,9 +29,10 @@ const onlyStoppedMs = 1_000
 export async function freeze(root: number, staying: readonly Known[]): Promise<boolean> {
   const begun = performance.now()
   const stopped = new Set<number>()
+  const dead = new Set<string>()
   for (const { pid } of staying) signalProcess(pid, 'SIGSTOP')
   for (let emptyLooks = 0; performance.now() < begun + longestMs;) {
-    const others = await othersBelow(root, staying)
+    const others = await othersBelow(root, staying, dead)
     if (others === 'one_is_gone') return false
     emptyLooks = others.length === 0 ? emptyLooks + 1 : 0
     if (emptyLooks >= 2 && (await areStopped(staying))) return true
@@ -52,10 +53,14 @@ export function thaw(staying: readonly Known[]): void {
   for (const { pid } of staying) signalProcess(pid, 'SIGCONT')
 }
 
-/** Processes that are alive, or were a moment ago: one that was listed and is gone may have started another. */
-async function othersBelow(
+/**
+ * Processes that are alive, or were when their parent's children were listed: one that has ended since may have started another. So a dead one
+ * counts until it is in `dead`, which names those that an earlier look found dead; this look adds its own.
+ */
+export async function othersBelow(
   root: number,
   staying: readonly Known[],
+  dead: Set<string>,
 ): Promise<readonly number[] | 'one_is_gone'> {
   const births = new Map(staying.map(({ pid, birth }) => [pid, birth]))
   const found = [root]
@@ -66,6 +71,10 @@ async function othersBelow(
     const birth = births.get(pid)
     if (birth !== undefined && facts?.birth === birth && facts.isAlive) births.delete(pid)
     else if (facts === undefined || facts.isAlive) others.push(pid)
+    else if (!dead.has(`${pid} ${facts.birth}`)) {
+      dead.add(`${pid} ${facts.birth}`)
+      others.push(pid)
+    }
   }
   return births.size > 0 ? 'one_is_gone' : others
 }
