@@ -1,9 +1,19 @@
 /** When the server gives up the room that it keeps on its disk, and when it takes it again. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ballastBytes, isUsedUp, keepBallast, leastFreeBytes, nextStep } from './ballast.ts'
+import { holdDataFolder } from './dataFolder.ts'
 
 const size = 64e6
 
@@ -40,4 +50,31 @@ test('security H2: the room is taken for real, and stays when the server ends', 
   expect(bytes()).toBeGreaterThan(1e6)
   expect(kept.details()).toEqual({})
   expect(faults).toEqual([])
+})
+
+test('security H2: what a server that was killed had taken half of is taken anew at the next start', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'flightdeck-ballast-'))
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }))
+  const [folder, programs, left] = [join(place, 'data'), join(place, 'programs'), join(place, 'left')]
+  for (const made of [folder, programs]) mkdirSync(made)
+  const path = process.env['PATH'] ?? ''
+  const half = `head -c 1000000 /dev/zero > "$3"; touch half; until [ -e go ]; do sleep 0.05; done`
+  const script = `#!/bin/sh\ncd ${place}\n${half}\nPATH=${path} exec fallocate "$@"\n`
+  writeFileSync(join(programs, 'fallocate'), script, { mode: 0o755 })
+  const logger = { warn: () => undefined }
+  const killed = keepBallast({ dataDir: folder, path: `${programs}:${path}` }, logger)
+  await expect.poll(() => existsSync(join(place, 'half'))).toBe(true)
+  // As the disk is when the server is killed now.
+  cpSync(folder, left, { recursive: true })
+  writeFileSync(join(place, 'go'), '')
+  await killed.close()
+
+  const giveBack = holdDataFolder(left)
+  const kept = keepBallast({ dataDir: left, path }, logger)
+  const { blocks, bsize } = statfsSync(left)
+  const bytes = () => statSync(join(left, 'ballast'), { throwIfNoEntry: false })?.size
+  await expect.poll(bytes).toBe(ballastBytes(blocks * bsize))
+  await kept.close()
+  giveBack()
+  expect(existsSync(join(left, 'ballast.half'))).toBe(false)
 })

@@ -1,7 +1,7 @@
 /** Room of the server's own on its disk: a file that is given up once the disk is full, so that deletions, a sign-in and a start can be written. */
 import { randomBytes } from 'node:crypto'
 import { rmSync, statfsSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '#platform/childProcess.ts'
 import type { Config } from '#platform/config/config.ts'
@@ -50,8 +50,9 @@ function stateOf(folder: string): DiskState {
   return { free: bavail * bsize, size, isThere: found !== undefined }
 }
 
-/** Gives up the ballast of a folder where its disk is full: before anything else is opened at a start. The folder may be missing. */
+/** Gives up the ballast of a folder where its disk is full, and what is not whole: before anything else is opened at a start. The folder may be missing. */
 export function releaseIfFull(folder: string): void {
+  rmSync(halfIn(folder), { force: true })
   if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')
     rmSync(fileIn(folder), { force: true })
 }
@@ -87,9 +88,9 @@ export function keepBallast(
     if (step === 'release' && !isFalling && making === undefined) rmSync(fileIn(folder), { force: true })
     if (step !== 'make' || performance.now() < notBefore) return
     notBefore = performance.now() + retryIntervalMs
-    making ??= make(fileIn(folder), state.size, path)
+    making ??= make(folder, state.size, path)
       .catch((fault: unknown) => {
-        rmSync(fileIn(folder), { force: true })
+        rmSync(halfIn(folder), { force: true })
         onFault(fault)
       })
       .finally(() => (making = undefined))
@@ -116,7 +117,8 @@ export function keepBallast(
 }
 
 /** Takes the room for real: at once where the system can, and else by writing what no file system makes smaller. */
-async function make(file: string, size: number, path: string): Promise<void> {
+async function make(folder: string, size: number, path: string): Promise<void> {
+  const file = halfIn(folder)
   const handle = await open(file, 'w', 0o600)
   try {
     const { code } = await run('fallocate', ['-l', String(size), file], {
@@ -132,6 +134,8 @@ async function make(file: string, size: number, path: string): Promise<void> {
   } finally {
     await handle.close()
   }
+  await rename(file, fileIn(folder))
 }
 
 const fileIn = (folder: string): string => join(folder, 'ballast')
+const halfIn = (folder: string): string => `${fileIn(folder)}.half`
