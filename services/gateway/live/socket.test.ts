@@ -1,6 +1,7 @@
 /** The socket's door, over real connections: who is slow or asks too much is cut off, and harms nobody else. */
+import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
-import type { Socket as Connection } from 'node:net'
+import { connect as connectTo, type Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
@@ -258,6 +259,42 @@ test('security L3: one person has so many sockets open at once and no more, and 
   await vi.waitFor(() => expect(followers.size).toBe(4))
   await connect()
 })
+
+test('a WebSocket on which nobody signs in is closed after ten seconds, whether or not its other end takes leave', async () => {
+  const polling = await (await fetch(`${url}/socket.io/?EIO=4&transport=polling`)).text()
+  const { sid } = JSON.parse(polling.slice(1))
+  const opened = [openSilently(), openSilently({ answersPings: true }), openSilently({ sid })]
+  for (const lived of await Promise.all(opened)) {
+    expect(lived).toBeGreaterThan(5_000)
+    expect(lived).toBeLessThan(20_000)
+  }
+})
+
+/** Opens a WebSocket that says nothing, or only that it is there; how long it stays open, in ms. */
+async function openSilently({ answersPings = false, sid = '' } = {}): Promise<number> {
+  const { hostname, port } = new URL(url)
+  const connection = connectTo({ host: hostname, port: Number(port), allowHalfOpen: true })
+  const path = `/socket.io/?EIO=4&transport=websocket${sid === '' ? '' : `&sid=${sid}`}`
+  const upgrade = ['Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13']
+  const key = `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`
+  connection.write([`GET ${path} HTTP/1.1`, `Host: ${hostname}`, ...upgrade, key, '', ''].join('\r\n'))
+  const begun = performance.now()
+  connection.on('data', (data) => {
+    // A text frame with the packet 'ping', and a masked one with 'pong'.
+    if (answersPings && data.includes(Buffer.from([0x81, 1, 0x32])))
+      connection.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x33]))
+  })
+  connection.on('error', () => undefined)
+  // The server's own end says when it is over.
+  const served = await vi.waitFor(() => {
+    const found = [...connections].find(({ remotePort }) => remotePort === connection.localPort)
+    if (!found) throw new Error('It is not served yet.')
+    return found
+  })
+  await once(served, 'close')
+  connection.destroy()
+  return performance.now() - begun
+}
 
 /** Leaves what comes in the kernel, as a browser that hangs does. */
 function stopReading(client: Socket<ServerEvents, ClientEvents>): void {

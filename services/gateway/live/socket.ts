@@ -3,6 +3,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server, type Socket } from 'socket.io'
+import { WebSocketServer, type ServerOptions } from 'ws'
 import { z } from 'zod'
 import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from '#domain/api/socket.schema.ts'
 import { readInput } from '#domain/kernel/readInput.ts'
@@ -53,6 +54,17 @@ const enteringAtOnce = 16
 /** Joins and leaves of one socket that may wait. */
 const askedAtOnce = 200
 
+/** Without a sign-in a connection is closed after this time, and gone after ten seconds in all. */
+const signInMs = 9_000
+/** How long the other end of a WebSocket may take to take leave: it would be half a minute. */
+const leaveMs = 1_000
+
+/** What engine.io calls with `new`. */
+function webSockets(options: ServerOptions): WebSocketServer {
+  const prompt = { ...options, closeTimeout: leaveMs }
+  return new WebSocketServer(prompt)
+}
+
 /** Opens the socket on the gateway's server; the caller closes it. */
 export function openSocket(http: HttpServer, feed: Feed, services: SocketServices): LiveServer {
   const { strangers } = services
@@ -60,7 +72,9 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     serveClient: false,
     transports: ['websocket', 'polling'],
     maxHttpBufferSize: 100_000,
-    connectTimeout: 10_000,
+    connectTimeout: signInMs,
+    upgradeTimeout: signInMs,
+    wsEngine: webSockets,
     allowRequest: (request, decide) => {
       if (!services.mayOpen(request)) decide(null, false)
       else if (strangers.mayCome(addressOf(request))) decide(null, true)
