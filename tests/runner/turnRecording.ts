@@ -7,14 +7,17 @@ export interface TurnRecording {
   readonly recorder: EventRecorder
   readonly messages: TurnMessages
   readonly recorded: readonly ProgressEvent[]
-  /** The ids of the messages that the agent has taken up. */
-  readonly takenUp: readonly string[]
+  /** Whether the agent has begun with the turn. */
+  hasBegun(): boolean
+  /** The ids of the messages that count as seen by the model. */
+  readonly seen: readonly string[]
   readonly stderr: readonly string[]
 }
 
 export function recordingOf(executionId: string): TurnRecording {
   const recorded: ProgressEvent[] = []
-  const takenUp: string[] = []
+  const seen: string[] = []
+  let hasBegun = false
   const stderr: string[] = []
   const messages = turnMessages()
   const nothing = async () => undefined
@@ -24,7 +27,8 @@ export function recordingOf(executionId: string): TurnRecording {
   const recorder = eventRecorder({
     fence: { executionId, attempt: 1 },
     messages,
-    onTakenUp: async (ids) => void takenUp.push(...ids),
+    onBegun: () => void (hasBegun = true),
+    onSeen: async (ids) => void seen.push(...ids),
     agent: { name: 'claude', version: '1', resumed: false },
     reporter: { report: async (...events) => void recorded.push(...events), delivered: unused, end: unused },
     output: {
@@ -39,5 +43,5 @@ export function recordingOf(executionId: string): TurnRecording {
     redaction: { stream: unused, text: async (text) => text, diff: unused },
     elapsed: () => 0,
   })
-  return { recorder, messages, recorded, takenUp, stderr }
+  return { recorder, messages, recorded, hasBegun: () => hasBegun, seen, stderr }
 }

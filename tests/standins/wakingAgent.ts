@@ -5,7 +5,7 @@
 import { z } from 'zod'
 
 export interface WakingAgent {
-  /** The messages that its model has seen, by the ids that they were sent with. */
+  /** The messages with which its model has answered, by the ids that they were sent with: a request may fail. */
   readonly seen: ReadonlySet<string>
   /** Takes a line of standard input. */
   hear(line: string): void
@@ -47,6 +47,8 @@ export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptio
   let stepsLeft = 0
   let counted = 0
   const seen = new Set<string>()
+  /** All that persons said in its conversation. */
+  const heard: string[] = []
   const count = () => (counted += 1)
 
   const persons = () => current.filter(({ isOwn }) => !isOwn).map(({ id }) => id)
@@ -57,11 +59,14 @@ export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptio
 
   function takeUp(work: Work): void {
     current.push(work)
+    if (!work.isOwn) heard.push(work.id)
     lifecycle(work.id, 'started')
   }
   function request(): void {
     print({ type: 'system', subtype: 'status', status: 'requesting', session_id: sessionId, ...naming() })
-    for (const id of persons()) seen.add(id)
+  }
+  function answered(): void {
+    for (const id of heard) seen.add(id)
   }
   function begin(): void {
     const next = queue.shift()
@@ -72,6 +77,7 @@ export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptio
     stepsLeft = Math.floor(chance() * 3)
   }
   function useTool(): void {
+    answered()
     const id = `tool-${sessionId}-${count()}`
     const use = { type: 'tool_use', id, name: 'Bash', input: { command: 'true' } }
     print({ type: 'assistant', message: { id: `m-${count()}`, content: [use] } })
@@ -84,6 +90,7 @@ export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptio
   }
   function end(): void {
     const fails = chance() < 0.1
+    if (!fails) answered()
     const text = current.map((work) => (work.isOwn ? wokeUp : answerTo(work.text))).join('\n')
     if (!fails)
       print({ type: 'assistant', message: { id: `m-${count()}`, content: [{ type: 'text', text }] } })

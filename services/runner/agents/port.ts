@@ -12,7 +12,7 @@ import type { Located, WhereToLook } from './locate.ts'
 export type AgentEvent =
   /** Its session is open; said again for each turn of a process that takes several. */
   | { readonly type: 'session'; readonly sessionId: string; readonly model: string }
-  /** It took up messages, by the ids that they were sent with: its model sees them from now on. */
+  /** It took up messages, by the ids that they were sent with: it asks its model with them next. */
   | { readonly type: 'taken_up'; readonly messageIds: readonly string[] }
   /** It begins something that nobody asked for, such as waking up by itself. It lasts until the agent takes up a message, or to its `end`. */
   | { readonly type: 'unasked' }
@@ -32,21 +32,22 @@ export type AgentEvent =
   /** Something a person should know that is neither text nor error: a retry, a refusal of a tool. */
   | { readonly type: 'notice'; readonly text: string }
   | AgentError
-  /** The turn is over. Without this event, the agent did not end by itself. */
-  | {
-      readonly type: 'end'
-      readonly ok: boolean
-      readonly sessionId: string
-      readonly durationMs: number
-      readonly turns: number
-      /**
-       * The messages whose turn has ended, by the ids that they were sent with; none when nobody had asked for it. Absent where the agent does not
-       * say.
-       */
-      readonly answers?: readonly string[]
-    }
+  | AgentEnd
   /** A line that nobody understands, cut to 1,000 characters. */
   | { readonly type: 'unknown'; readonly line: string }
+
+/** The turn is over. Without this event, the agent did not end by itself. */
+export interface AgentEnd {
+  readonly type: 'end'
+  readonly ok: boolean
+  readonly sessionId: string
+  readonly durationMs: number
+  readonly turns: number
+  /**
+   * The messages whose turn has ended, by the ids that they were sent with; none when nobody had asked for it. Absent where the agent does not say.
+   */
+  readonly answers?: readonly string[]
+}
 
 export interface ToolStarted {
   readonly type: 'tool_started'

@@ -1,6 +1,7 @@
 /** A person's word to the agent while it works: told at once, and only once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, sendMessage, steerMessage } from '#domain/api/chat.schema.ts'
+import { cancelTask } from '#domain/api/tasks.schema.ts'
 import { renewableGate } from '../../standins/messagesApi.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
 
@@ -19,6 +20,8 @@ beforeAll(async () => {
         { text: 'Worked.' },
       ],
     },
+    // Its answer has not begun when the agent is stopped.
+    { when: /Mind the types/, turns: [{ text: 'Minded.', delayMs: 3_000 }] },
   ])
 })
 afterAll(() => scene?.close())
@@ -72,6 +75,24 @@ test('one that waits is told when the person says so, and the others wait on', a
   const told = asked.find((body) => body.includes('Mind the docs'))
   expect(told).not.toContain('Later')
   expect(asked.at(-1)).toContain('Later')
+})
+
+test('agents D1: what has not reached the model when its turn is stopped stays in the queue', async () => {
+  const { ada, api, projectId } = scene
+  renew()
+  const { id: taskId } = await ada.task(projectId, 'Work on')
+  const params = { taskId }
+  await gate.reached
+  await ada.ask(sendMessage, { params, body: { message: 'Mind the types', steer: true } })
+  await ada.ask(cancelTask, { params })
+  expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'cancelled' })
+  expect(await statusesOf(taskId)).toContainEqual(['Mind the types', 'queued'])
+
+  const before = api.requests.length
+  await ada.ask(sendMessage, { params, body: { message: 'Go on' } })
+  await ada.taskOnce(taskId, (one) => hasEnded(one) && one.execution?.turn === 3)
+  expect(askedSince(before).at(0)).toMatch(/Mind the types/)
+  expect(await statusesOf(taskId)).toContainEqual(['Mind the types', 'completed'])
 })
 
 test('where no turn runs there is none to steer', async () => {

@@ -41,8 +41,10 @@ const keptUnasked = 16_000
 interface RecordedTurn {
   readonly fence: Fence
   readonly messages: TurnMessages
-  /** The agent has taken up these messages. */
-  readonly onTakenUp: (ids: readonly string[]) => Promise<void>
+  /** The agent has begun with the turn. */
+  readonly onBegun: () => void
+  /** The model has seen these messages. */
+  readonly onSeen: (ids: readonly string[]) => Promise<void>
   readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
   readonly reporter: Reporter
   readonly output: RunOutput
@@ -70,12 +72,13 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
   let ownError: AgentError | undefined
 
   async function report(event: AgentEvent): Promise<void> {
-    const { takenUp, isOwnEnd } = messages.hear(event)
+    const { takenUp, seen, isOwnEnd } = messages.hear(event)
     if (takenUp.length > 0) {
       await unasked.end()
       await session.begin()
-      await turn.onTakenUp(takenUp)
+      turn.onBegun()
     }
+    if (seen.length > 0) await turn.onSeen(seen)
     switch (event.type) {
       case 'taken_up':
         return

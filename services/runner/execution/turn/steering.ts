@@ -21,14 +21,16 @@ interface SteeredTurn {
 }
 
 export interface Steering {
-  /** The agent has taken up messages. From the first on it is sent more, and the messages it was sent count as delivered once taken up. */
-  takenUp(ids: readonly string[]): Promise<void>
+  /** The agent has begun with the turn: it is sent what steers from now on. */
+  begin(): void
+  /** The model has seen messages: they count as delivered. */
+  seen(ids: readonly string[]): Promise<void>
   stop(): void
 }
 
 /**
- * Sends messages to a turn that the agent has begun, until it is stopped. What the agent does not take up stays in the queue and becomes the
- * next turn.
+ * Sends messages to a turn that the agent has begun, until it is stopped. What the model has not seen by then stays in the queue and becomes the
+ * next turn: it may be told twice, and is not lost.
  */
 export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
   const { messages, process, reporter } = turn
@@ -48,8 +50,10 @@ export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
       deps.logger.warn({ err: fault, messageId }, 'failed to send a message to the running turn'),
     )
   return {
-    async takenUp(ids) {
+    begin() {
       if (!isStopped) stop ??= turn.steering.listen((messageId) => logged(messageId, send(messageId)))
+    },
+    async seen(ids) {
       for (const id of ids) {
         const messageId = sent.get(id)
         if (messageId !== undefined) await logged(messageId, reporter.delivered(messageId))

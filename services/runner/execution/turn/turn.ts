@@ -180,6 +180,8 @@ async function turnOn(
         )
       return { kind: 'completed', exitCode: null }
     }
+    // It would go on with what waits in it.
+    if (run.stopping.reason() === 'cancelled') process.kill()
     const exit = await process.close(listener)
     const stopped = outcomeOfStop(run.stopping)
     if (stopped) return stopped
@@ -216,7 +218,8 @@ function recorderFor(
   return eventRecorder({
     fence: run.fence,
     messages,
-    onTakenUp: steering.takenUp,
+    onBegun: steering.begin,
+    onSeen: steering.seen,
     agent: {
       name: process.agent.name,
       version: process.version,

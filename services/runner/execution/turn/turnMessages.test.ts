@@ -20,11 +20,11 @@ describe('agents D1: the messages of a turn', () => {
   test('agents D1: an end that names none of them ends nothing', () => {
     const messages = turnMessages()
     messages.add('mine')
-    expect(messages.hear(end([]))).toEqual({ takenUp: [], isOwnEnd: false })
-    expect(messages.hear(end(['of another turn']))).toEqual({ takenUp: [], isOwnEnd: false })
+    expect(messages.hear(end([]))).toEqual({ takenUp: [], seen: [], isOwnEnd: false })
+    expect(messages.hear(end(['of another turn']))).toEqual({ takenUp: [], seen: [], isOwnEnd: false })
     expect(messages.isOver()).toBe(false)
     expect(messages.isCompleted()).toBe(false)
-    expect(messages.hear(end(['mine']))).toEqual({ takenUp: ['mine'], isOwnEnd: true })
+    expect(messages.hear(end(['mine']))).toEqual({ takenUp: ['mine'], seen: ['mine'], isOwnEnd: true })
     expect(messages.isOver()).toBe(true)
     expect(messages.isCompleted()).toBe(true)
   })
@@ -32,7 +32,7 @@ describe('agents D1: the messages of a turn', () => {
   test('agents D1: an agent that does not say answers all that it was sent', () => {
     const messages = turnMessages()
     messages.add('mine')
-    expect(messages.hear(end())).toEqual({ takenUp: ['mine'], isOwnEnd: true })
+    expect(messages.hear(end())).toEqual({ takenUp: ['mine'], seen: ['mine'], isOwnEnd: true })
     expect(messages.isOver()).toBe(true)
   })
 
@@ -56,6 +56,28 @@ describe('agents D1: the messages of a turn', () => {
     expect(messages.isOver()).toBe(true)
     expect(messages.add('late')).toBe(false)
     expect(messages.isOver()).toBe(true)
+  })
+
+  test('agents D1: the model has seen a message once it says something after the agent took it up, and not before', () => {
+    const messages = turnMessages()
+    const text = { type: 'text', messageKey: 'a', text: 'Hello.', cut: false } as const
+    messages.add('first')
+    expect(messages.hear(text).seen).toEqual([])
+    expect(messages.hear({ type: 'taken_up', messageIds: ['first'] })).toMatchObject({ seen: [] })
+    expect(messages.hear(text).seen).toEqual(['first'])
+    messages.add('late')
+    messages.hear({ type: 'taken_up', messageIds: ['late'] })
+    expect(messages.hear(end(['first', 'late'], false))).toEqual({ takenUp: [], seen: [], isOwnEnd: true })
+  })
+
+  test('agents D1: what fails before the model saw it takes nothing from what was answered', () => {
+    const messages = turnMessages()
+    messages.add('first')
+    messages.hear({ type: 'taken_up', messageIds: ['first'] })
+    messages.add('late')
+    messages.hear(end(['first']))
+    expect(messages.hear(end(['late'], false)).seen).toEqual([])
+    expect([messages.isOver(), messages.isCompleted()]).toEqual([true, true])
   })
 
   test('agents D1: what failed is answered and not completed', () => {
@@ -114,7 +136,7 @@ function startProcess(chance: () => number): Process {
 
 /** One turn as the runner goes through it, recorded by its own recorder. */
 async function runTurn(process: Process, text: string, happenings: readonly Happening[]) {
-  const { recorder, messages, recorded, takenUp } = recordingOf(executionId(1))
+  const { recorder, messages, recorded, hasBegun, seen } = recordingOf(executionId(1))
   const { agent, parser, printed, pending } = process
   let count = 0
   const send = (words: string) => {
@@ -140,11 +162,11 @@ async function runTurn(process: Process, text: string, happenings: readonly Happ
     else if (next === 'wake') agent.wake()
     else if (next === 'die') isDead = true
     // The person's word waits until the agent has begun.
-    else if (takenUp.length > 0) send(`${text} steered`)
+    else if (hasBegun()) send(`${text} steered`)
     await read()
   }
   if (isDead) for (const event of parser.end()) await recorder.record(event)
-  return { messages, recorded, takenUp, isDead }
+  return { messages, recorded, seen, isDead }
 }
 
 test('agents D1: whatever an agent does by itself, a message is completed only when its model saw it, by its own answer', async () => {
@@ -155,7 +177,7 @@ test('agents D1: whatever an agent does by itself, a message is completed only w
       for (const [index, { dueBefore, happenings }] of turns.entries()) {
         for (let due = 0; due < dueBefore; due += 1) process.agent.wake()
         const text = `message ${index}`
-        const { messages, recorded, takenUp, isDead } = await runTurn(process, text, happenings)
+        const { messages, recorded, seen, isDead } = await runTurn(process, text, happenings)
         const responses = recorded.flatMap((event) =>
           event.type === 'MessagePosted' ? event.content.message.split('\n') : [],
         )
@@ -166,9 +188,11 @@ test('agents D1: whatever an agent does by itself, a message is completed only w
         for (const line of responses.filter((one) => one !== wokeUp))
           expect([answerTo(text), answerTo(`${text} steered`)]).toContain(line)
         for (const said of unasked) expect(['', wokeUp]).toContain(said)
-        // What counts as delivered was taken up, and the model has been asked with it.
-        for (const id of takenUp) expect(process.agent.seen).toContain(id)
-        const isAnswered = takenUp.includes(`${text}-1`) && responses.length > 0
+        // What counts as delivered the model has answered with in view, and nothing that it answered waits to be told again.
+        for (const id of seen) expect(process.agent.seen).toContain(id)
+        const mustBeSeen = [...process.agent.seen].filter((id) => !isDead && id.startsWith(`${text}-`))
+        for (const id of mustBeSeen) expect(seen).toContain(id)
+        const isAnswered = process.agent.seen.has(`${text}-1`) && responses.length > 0
         expect(isAnswered || !messages.isCompleted()).toBe(true)
         expect(isDead || messages.isOver()).toBe(true)
         if (isDead) process = startProcess(chance)

@@ -1,31 +1,78 @@
-/** Which messages of a turn its agent has taken up and answered. A message counts as answered only by an end that names it. No I/O. */
-import type { AgentEvent } from '../../agents/port.ts'
+/**
+ * Which messages of a turn its agent has taken up, its model has seen and it has answered. A message counts as answered only by an end that names
+ * it, and as seen once the model has said something with it in view: before that the agent may be stopped, or find its model away. No I/O.
+ */
+import type { AgentEnd, AgentEvent } from '../../agents/port.ts'
 
 export interface TurnMessages {
   /** Adds a message that is sent now; false once the turn is over, since nothing more is read of the agent then. */
   add(id: string): boolean
   /** Takes back a message that could not be sent. */
   remove(id: string): void
-  /** What an event means for them: which of them the agent takes up now, and whether it ends the turn of one of them. */
-  hear(event: AgentEvent): { readonly takenUp: readonly string[]; readonly isOwnEnd: boolean }
+  /** What an event means for them. */
+  hear(event: AgentEvent): Heard
   /** Every message that was sent is answered, well or not. */
   isOver(): boolean
   /** One of them is answered, well or not. */
   hasEnded(): boolean
-  /** Some are answered, the last of them well, and none that the agent has taken up waits for its answer. */
+  /** Some are answered, the last that the model has seen well, and none that the agent has taken up waits for its answer. */
   isCompleted(): boolean
+}
+
+export interface Heard {
+  /** The agent takes these up now. */
+  readonly takenUp: readonly string[]
+  /** It is known now that the model has seen these. */
+  readonly seen: readonly string[]
+  /** It ends the turn of one of them. */
+  readonly isOwnEnd: boolean
+}
+
+/** Whether the model itself has said this to the agent's request. */
+function isOfModel(event: AgentEvent): boolean {
+  switch (event.type) {
+    case 'text_delta':
+    case 'thinking_delta':
+    case 'text':
+    case 'thinking':
+      return true
+    case 'tool_started':
+      return event.parentToolId === null
+    default:
+      return false
+  }
 }
 
 export function turnMessages(): TurnMessages {
   const messages = new Map<string, 'sent' | 'taken_up' | 'answered'>()
   const has = (...states: readonly string[]) => [...messages.values()].some((state) => states.includes(state))
+  /** What the agent took up and the model has said nothing to yet. It stays in the conversation, also where its own turn failed. */
+  const unseen = new Set<string>()
   let lastEnd: { readonly ok: boolean } | undefined
   let isClosed = false
 
   function takeUp(ids: readonly string[]): readonly string[] {
     const takenUp = ids.filter((id) => messages.get(id) === 'sent')
-    for (const id of takenUp) messages.set(id, 'taken_up')
+    for (const id of takenUp) {
+      messages.set(id, 'taken_up')
+      unseen.add(id)
+    }
     return takenUp
+  }
+  function see(): readonly string[] {
+    const seen = [...unseen]
+    unseen.clear()
+    return seen
+  }
+  function end({ ok, answers }: AgentEnd): Heard {
+    const answered = (answers ?? [...messages.keys()]).filter((id) => messages.has(id))
+    if (answered.length === 0) return { takenUp: [], seen: [], isOwnEnd: false }
+    const takenUp = takeUp(answered)
+    const seen = ok ? see() : []
+    // What failed before the model saw it takes nothing from what was answered: it becomes a turn of its own.
+    if (lastEnd === undefined || answered.some((id) => !unseen.has(id))) lastEnd = { ok }
+    for (const id of answered) messages.set(id, 'answered')
+    return { takenUp, seen, isOwnEnd: true }
   }
   return {
     add(id) {
@@ -34,13 +81,9 @@ export function turnMessages(): TurnMessages {
     },
     remove: (id) => void messages.delete(id),
     hear(event) {
-      if (event.type === 'taken_up') return { takenUp: takeUp(event.messageIds), isOwnEnd: false }
-      if (event.type !== 'end') return { takenUp: [], isOwnEnd: false }
-      const answered = (event.answers ?? [...messages.keys()]).filter((id) => messages.has(id))
-      const takenUp = takeUp(answered)
-      for (const id of answered) messages.set(id, 'answered')
-      if (answered.length > 0) lastEnd = event
-      return { takenUp, isOwnEnd: answered.length > 0 }
+      if (event.type === 'end') return end(event)
+      const takenUp = event.type === 'taken_up' ? takeUp(event.messageIds) : []
+      return { takenUp, seen: isOfModel(event) ? see() : [], isOwnEnd: false }
     },
     isOver() {
       isClosed ||= has('answered') && !has('sent', 'taken_up')
