@@ -39,13 +39,13 @@ afterEach(async () => {
 interface Sending {
   readonly status: Promise<number>
   readonly written: Promise<void>
-  end(): void
+  end(rest?: Buffer): void
 }
 
-/** Sends so many bytes of a body that is one byte longer; `end` sends that too. Without `isAnnounced` nobody knows how long it is. */
-function send(bytes: number, headers: Record<string, string>, isAnnounced = true): Sending {
+/** Sends so many bytes of a body that is longer, by one byte where nothing else is given; `end` sends the rest. `null`: nobody knows how long it is. */
+function send(bytes: number, headers: Record<string, string>, announced: number | null = bytes + 1): Sending {
   const { port } = server.address() as AddressInfo
-  const length: Record<string, string> = isAnnounced ? { 'content-length': String(bytes + 1) } : {}
+  const length: Record<string, string> = announced === null ? {} : { 'content-length': String(announced) }
   const asking = request({
     port,
     host: '127.0.0.1',
@@ -65,7 +65,7 @@ function send(bytes: number, headers: Record<string, string>, isAnnounced = true
     asking.write(Buffer.alloc(bytes), () => resolve())
     asking.once('close', () => resolve())
   })
-  return { status, written, end: () => void asking.end('x') }
+  return { status, written, end: (rest = Buffer.from('x')) => void asking.end(rest) }
 }
 
 async function sendWhole(bytes: number, headers: Record<string, string>): Promise<number> {
@@ -95,6 +95,14 @@ test('security M1: all addresses together have a share, and who has signed in ha
   expect(await sendWhole(25 * mebibyte, person)).toBe(200)
 })
 
+test('security H1: what does not fit beside what was announced is refused at once, and what has begun can end', async () => {
+  const begun = send(12 * mebibyte, from('192.0.2.1'), 25 * mebibyte)
+  await begun.written
+  expect(await send(20 * mebibyte, from('192.0.2.2')).status).toBe(503)
+  begun.end(Buffer.alloc(13 * mebibyte))
+  expect(await begun.status).toBe(200)
+})
+
 test('security M1: small bodies of one address have a bound too, and leave others their room', async () => {
   const held = Array.from({ length: 30 }, () => send(250 * 1_024, from('192.0.2.1')))
   const refused = await Promise.race(held.map(({ status }) => status))
@@ -112,13 +120,13 @@ test('security M1: all addresses of one IPv6 network are one sender', async () =
 test('a body whose length nobody announced counts as a large one', async () => {
   const held = send(25 * mebibyte, from('192.0.2.1'))
   await held.written
-  const unannounced = send(10 * mebibyte, from('192.0.2.1'), false)
+  const unannounced = send(10 * mebibyte, from('192.0.2.1'), null)
   expect(await unannounced.status).toBe(429)
 })
 
 test('a body above the limit is refused, announced or not, and nothing of it is kept', async () => {
   expect(await send(60 * mebibyte, { 'x-user': 'ada' }).status).toBe(413)
-  expect(await send(61 * mebibyte, { 'x-user': 'ada' }, false).status).toBe(413)
+  expect(await send(61 * mebibyte, { 'x-user': 'ada' }, null).status).toBe(413)
   expect(await sendWhole(50 * mebibyte, { 'x-user': 'ada' })).toBe(200)
 })
 

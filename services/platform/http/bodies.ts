@@ -1,4 +1,7 @@
-/** Request bodies while they are received: limits on the memory per sender and in total, and on how slow they may be. */
+/**
+ * Request bodies while they are received: limits on the memory per sender and in total, and on how slow they may be. A body reserves the size that
+ * it announces when it begins.
+ */
 import { finished } from 'node:stream'
 import type { Context } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -41,8 +44,11 @@ const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
 }
 /** Estimated memory per chunk besides its bytes, because a client may send single bytes. */
 const bytesBesidePiece = 256
+const usualPieceBytes = 16_384
 const leastBytesPerSecond = 8 * 1_024
 const speedWindowMs = 5_000
+/** How long the received part of a stranger's large body still counts after it failed, because garbage collection takes a while. */
+const collectedMs = 15_000
 const retryAfterSeconds = 5
 
 /** Keeps account of all bodies that one server receives. */
@@ -56,15 +62,21 @@ export function createBodies(): Bodies {
       throw new Fault('unsupported_type', 'Send the body as it is, without a Content-Encoding.')
     const { req } = context
     const identity: Identity | null | undefined = context.state.identity
+    const announced = Number(req.headers['content-length'] ?? NaN)
     const rooms = identity ? people : strangers
-    const isSmall = Number(req.headers['content-length'] ?? Infinity) <= smallBytes
+    const isSmall = announced <= smallBytes
     const held = rooms[isSmall ? 'small' : 'large'](identity?.userId ?? networkOf(context.ip))
     let isOver = false
     let sinceLast = 0
+    let received = 0
+    const takeRoom = (bytes: number) => {
+      const fault = isOver ? undefined : held.growTo(bytes)
+      if (fault) fail(fault)
+    }
     const count = (piece: Buffer) => {
       sinceLast += piece.length
-      const fault = held.add(piece.length + bytesBesidePiece)
-      if (fault) fail(fault)
+      received += piece.length + bytesBesidePiece
+      takeRoom(received)
     }
     // Runs after already received data was read, so that a busy server does not blame its own delay on the sender.
     const timer = setInterval(() => setImmediate(checkSpeed), speedWindowMs)
@@ -85,50 +97,56 @@ export function createBodies(): Bodies {
       isOver = true
       clearInterval(timer)
       req.off('data', count)
-      held.release()
+      if (isSmall || identity || req.complete) held.release()
+      else held.releaseLater(received)
     }
     req.on('data', count)
+    // Reserved before the body is received: one that has begun is not refused later, and hardly anything of a refused one is read.
+    process.nextTick(() => takeRoom(announced * (1 + bytesBesidePiece / usualPieceBytes)))
     return stop
   }
 
-  return {
-    watch,
-    read: (context, mostBytes) =>
-      new Promise((resolve, reject) => {
-        const { req } = context
-        if ((context.request.length ?? 0) > mostBytes) throw new Fault('too_large')
-        const pieces: Buffer[] = []
-        let bytes = 0
-        const stopWatching = watch(context, refuse)
-        const stopWaiting = finished(req, { writable: false }, (fault) => {
-          if (fault) return refuse(new Fault('invalid_input', 'The body is incomplete.'))
-          stop()
-          resolve(Buffer.concat(pieces))
-        })
-        function collect(piece: Buffer): void {
-          pieces.push(piece)
-          bytes += piece.length
-          if (bytes > mostBytes) refuse(new Fault('too_large'))
-        }
-        function stop(): void {
-          stopWatching()
-          stopWaiting()
-          req.off('data', collect)
-        }
-        function refuse(fault: Fault): void {
-          stop()
-          pieces.length = 0
-          reject(fault)
-        }
-        req.on('data', collect)
-      }),
-  }
+  return { watch, read: (context, mostBytes) => readWhole(context, mostBytes, watch) }
+}
+
+/** Reads a body that `watch` watches. */
+function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const { req } = context
+    if ((context.request.length ?? 0) > mostBytes) throw new Fault('too_large')
+    const pieces: Buffer[] = []
+    let bytes = 0
+    const stopWatching = watch(context, refuse)
+    const stopWaiting = finished(req, { writable: false }, (fault) => {
+      if (fault) return refuse(new Fault('invalid_input', 'The body is incomplete.'))
+      stop()
+      resolve(Buffer.concat(pieces))
+    })
+    function collect(piece: Buffer): void {
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes > mostBytes) refuse(new Fault('too_large'))
+    }
+    function stop(): void {
+      stopWatching()
+      stopWaiting()
+      req.off('data', collect)
+    }
+    function refuse(fault: Fault): void {
+      stop()
+      pieces.length = 0
+      reject(fault)
+    }
+    req.on('data', collect)
+  })
 }
 
 interface Held {
-  /** The fault when there is no room for that many more bytes. They are counted in any case. */
-  add(bytes: number): Fault | undefined
+  /** Holds that many bytes, or as many as before where those are more. The fault when there is no room for them: then it holds none. */
+  growTo(bytes: number): Fault | undefined
   release(): void
+  /** Releases all but that many bytes now, and the rest once it was probably collected. */
+  releaseLater(bytes: number): void
 }
 
 function createRooms(rooms: Rooms) {
@@ -150,19 +168,24 @@ function createRoom({ ofAll, ofOne }: Room): (sender: string) => Held {
       return now
     }
     return {
-      add(bytes) {
-        const ofSender = change(bytes)
-        if (ofSender > ofOne)
-          return new Fault('rate_limited', 'Too much is being sent from there at once.', undefined, {
-            retryAfterSeconds,
-          })
-        if (all > ofAll)
-          return new Fault('engine_unavailable', 'Too much is being sent to the server at once.', undefined, {
-            retryAfterSeconds,
-          })
-        return undefined
+      growTo(bytes) {
+        if (!(bytes > own)) return undefined
+        const isTooMuch = change(bytes - own) > ofOne
+        if (!isTooMuch && all <= ofAll) return undefined
+        change(-own)
+        return isTooMuch
+          ? new Fault('rate_limited', 'Too much is being sent from there at once.', undefined, {
+              retryAfterSeconds,
+            })
+          : new Fault('engine_unavailable', 'Too much is being sent to the server at once.', undefined, {
+              retryAfterSeconds,
+            })
       },
       release: () => void change(-own),
+      releaseLater(bytes) {
+        change(Math.min(0, bytes - own))
+        setTimeout(() => change(-own), collectedMs).unref()
+      },
     }
   }
 }

@@ -180,7 +180,7 @@ async function turnOn(
         )
       return { kind: 'completed', exitCode: null }
     }
-    // It would go on with what waits in it.
+    // Otherwise it would begin with the messages that wait in it.
     if (run.stopping.reason() === 'cancelled') process.kill()
     const exit = await process.close(listener)
     const stopped = outcomeOfStop(run.stopping)
