@@ -1,4 +1,4 @@
-/** Images on their way into a message: looked up, copied under the task's key, and taken back when the message did not come to be. */
+/** Images on their way into a message: looked up, copied under the task's key, and taken back if the message is not recorded. */
 import { v5 as uuidv5 } from 'uuid'
 import { imageTexts } from '#domain/api/images.ts'
 import { image, type KeptImage } from '#domain/image.ts'

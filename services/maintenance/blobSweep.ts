@@ -220,7 +220,7 @@ const hurting: readonly UnreadableReason[] = [
   'deleted',
 ]
 
-/** Whether events are known to be missing, or changed, that may have named blobs and may be put back from a backup. */
+/** Whether events are known to be missing, or changed, that may have named blobs and may be restored from a backup. */
 async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
   const [found] = await readStore.find(quarantine.name, {
     where: { reason: hurting },

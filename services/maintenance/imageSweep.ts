@@ -41,7 +41,7 @@ export async function startImageSweep(engines: SweepEngines, times: SweepTimes =
   const swept = (async () => {
     while (!signal.aborted) {
       await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) => {
-        // What is not folded yet is looked through the next time.
+        // Read models that are being built are looked through the next time.
         if (!(fault instanceof NotFolded)) engines.logger.error({ err: fault }, 'failed to discard images')
       })
       await pause(times.everyMs, undefined, { signal }).catch(() => undefined)

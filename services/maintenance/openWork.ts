@@ -41,7 +41,7 @@ export function startOpenWorkSweep(engines: OpenWorkEngines & Parameters<typeof 
     try {
       await sweepOpenWork(engines, () => stopped)
     } catch (fault) {
-      // What is not folded yet is looked through as soon as it is.
+      // Read models that are being built are looked through as soon as they are there.
       isFolded = !(fault instanceof NotFolded)
       if (isFolded) engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
     }

@@ -135,7 +135,7 @@ const isPassing = (fault: unknown): boolean => fault instanceof CodeHostFault &&
 
 const page = 1_000
 
-/** `undefined` for a task of which nothing was ever pushed, or whose key is gone. */
+/** `undefined` for a task that never pushed anything, or whose key is gone. */
 async function pushedOf(engines: BranchEngines, taskId: string): Promise<Pushed | undefined> {
   try {
     const [created] = await engines.log.read(taskStream(taskId), 0, 1)

@@ -11,6 +11,6 @@ export interface Answer {
 export interface OperationContext {
   readonly config: Config
   readonly logger: Logger
-  /** Told of a line that the next one takes the place of. */
+  /** Shows a line, which the next one replaces. */
   readonly progress: (line: string) => void
 }

@@ -38,7 +38,7 @@ import {
 } from './files.ts'
 import type { Answer } from './answer.ts'
 
-/** A backup cannot be made, or nothing be made of one; the message says why and what to do. */
+/** A backup cannot be made or restored; the message says why and what to do. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused'
 }

@@ -34,7 +34,7 @@ export class UnknownWords extends Error {
   }
 }
 
-/** What an operation works on; `progress` is told of a line that the next one takes the place of. */
+/** What an operation works on; `progress` shows a line, which the next one replaces. */
 export interface Operating {
   readonly jobs: Jobs
   readonly eventStore: EventStore

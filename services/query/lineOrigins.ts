@@ -73,7 +73,7 @@ function renamedBefore(
   return best.same * 2 >= Math.max(1, lines.length) ? best.edits : []
 }
 
-/** What stands in place of what was left out of a text. */
+/** The marker for what was left out of a text. */
 const cut = /^… \d+ characters left out …$/m
 
 /** The lines that an edit added, by `lineHash`, as the diff that it recorded says. `isAll`: they are all of them. */

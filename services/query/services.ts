@@ -24,7 +24,7 @@ import type { AuditSources } from './taskAudit.ts'
 import type { TaskRecords } from './taskRecord.ts'
 
 export interface QueryServices extends AuditSources {
-  /** Reads decide nothing but what an undo would do, and record what was read for the audit log. */
+  /** Only for deciding what an undo would do, and for recording reads in the audit log. */
   readonly commands: Commands
   readonly documents: Documents
   readonly log: EventLog

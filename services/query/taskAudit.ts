@@ -58,7 +58,7 @@ export async function taskAudit(
   { taskId, isDeleted, withheld: wanted, sizes }: AuditRequest,
 ): Promise<AsyncGenerator<string>> {
   const { vault, logIdentity, blobs } = sources
-  // Until its key is destroyed, what a deleted task said would still open.
+  // Until its key is destroyed, the content of a deleted task could still be opened.
   const isToHide = isDeleted && !(await isErased(vault, scopeOfStream(taskStream(taskId))))
   const withheld = isToHide ? contentCategories : wanted
   const proven = await provenHeads(sources, [taskStream(taskId), terminalStream(taskId)])
@@ -90,7 +90,7 @@ export async function taskAudit(
   )
 }
 
-/** Looks through the records first: a bundle that has begun can only be broken off. */
+/** Checks all records first, since a bundle that has begun can only be broken off. */
 async function requireIntact(sources: AuditSources, heads: Proven['heads']): Promise<void> {
   for await (const record of records(sources, heads))
     if (isDamaged(record)) {
@@ -118,7 +118,7 @@ interface Proven {
   readonly heads: ReadonlyMap<string, ProvenHead>
 }
 
-/** A seal over both streams, and the proofs of where they end. The trees may grow meanwhile: then it is looked again. */
+/** A seal over both streams, and the proofs of where they end. The trees may grow meanwhile: then it is tried again. */
 async function provenHeads(sources: AuditSources, streams: readonly string[]): Promise<Proven> {
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
@@ -166,8 +166,8 @@ export async function headsUnder(
 }
 
 /**
- * The last event of a stream that the trees have, if it is proven to be under a seal; `undefined` otherwise. It is also proven after the trees have
- * grown: the log's own tree has that of each seal as its beginning.
+ * The last event of a stream that the trees have, if it is proven to be under a seal; `undefined` otherwise. That can be proven even after the
+ * trees have grown, since each seal's tree is the beginning of the log's tree.
  */
 export async function endUnder(
   { readStore, logIdentity }: Pick<AuditSources, 'readStore' | 'logIdentity'>,
@@ -211,7 +211,7 @@ async function proofOf(
   return isProven ? writeInclusionProof({ index, proof, note }) : undefined
 }
 
-/** Both streams up to where they are proven to end, as the log has them, whatever can be made of them. */
+/** Both streams up to their proven ends, as the log has them, readable or not. */
 async function* events(
   sources: AuditSources,
   heads: Proven['heads'],
@@ -259,7 +259,7 @@ async function contentOf(
   return text !== undefined && isRecorded ? { kind: 'disclosed', text } : { kind: 'changed' }
 }
 
-/** The plaintext of a ciphertext that is the recorded one: where it does not open, its key is gone or is another. */
+/** The plaintext of the recorded ciphertext. If it does not open, its key is destroyed (`erased`) or is another (`missing_key`). */
 async function opened(
   vault: AuditSources['vault'],
   stream: string,

@@ -39,7 +39,7 @@ export async function historyPage(
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<HistoryPage> {
   const [taskFrom = 0, terminalFrom = 0] = (after ?? '0.0').split('.').map(Number)
-  // The terminal first: what its events follow is in the task's stream by then.
+  // The terminal is read first, so that the task events that its events follow are there by then.
   const terminal = await readable(log, terminalStream(taskId), terminalFrom, limit)
   const task = await readable(log, taskStream(taskId), taskFrom, limit)
   const items = firstOf(

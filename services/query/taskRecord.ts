@@ -14,10 +14,10 @@ import { endUnder, type AuditSources } from './taskAudit.ts'
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
 type StreamName = 'task' | 'terminal'
 
-/** Events that one question checks at most; the next one goes on from there. */
+/** Events that one request checks at most; the next one goes on from there. */
 const checkedAtOnce = 5_000
 const page = 250
-/** How long what was found is believed, in ms: what is changed in the database later is found then. */
+/** How long a finding is kept, in ms: a later change in the database is found after that. */
 const believedMs = 600_000
 /** Streams whose findings are kept at most. */
 const keptAtMost = 400
@@ -113,7 +113,7 @@ function damageIn(found: Readonly<Record<StreamName, Checked>>): TaskRecord['dam
   return null
 }
 
-/** What the newest seal is over: of each stream the events up to the last that was ever proven to be sealed, if the log still has that one. */
+/** What the newest seal covers: each stream's events up to the last that was ever proven to be sealed, if the log still has that one. */
 async function sealOf(
   sources: AuditSources,
   streams: Readonly<Record<StreamName, string>>,
@@ -126,7 +126,7 @@ async function sealOf(
   let damage: TaskRecord['damage'] = null
   for (const name of ['task', 'terminal'] as const) {
     const stream = streams[name]
-    // What one seal was over, each later one of its epoch is over as well.
+    // Each later seal of an epoch covers what an earlier one did.
     const end = (await endUnder(sources, newest, stream)) ?? proven.get(stream)
     if (end === undefined) continue
     keep(proven, stream, end)

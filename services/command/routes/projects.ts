@@ -86,7 +86,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const { before, last, refusal } = read
     for (const command of before)
       await executeOnProject(services, params.projectId, { ...asked, commandId: randomUUID() }, command)
-    // Whoever asks again with the same key after a refusal wants it tried again.
+    // After a refusal, a repeat with the same key is tried again, so a refusal does not use the key.
     const commandId = refusal ? randomUUID() : asked.commandId
     const answer = await executeAndShow(params.projectId, { ...asked, commandId }, services, last)
     if (refusal) throw refusal

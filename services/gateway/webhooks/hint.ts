@@ -30,9 +30,9 @@ const Payload = z.object({
   comment: WithId,
   check_run: Checked,
   check_suite: Checked,
-  /** Of a status. */
+  /** The commit of a status. */
   sha: commit,
-  /** Of a push. */
+  /** The head of a push. */
   after: commit,
   sender: z
     .object({ id, type: z.enum(senderTypes).nullish().catch(null) })

@@ -91,7 +91,7 @@ const remembered = 1_000
 /** An installation that was refused `times` in a row, with new tokens each time, is not used for `restMs`. */
 const inVain = { times: 3, restMs: 3_600_000 }
 
-/** `times` in a row, of which each came after new tokens of the one before. */
+/** `times` in a row, each after new tokens were asked for since the one before. */
 interface Refusal {
   readonly at: number
   readonly times: number

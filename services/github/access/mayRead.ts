@@ -21,7 +21,7 @@ const countsMs = 300_000
 const remembered = 5_000
 /** Questions about different people. */
 const questionsAtOnce = 4
-/** While the host is down, callers fail at once for so long, instead of each running into its time-out. */
+/** While the host is down, callers fail at once for this long, instead of each running into its time-out. */
 const awayMs = 5_000
 
 /** Remembers what the host said; questions about one person are asked one after the other, the same question once. */

@@ -182,7 +182,7 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
   const body = `${await wordsOf(engines, link, of)}\n\n${markerOf(taskId)}`
-  // What the document of the task does not have yet is told with the next round.
+  // What the task's document does not have yet comes with the next round.
   const shows = Math.min(link.changedAt, of.version)
   if (link.commentId !== null) {
     await codeHost.editComment(token, repository, link.commentId, body)

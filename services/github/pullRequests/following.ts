@@ -1,4 +1,4 @@
-/** What follows pull requests at the code host: the follower, which reads, and what answers there. Each in one process. */
+/** Starts what follows pull requests at the code host: the follower, which reads, and what answers there. Each runs in one process. */
 import { admission } from '#platform/commands/admission.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Held } from '#platform/ports/leases.ts'

@@ -1,6 +1,6 @@
-/** What the code host told of, by id: each once, until it is due to be read. Pure but for the maps that it keeps; times in ms. */
+/** What the code host hinted at, by id: each once, until it is due to be read. Pure except for the maps that it keeps; times in ms. */
 
-/** What is told often, or may be false, is read only now and then. */
+/** Hints that come often, or may be false, lead to a reading only now and then. */
 export type Hint = 'soon' | 'now and then'
 
 export interface Hints {

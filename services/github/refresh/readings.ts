@@ -33,7 +33,7 @@ export interface ReadingTimes {
   readonly againMs: number
 }
 
-/** A project, and where it stands in the order of all. */
+/** A project, with its place in the order of all. */
 export interface Placed {
   readonly id: string
   readonly order: string

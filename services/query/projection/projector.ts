@@ -125,8 +125,8 @@ async function projectBatch(
 }
 
 /**
- * The position, or the head of the log where an engine has searched past it among the events of others. A checkpoint beyond the head means
- * that the log was replaced by an older copy.
+ * The earlier of the position and the head of the log: an engine may have searched past the head among the events of others. A checkpoint beyond
+ * the head means that the log was replaced by an older copy.
  */
 async function withinLog(projector: Projector, position: Position): Promise<Position | null> {
   return earliest([position, await projector.eventStore.head()])

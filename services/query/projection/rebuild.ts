@@ -33,7 +33,7 @@ export type Work =
   | { readonly kind: 'fold'; readonly part: Part }
   | { readonly kind: 'drop'; readonly collections: readonly string[] }
 
-/** Does the work; a signal ends it before its time. Folding answers with the position up to which the part is whole. */
+/** Does the work; the signal ends it early. Folding returns the position up to which the part is complete. */
 export type DoWork = (
   work: Work,
   tell: (progress: Progress) => void,

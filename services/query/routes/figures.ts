@@ -1,4 +1,4 @@
-/** Figures of tasks: one's own, or those of everybody for administrators, of which each read is recorded. */
+/** Figures of tasks: one's own, or everybody's for administrators, each of whose reads is recorded. */
 import { exportFigures, getFigures, type FiguresGroup } from '#domain/api/figures.schema.ts'
 import { figuresLimits, type Scope } from '#domain/api/figures.ts'
 import { RecordsExported, RecordsRead } from '#domain/audit.ts'

@@ -14,7 +14,7 @@ import { ownTask, route, type QueryServices } from '../services.ts'
 /** Only the runner that has the workspace can tell. */
 const toldWithinMs = 10_000
 const longestPrompt = 500
-/** Of a task, the latest. */
+/** How many of a task's latest calls are searched. */
 const searchedCalls = 1_000
 
 export const provenanceRoutes: readonly Route<QueryServices>[] = [

@@ -48,13 +48,13 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     const { prNumber, prUrl, pullRequestWords, autoUpdate, pullRequest } = task
     const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }
     const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
-    // What a person wrote for it is not to be lost; a new one in its place has words of its own.
+    // Keeps what a person wrote for it; a new one in its place has words of its own.
     const kept = pr === null || isOver ? null : pullRequestWords
     return { pr, proposal: kept ?? (await proposalFor(services, task)), autoUpdate }
   }),
 ]
 
-/** What a pull request holds beyond what is shown, and what of that it does not hold. */
+/** Says what a pull request holds beyond what is shown, and what is shown that it leaves out. */
 function beyondShown(files: readonly ChangedFile[], total: number, truncated: boolean): string | undefined {
   const unlisted = total - files.length
   const leftOut = files.flatMap((file) => (file.leftOut ? [file.fileName] : []))
@@ -116,7 +116,7 @@ async function gitDiff(
   const files = found ?? []
   const totalChanges = shown.files ?? files.length
   const message = found === undefined ? notKept : beyondShown(files, totalChanges, shown.truncated)
-  // What was made for this answer alone is of no more use; one that cannot be taken away is left.
+  // A blob that was made for this answer alone is no longer needed; if it cannot be removed, it is left.
   if (!isRecorded && shown.blob) await services.blobs.remove(shown.blob).catch(() => undefined)
   return {
     status: 'ready',

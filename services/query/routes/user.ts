@@ -50,7 +50,7 @@ export const githubRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** The code host gives them as they were updated. */
+/** The code host lists them by their last update. */
 function inOrder(
   repositories: readonly HostRepository[],
   sort: 'updated' | 'created' | 'full_name',

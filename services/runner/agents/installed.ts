@@ -75,7 +75,7 @@ function secretOf({ name, access }: Agent, { apiKey }: AgentConfig): InstalledAg
   return [{ name: access.kind === 'key' ? `the key of ${name}` : "the model's key", value: apiKey }]
 }
 
-/** Says of each agent for which the scripted model stands in how it gets a real one. */
+/** For each agent that the scripted model answers, a sentence that says how it gets a real one. */
 export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): readonly string[] {
   return agentNames.flatMap((name) => {
     const behind = backend(name)
@@ -88,7 +88,7 @@ export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): 
   })
 }
 
-/** What is to be told of an agent, by its program and what answers it. */
+/** What people are told of an agent, by its program and what answers it. */
 export function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
   const { access, models } = agents[name]
   const known = { name, keyInSandbox: access.kind === 'key', models: [...models] }

@@ -14,7 +14,7 @@ export interface LineSplitter {
 
 const keptOfOverlong = 1000
 
-/** Splits at `\n` and drops a `\r` before it. Of a line beyond `limit` characters only the first 1,000 are kept. */
+/** Splits at `\n` and drops a `\r` before it. A line beyond `limit` characters is cut to its first 1,000. */
 export function createLineSplitter(limit: number): LineSplitter {
   let parts: string[] = []
   let length = 0

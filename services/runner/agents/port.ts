@@ -185,7 +185,7 @@ export type Agent = {
   readonly name: AgentName
   /** Its program on this machine. */
   locate(where: WhereToLook): Promise<Located>
-  /** What stands in the `Co-Authored-By` line of its commits. */
+  /** The name in the `Co-Authored-By` line of its commits. */
   readonly author: string
   /**
    * `open`: it takes message after message on standard input while it runs, and leaves when that is closed. `single`: it takes one, ended by the close

@@ -26,7 +26,10 @@ export type Model =
   | { readonly kind: 'scripted'; readonly api: ModelApiName; readonly pauseMs?: number }
 
 export interface BrokerOptions {
-  /** A socket stands in a folder that only the runner and the sandbox's user can enter. A port is for an agent that runs without a sandbox and cannot speak over a socket. */
+  /**
+   * A socket is in a folder that only the runner and the sandbox's user can enter. A port is for an agent that runs without a sandbox and cannot
+   * speak over a socket.
+   */
   readonly listen: LocalAddress
   readonly runToken: string
   readonly upstream: Model
@@ -210,7 +213,7 @@ async function drained(request: IncomingMessage): Promise<void> {
 
 const longestSocketPath = 107
 
-/** A socket that a runner left when it died stands in the way of a new one. */
+/** A socket that a dead runner left would be in the way of the new one. */
 async function removeStale(socketPath: string): Promise<void> {
   if (Buffer.byteLength(socketPath) > longestSocketPath) {
     throw new Error(

@@ -9,7 +9,7 @@ import type { Exchange, Upstream } from './upstream.ts'
 
 export interface ScriptedOptions {
   readonly api: ModelApi
-  /** A word every so often, 20 ms by default, as if it had to think. */
+  /** The pause before each word, 20 ms by default, as if it had to think. */
   readonly pauseMs?: number
 }
 

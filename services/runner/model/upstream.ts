@@ -1,4 +1,4 @@
-/** What stands behind the broker: something that answers the requests which were let through. */
+/** What is behind the broker: it answers the requests that were let through. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ModelUsage } from './meter.ts'
 

@@ -29,7 +29,7 @@ interface Published {
   readonly pushSignal: AbortSignal
 }
 
-/** Whoever asked for the pull request waits for this long at most. */
+/** How long a pull request waits for the notes at most. */
 const withinMs = 20_000
 
 /** Of the task's commits, the newest: earlier ones that have no note, because the host was away, get one as well. */

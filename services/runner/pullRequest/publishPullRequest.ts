@@ -201,7 +201,10 @@ async function pushAndRecord(
   return pushed
 }
 
-/** What git authenticates with to change workflow files. A person's token is bound by the App's rights too, and told of by the host. */
+/**
+ * What git authenticates with to change workflow files, or why that must not be tried. A person's token is bound by the App's rights too. If those
+ * are not known, the push is tried and the host decides.
+ */
 async function forWorkflows(
   { codeHost, installations }: Pick<Deps, 'codeHost' | 'installations'>,
   { repository, access, installed }: ReadyWorkspace,

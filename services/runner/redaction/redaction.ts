@@ -20,7 +20,7 @@ export interface Redactor {
 export interface Redaction {
   /** For one stream. Pieces come out in the order in which they were pushed, so a push need not be awaited. */
   stream(): Redactor
-  /** Of a whole text. */
+  /** Redacts a whole text. */
   text(text: string): Promise<string>
   /**
    * Of a unified diff. Every line stays, with the mark that it begins with, so that lines can still be counted and numbered. The lines before a

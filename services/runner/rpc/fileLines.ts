@@ -40,7 +40,7 @@ export interface LinesAsked {
 const withinMs = 5_000
 /** A larger file is not read for some of its lines; bytes. */
 const largestFile = 10_000_000
-/** Of a line, and of an answer, in UTF-16 code units. */
+/** The longest line, and the longest answer, in UTF-16 code units. */
 const longestLine = 2_000
 const longestAnswer = 100_000
 

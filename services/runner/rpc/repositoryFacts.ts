@@ -17,10 +17,10 @@ type Deps = Pick<
 export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
 
 const withinMs = 8_000
-/** Whoever imported the project waits for its first fetch for so long; a longer one goes on, and the next answer knows of it. */
+/** How long a person who imported the project waits for its first fetch; a longer one goes on, and the next answer has it. */
 const firstFetchMs = 6_000
 const mostSubmodules = 50
-/** Submodules of which the code host is asked whether the person may read them. */
+/** For how many submodules the code host is asked whether the person may read them. */
 const mostAsked = 20
 
 /** The repository of a project as this runner has it, if the person may still read it. Throws the code host's refusal. */

@@ -119,7 +119,7 @@ export interface ProcessFacts {
   readonly state: string
 }
 
-/** Of a process or a thread, by its folder in /proc: when it began and whether it still runs; `undefined` when there is none. */
+/** A process or a thread, by its folder in /proc: when it began and whether it still runs; `undefined` when there is none. */
 export async function factsOf(folder: string): Promise<ProcessFacts | undefined> {
   // The name, in brackets, may hold anything; the state comes after it, the threads and the start time are 17 and 19 fields further.
   const stat = await read(`${folder}/stat`)

@@ -46,7 +46,7 @@ interface Wanted {
 }
 
 export interface Cleared {
-  /** Of all mirrors and workspaces, as they are now. */
+  /** The size of all mirrors and workspaces, as they are now. */
   readonly bytes: number
   /** Ids of tasks, and mirrors' folders, that were removed. */
   readonly workspaces: readonly string[]

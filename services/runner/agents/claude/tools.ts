@@ -102,7 +102,7 @@ function textOf(content: NonNullable<ToolResult['content']>): string {
   return content.map((block) => ('text' in block ? block.text : nameOf(block))).join('\n')
 }
 
-/** What stands for a block that is no text: its kind, or the name of the tool that it refers to. */
+/** The placeholder for a block that is not text: its kind, or the name of the tool that it refers to. */
 function nameOf({
   type,
   tool_name: tool,

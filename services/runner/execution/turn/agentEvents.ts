@@ -35,7 +35,7 @@ const named = (name: string): string => name.slice(0, 200)
 /** The terminal has all that a tool printed; the chat keeps this many characters of it. */
 const keptOutput = 4_000
 const keptInput = 4_000
-/** Of what the agent said unasked. */
+/** Characters that are kept of what the agent said unasked. */
 const keptUnasked = 16_000
 
 interface RecordedTurn {

@@ -36,7 +36,7 @@ function unchanged(bytes: Uint8Array, { mediaType }: NamedImage): AgentImage {
   return { mediaType, base64: Buffer.from(bytes).toString('base64') }
 }
 
-/** Of an animation only the first frame is kept: no model sees more. */
+/** Keeps only the first frame of an animation: no model sees more. */
 async function resized(bytes: Uint8Array): Promise<AgentImage> {
   const sharp = await openDecoder()
   const { side } = largest

@@ -55,7 +55,7 @@ const frozenMs = 8_000
 const heardMs = 2_000
 const failedToStart = 125
 
-/** Begins to make it. A failure is told on its standard error. */
+/** Begins to make it. A failure is reported on its standard error. */
 export function startContainer(parts: ContainerParts, start: ContainerStart): StartedContainer {
   const container: Container = {
     ...parts,

@@ -189,7 +189,7 @@ interface Asked {
   readonly lasts?: boolean
 }
 
-/** The answer, of which only the head has come. */
+/** The answer, once its head has come. */
 async function answerOf(
   socketPath: string,
   { method, path, body, tar, lasts }: Asked,
@@ -243,7 +243,7 @@ async function refusal(answer: IncomingMessage): Promise<EngineFault> {
   try {
     sentence = Told.fault.parse(JSON.parse(said)).message
   } catch {
-    // What is not JSON is told as it is.
+    // Text that is not JSON is reported as it is.
   }
   return new EngineFault(sentence || `it answers ${answer.statusCode}`, answer.statusCode ?? null)
 }

@@ -39,7 +39,7 @@ export interface ReadChangesRequest {
   /** What is read; the folder when not given. A tree that was staged before has its objects in the private git directory. */
   readonly from?: DiffSource
   readonly limits?: DiffLimits
-  /** Of each call of git; 30 s when not given. */
+  /** The time limit of each call of git; 30 s when not given. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }

@@ -19,9 +19,9 @@ export interface FileDiff {
 
 export interface DiffLimits {
   readonly files: number
-  /** Of one file's patch. */
+  /** The limit for one file's patch. */
   readonly fileBytes: number
-  /** Of all patches. */
+  /** The limit for all patches. */
   readonly totalBytes: number
 }
 

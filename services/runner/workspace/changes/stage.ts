@@ -15,7 +15,7 @@ export interface StageRequest {
   readonly workspace: Workspace
   /** Where the objects are written: the private git directory when not given. */
   readonly env?: Readonly<Record<string, string>>
-  /** Of each call of git; 300 s when not given. */
+  /** The time limit of each call of git; 300 s when not given. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }

@@ -121,7 +121,7 @@ async function filesBegunHere(
   return { files, others }
 }
 
-/** `undefined` for a repository with a remote, and for one of which that cannot be told. */
+/** `undefined` for a repository with a remote, and if that cannot be told. */
 async function filesOfRepository(
   git: Git,
   workspace: Workspace,

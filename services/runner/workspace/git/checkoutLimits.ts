@@ -9,7 +9,7 @@ import { endedWell, GitFault } from './git.ts'
 export interface CheckoutLimits {
   /** Files and folders. */
   readonly entries: number
-  /** Of all files together. */
+  /** The size of all files together. */
   readonly bytes: number
 }
 

@@ -20,7 +20,7 @@ export interface NotesRequest {
   readonly url: string
   readonly authorization?: string | undefined
   readonly signal?: AbortSignal
-  /** Of each call to the host; 30 s when not given. */
+  /** The time limit of each call to the host; 30 s when not given. */
   readonly timeoutMs?: number
 }
 

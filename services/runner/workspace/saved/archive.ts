@@ -10,7 +10,7 @@ import type { SandboxUser } from '../workspace.ts'
 
 export interface ArchiveLimits {
   readonly files: number
-  /** Of all files, before they are compressed. */
+  /** The size of all files, before they are compressed. */
   readonly bytes: number
 }
 
