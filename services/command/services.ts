@@ -42,7 +42,7 @@ export interface CommandServices {
   readonly codeHost: CodeHost
   readonly admission: Admission
   readonly agents: Pick<Agents, 'whyNone'>
-  /** Work of one person that must not run beside itself. */
+  /** Runs a person's work that must not overlap, one piece after the other. */
   readonly serialized: SerializeByKey
 }
 

@@ -66,7 +66,7 @@ async function isDraft({ documents }: CommandServices, taskId: string): Promise<
   return task?.pullRequest?.state === 'draft'
 }
 
-/** How long the code host asked the person to wait; a minute where it asked the App, or this process was not told. */
+/** How long the code host asked the person to wait; a minute if it asked the App, or this process does not know. */
 async function waitOf({ access, codeHost }: CommandServices, userId: string): Promise<FaultDetails> {
   const waitMs = codeHost.waitMs(await access.tokenOf(userId))
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }

@@ -6,7 +6,7 @@ import { networkOf } from '#platform/http/network.ts'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Counts what is asked for under a name; throws `rate_limited` with the seconds to wait once it is too often. */
+/** Counts a request under a name; throws `rate_limited` with the seconds to wait once there are too many. */
 export type Rate = (name: string) => Promise<void>
 
 const windowSeconds = 60

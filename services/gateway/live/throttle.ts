@@ -1,4 +1,4 @@
-/** Limits how often something is sent under a key: the first at once, and then, at most once in a while, the latest of those that came. */
+/** Limits how often something is sent under a key: the first at once, and then the latest, at most once in a while. */
 
 export interface Throttle<T> {
   /** Whether something may be sent under the key at once. */

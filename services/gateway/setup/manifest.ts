@@ -11,7 +11,7 @@ type AppOptions = Pick<
   'name' | 'publicUrl' | 'hooks' | 'isPublic' | 'workflows' | 'members'
 >
 
-/** The App as it is asked for. Its addresses come from what was confirmed, never from a request's headers. */
+/** The App that is requested. Its addresses come from what was confirmed, never from a request's headers. */
 export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, members }: AppOptions) {
   const { origin } = new URL(publicUrl)
   const at = (path: string): string => `${origin}${path}`

@@ -10,7 +10,7 @@ const askedWithinMs = 3_000
 const fineGrained =
   'The rights of a fine-grained token cannot be listed. The one in GITHUB_TOKEN needs Contents, Pull requests and Issues (read and write), Actions and Commit statuses (read), and Workflows (read and write) for changes of workflow files.'
 
-/** What the operator is told of GITHUB_TOKEN; `null` where there is nothing to tell, or no such token. Never throws what the code host says. */
+/** The operator's line about GITHUB_TOKEN; `null` if there is nothing to say, or no such token. Never throws a fault of the code host. */
 export async function ownTokenLine(
   { ownToken, tokenScopes }: Pick<CodeHost, 'ownToken' | 'tokenScopes'>,
   withinMs = askedWithinMs,

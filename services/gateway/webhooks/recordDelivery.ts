@@ -71,7 +71,7 @@ async function append(
   )
 }
 
-/** Which of the GUIDs are in the log, of those that came today or in the days before that are remembered. */
+/** Tells whether a GUID is in the log, among those of today and of the days before that are remembered. */
 export async function recordedGuids(deps: RecordingDeps): Promise<(guid: string) => boolean> {
   const now = deps.clock.now().getTime()
   const [today, earlier] = await Promise.all([

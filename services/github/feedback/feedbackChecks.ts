@@ -7,7 +7,7 @@ import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
 /** Checks that one reading records: each takes a few requests, and others wait. */
 const mostAtOnce = 10
 const moreMs = 1_000
-/** How long after the end of a check its log is awaited, in ms: where there is none yet, and where it cannot be read for now. */
+/** How long to wait for a check's log after its end, in ms: if there is none yet, and if it cannot be read for now. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
 /** How long to wait before it is asked for again, in ms. */
 const againMs = { missing: 15_000, unavailable: 60_000 }

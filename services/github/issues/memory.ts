@@ -19,7 +19,7 @@ export interface Memory {
   since: string
   /** The tag of the answer to that query. */
   etag: string | undefined
-  /** The project's repository as it was told last, with the tag of that answer. */
+  /** The project's repository as it was read last, with the tag of that answer. */
   repository: { readonly found: HostRepository; readonly etag: string | undefined } | undefined
   /** By id of an issue: how it was when it was read last, for those that changed last. */
   readonly seen: LRUCache<string, string>

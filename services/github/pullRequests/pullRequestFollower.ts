@@ -201,7 +201,7 @@ async function hintOf({ engines: { log, logger } }: Follower, stored: LogRecord)
   }
 }
 
-/** Queues those of everybody who is looking, unless they were read just now. */
+/** Queues the pull requests of everybody who is looking, unless they were queued just now. */
 async function readLookedAt(
   follower: Follower,
   { userIds, taskIds }: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] },

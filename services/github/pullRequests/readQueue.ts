@@ -1,6 +1,6 @@
 /**
- * Pull requests that wait to be read: each once, however often it is asked for, bounded, and in turn for the repositories of one access. Pure
- * but for the map that it keeps.
+ * A bounded queue of pull requests to read: each once, however often it is asked for, and the repositories of one access take turns. Pure except
+ * for the map that it keeps.
  */
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from '../access/access.ts'

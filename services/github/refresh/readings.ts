@@ -49,7 +49,7 @@ export interface Behind {
 export interface Round<Project> {
   /** The host seems to be away: nothing more is read. */
   isOver(): boolean
-  /** `soon` where more is known to be there, `later` where it could not be read for now. Throws EngineUnavailable. */
+  /** `soon` if more is known to be there, `later` if it could not be read for now. Throws EngineUnavailable. */
   read(project: Project): Promise<'done' | 'soon' | 'later'>
 }
 

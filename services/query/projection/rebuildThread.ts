@@ -20,7 +20,7 @@ export type Said =
 
 /** A thread folds some 15,000 events a second: opening each, folding it and writing take about as long as reading it. */
 const mostParts = 4
-/** Events of a log that is folded where it is: sooner than a thread begins, which loads the program once more. */
+/** A log with no more events than this is folded here: a thread takes longer to begin, as it loads the program once more. */
 const shortLog = 500
 /** Longer than any call to a shared engine takes. */
 const keptMs = 15_000

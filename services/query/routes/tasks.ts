@@ -133,7 +133,7 @@ async function gitDiff(
   }
 }
 
-/** Only the runner that has the workspace can tell of another branch than the one that was recorded. */
+/** Only the runner that has the workspace can compare it with another branch than the recorded one. */
 async function changesAgainst(
   task: TaskDocument,
   baseBranch: string,

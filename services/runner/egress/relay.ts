@@ -70,7 +70,7 @@ export interface RelayPlace {
 
 type Command = readonly [string, ...string[]]
 
-/** When a command begins: once what it says can go out, or once it is told to, by a line on its standard input that it does not see. */
+/** When a command begins: once the relay is ready, or once it is told to, by a line on its standard input that it does not see. */
 export type Begins = 'reachable' | 'told'
 
 /**

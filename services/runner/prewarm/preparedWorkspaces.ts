@@ -50,7 +50,7 @@ interface Preparation {
 }
 
 const unusedMs = 60_000
-/** The agent is removed with its workspace, which is kept for longer each time that it is asked for again. */
+/** The agent is removed with its workspace, which is kept for longer each time that it is requested again. */
 const agentMs = 60 * 60_000
 /** How many people have one at a time. */
 const mostAtOnce = 4

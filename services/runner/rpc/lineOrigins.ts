@@ -6,7 +6,7 @@ import { countingSnapshots } from '../execution/recording/savedWork.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 import { workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 
-/** Lines of a file whose calls are told: the answer stays small. */
+/** In a longer file, lines come without the hashes that tell their calls: the answer stays small. */
 const mostHashes = 10_000
 
 export async function lineOrigins(

@@ -37,7 +37,7 @@ export async function discardWorkspace(root: string, taskId: string, path: strin
   else await removeIncomplete(root, taskId, path)
 }
 
-/** Makes or restores a task's workspace. Where that throws, what it left incomplete is removed at once, to give back its room. */
+/** Makes or restores a task's workspace. If that throws, what it left incomplete is removed at once, to free its space. */
 export async function madeWhole<T>(
   { root, path, logger }: { readonly root: string; readonly path: string; readonly logger: Logger },
   {

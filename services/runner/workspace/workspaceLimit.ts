@@ -43,7 +43,7 @@ export interface WorkspaceLimitOptions {
 interface Quota {
   /** Where the file system is mounted. */
   readonly mount: string
-  /** Runs a program. Throws what it said where it fails. */
+  /** Runs a program. If it fails, throws what it printed. */
   call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>
 }
 

@@ -151,7 +151,7 @@ async function turnOn(
     recorder,
     output,
     stderrTail,
-    // An agent that was interrupted need not answer what it has not taken up.
+    // An agent that was interrupted need not answer messages that it has not taken up.
     isOver: () => messages.isOver() || (run.stopping.reason() === 'cancelled' && messages.hasEnded()),
     onOutput: limits.onOutput,
     onModelCall: (call) =>

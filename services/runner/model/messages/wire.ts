@@ -10,7 +10,7 @@ const ToolUseBlock = z.object({
   name: z.string(),
   input: z.record(z.string(), z.unknown()),
 })
-/** Kinds of block that we know nothing about are there, and are passed over. */
+/** Blocks of kinds that we do not know occur, and are passed over. */
 const OtherBlock = z.object({ type: z.string().transform(() => 'other' as const) })
 const ToolResultBlock = z.object({
   type: z.literal('tool_result'),

@@ -1,4 +1,4 @@
-/** What the engine is asked for: everything that makes the sandbox, in one body. Pure. */
+/** The request to the engine: everything that makes the sandbox, in one body. Pure. */
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerImage } from './engine.ts'
 import { firstProcess } from './init.ts'
@@ -47,7 +47,7 @@ export function containerBody(plan: ContainerPlan): object {
     User: `${user.uid}:${user.gid}`,
     Hostname: 'flightdeck',
     WorkingDir: plan.startIn,
-    // Nothing of the image's own environment comes in; the command's is told by its input.
+    // Nothing of the image's own environment comes in; the command gets its environment by its input.
     Env: [],
     Entrypoint: ['/usr/bin/env', '-i', ...firstProcess(plan.line, plan.answers, plan.staying)],
     Cmd: plan.command,

@@ -24,7 +24,7 @@ interface CommitAs {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The call of git by which a commit of this person is made. */
+/** How git is called to make a commit of this person. */
 export function commitAs(author: Person, signer: CommitSigner | undefined): CommitAs {
   const committer = signer ?? author
   const env = {
