@@ -1,4 +1,4 @@
-/** The calls of one open task. Its histories are not cached here: `taskSync.ts` reads them and folds events onto them. */
+/** API calls for one open task. Histories are not cached here: `taskSync.ts` reads them and folds events into them. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
@@ -28,21 +28,21 @@ import { logFailure } from '../../api/logFailure.ts'
 import { texts as changesTexts } from './changes/texts.ts'
 import { texts } from './texts.ts'
 
-/** Which task, and what its history must hold at least. */
+/** The task, and the position that its history must include. */
 export interface HistoryQuery {
   readonly taskId: string
   readonly minPosition: Position | undefined
 }
 
-/** What a person asks of a pull request. */
+/** The input for a pull request. */
 export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
 
-/** How many messages and tool calls are read when a task is opened; earlier ones are read on request. */
+/** How many messages and tool calls are loaded when a task is opened; earlier ones are loaded on request. */
 export const historyPage = { messages: 1_000, calls: 500 } as const
 
 type Builder = Parameters<Parameters<typeof api.injectEndpoints>[0]['endpoints']>[0]
 
-/** What a task page reads. */
+/** The reads of a task page. */
 function histories(build: Builder) {
   return {
     task: build.query<AnswerOf<typeof getTask>, HistoryQuery>({
@@ -86,7 +86,7 @@ function histories(build: Builder) {
   }
 }
 
-/** What is said to the agent. */
+/** Calls for messages. */
 function messages(build: Builder) {
   return {
     sendMessage: build.mutation<
@@ -135,7 +135,7 @@ function messages(build: Builder) {
   }
 }
 
-/** Stops an execution, or starts one. */
+/** Calls that start or stop an execution. */
 function executions(build: Builder) {
   return {
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
@@ -163,7 +163,7 @@ function executions(build: Builder) {
   }
 }
 
-/** The pull request of the task. */
+/** Calls for the task's pull request. */
 function pullRequests(build: Builder) {
   return {
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
@@ -172,7 +172,7 @@ function pullRequests(build: Builder) {
           params: { taskId },
           fallback: texts.notProposed,
         }),
-      // Asked for each time: the work may have gone on.
+      // Never cached, because the work may have gone on.
       keepUnusedDataFor: 0,
     }),
     createPullRequest: build.mutation<
@@ -212,7 +212,7 @@ export const {
   useCreatePullRequestMutation,
 } = taskApi
 
-/** Whether an answer has the shape of a diff, as far as the screen relies on it. */
+/** Whether an answer has the form of a diff, as far as the UI relies on it. */
 export function isGitDiff(value: unknown): value is GitDiff {
   if (!isRecord(value)) return false
   const { status, changedFiles, totalChanges, commitComparison } = value

@@ -1,6 +1,6 @@
 /**
- * The state of the one task that is open: the task, its chat and its tool calls, each loaded as a snapshot and folded
- * on by the events of its stream; and over them what was sent and not confirmed yet.
+ * The state of the open task: the task, its chat and its tool calls, each loaded as a snapshot and updated by the events of its stream; and on top of
+ * that, what was sent but is not confirmed yet.
  */
 import { createAction, type UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, LogEntry } from '#domain/api/chat.schema.ts'
@@ -30,38 +30,38 @@ import {
   withStatus,
 } from './folded.ts'
 
-/** A message that was sent and is not in the chat yet. */
+/** A message that was sent but is not in the chat yet. */
 export interface SentMessage {
   readonly id: string
   readonly taskId: string
   readonly text: string
   readonly isCommand: boolean
   readonly agent: AgentName
-  /** Missing where it has none. */
+  /** Missing when there are none. */
   readonly images?: readonly ShownImage[]
-  /** A command that gets the secrets of the project. */
+  /** Whether it is a command that gets the project's secrets. */
   readonly withSecrets?: boolean
   readonly sentAt: string
-  /** Why it was refused; `null` while it is on its way. */
+  /** Why it was refused; `null` while it is being sent. */
   readonly refused: string | null
 }
 
 export interface OpenTask {
   readonly taskId: string | null
   readonly task: Task | null
-  /** The last word on status and progress that was said apart from the task: it may be newer than any reading of it. */
+  /** The last status and progress that were received apart from the task; they may be newer than the task's last read. */
   readonly said: TaskStatusChanged | null
-  /** Revision that the last reading of the task covers. */
+  /** The revision that the last read of the task covers. */
   readonly readAt: number
   readonly load: Load
   readonly deleted: boolean
   readonly chat: Folded<MessageDocument>
   readonly logs: Folded<LogDocument>
-  /** Of all tasks: it is sent also when the person looks at something else. */
+  /** Of all tasks, since messages are also sent while the person looks at something else. */
   readonly sent: readonly SentMessage[]
-  /** What was done to the queue and is not in the chat yet. */
+  /** Changes to the queue that are not in the chat yet. */
   readonly changes: readonly PendingChange[]
-  /** Position of the last event that was folded. */
+  /** The position of the last folded event. */
   readonly seen: Position | null
 }
 
@@ -86,18 +86,18 @@ export const taskFailed = createAction<ApiFault>('openTask/taskFailed')
 export const chatLoaded = createAction<{
   messages: readonly ChatMessage[]
   version: number
-  /** There are older ones. */
+  /** Whether there are older ones. */
   more?: boolean
 }>('openTask/chatLoaded')
 export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
 export const logsLoaded = createAction<{
   logs: readonly LogEntry[]
-  /** From before the page. */
+  /** Open entries from before the page. */
   open?: readonly LogEntry[]
   version: number
   more?: boolean
 }>('openTask/logsLoaded')
-/** What came before the oldest that is known, at least as new as what is known; and whether there is more before it. */
+/** Entries before the oldest known ones, read at a state at least as new as theirs, and whether there are still older ones. */
 export const earlierLoaded = createAction<{
   taskId: string
   messages: readonly ChatMessage[]
@@ -107,16 +107,16 @@ export const earlierLoaded = createAction<{
 export const logsFailed = createAction<ApiFault>('openTask/logsFailed')
 /** Events in order and without gaps. */
 export const eventsCame = createAction<readonly TaskEventMessage[]>('openTask/eventsCame')
-/** A message that is new, edited or withdrawn, in its place among the events. */
+/** A message that is new, edited or withdrawn, in its order among the events. */
 export const messageCame = createAction<ChatMessage>('openTask/messageCame')
 export const statusCame = createAction<TaskStatusChanged>('openTask/statusCame')
 export const messageSent = createAction<SentMessage>('openTask/messageSent')
 export const messageRefused = createAction<{ id: string; reason: string }>('openTask/messageRefused')
 export const messageDiscarded = createAction<string>('openTask/messageDiscarded')
-/** The server answered with the message. */
+/** The server confirmed the message. */
 export const messageTaken = createAction<ChatMessage>('openTask/messageTaken')
 export const queueChanged = createAction<Pick<PendingChange, 'id' | 'change'>>('openTask/queueChanged')
-/** The server has it, at a position; without one it changed nothing. */
+/** The server confirmed the change, at a position; without one, the call changed nothing. */
 export const queueChangeTaken = createAction<{ id: string; position: Position | undefined }>(
   'openTask/queueChangeTaken',
 )
@@ -130,13 +130,13 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   if (sessionEnded.match(action)) return nothingOpen
   if (taskLoaded.match(action)) return withTask(state, action.payload)
   if (taskFailed.match(action)) {
-    // What is on the screen stays when a refresh fails.
+    // When a refresh fails, the page keeps its data.
     return state.task === null ? { ...state, load: { kind: 'failed', fault: action.payload } } : state
   }
   if (chatLoaded.match(action)) {
     const { messages, version, more } = action.payload
     const chat = snapshot(state.chat, { documents: messages.map(messageDocument), version, more })
-    // What was answered before is in what was read since.
+    // Changes that were confirmed before are included in the new read.
     return settled({ ...state, chat, changes: state.changes.filter(({ at }) => at === null) })
   }
   if (chatFailed.match(action)) return { ...state, chat: failed(state.chat, action.payload) }
@@ -179,7 +179,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     const sent = state.sent.filter(({ id }) => id !== document.messageId)
     if (document.task !== state.taskId) return { ...state, sent }
     const { chat } = state
-    // What the fold has passed already it knows better: the message may be gone again.
+    // If the fold has already passed this message, its result is better: the message may be gone again.
     const known = document.id in chat.documents || document.version <= chat.at
     const documents = known ? chat.documents : { ...chat.documents, [document.id]: document }
     return {
@@ -214,7 +214,7 @@ function withTask(state: OpenTask, task: Task): OpenTask {
   return { ...state, load: loaded, readAt, task: withStatus(task, state.said, readAt) }
 }
 
-/** What was said later of the two. */
+/** The later one of two received statuses. */
 function later(before: TaskStatusChanged | null, now: TaskStatusChanged): TaskStatusChanged {
   return before !== null && before.version > now.version ? before : now
 }
@@ -237,7 +237,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   }
 }
 
-/** What the message's event makes of the task, its chat and its tool calls. */
+/** Applies a message's event to the task, its chat and its tool calls. */
 function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
   const { version, position, updatedAt } = message
   const { task, chat, logs } = state
@@ -248,7 +248,7 @@ function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
     task: isNewer ? { ...task, version, updatedAt } : task,
     seen: position,
     chat: withMessageIn(chat, said, (known) =>
-      // Its place in the chat is where it was sent.
+      // The message keeps the place at which it was sent.
       known === undefined ? said : { ...said, position: known.position, order: known.order },
     ),
     logs: withMessageIn(logs, said, (known) => {
@@ -261,7 +261,7 @@ function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
   }
 }
 
-/** Drops what was sent or done and is in the chat now. */
+/** Drops sent messages and changes that are in the chat now. */
 function settled(state: OpenTask): OpenTask {
   const { documents } = state.chat
   const documentOf = (id: string) =>
@@ -282,7 +282,7 @@ function messageDocument(message: ChatMessage): MessageDocument {
     ...document
   } = message
   const id = messageDocumentId(message.task, messageId)
-  // Its images are kept apart, in `chat/pictures.ts`: their addresses run out.
+  // Images are kept separately in `chat/pictures.ts`, because their addresses expire.
   return { ...document, id, messageId, images: [], order: sortKey(message.position) }
 }
 
@@ -290,7 +290,7 @@ function logDocument(entry: LogEntry): LogDocument {
   return { ...entry, order: sortKey(entry.position) }
 }
 
-// The task page brings its part of the state with it.
+// The task page registers its slice of the state.
 declare module '../../state/rootReducer.ts' {
   interface FeatureSlices {
     openTask: OpenTask
@@ -302,5 +302,5 @@ interface WithOpenTask {
   readonly session: unknown
   readonly openTask?: OpenTask
 }
-/** The open task; nothing is open until the first action after the page's chunk came. */
+/** The open task; empty until the first action after the page's chunk was loaded. */
 export const selectOpenTask = (state: WithOpenTask): OpenTask => state.openTask ?? nothingOpen

@@ -1,7 +1,7 @@
 /**
- * An open task, kept live. It joins first, then reads the history up to there, then lets through what came meanwhile:
- * nothing is missed and nothing is seen twice. After a loss of the connection it asks for what came since; when that is
- * too much, or a gap shows, it reads the history again.
+ * Keeps an open task live. It first joins the room, then reads the history up to that position, then delivers what arrived meanwhile, so that nothing
+ * is missed or applied twice. After a lost connection it requests the missed events; when there are too many, or when a gap appears, it reads the
+ * history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
@@ -34,19 +34,19 @@ import type { TerminalLog } from './terminal/log/terminalLog.ts'
 import type { Writing } from './chat/streamingText.ts'
 import { texts } from './texts.ts'
 
-/** Milliseconds before a task is loaded (section 9). */
+/** The delay before a task is loaded (section 9), in milliseconds. */
 const loadDelayMs = 100
-/** How long the history waits for the connection, in milliseconds; then it is read without. */
+/** How long the history waits for the connection before it is read without, in milliseconds. */
 const connectionGraceMs = 1_500
-/** How often a pending task is asked for (section 9), and one that is open without a connection, in milliseconds. */
+/** The polling interval for a pending task (section 9), and for an open task without a connection, in milliseconds. */
 const refreshEveryMs = 5_000
-/** How long a gap may last before the history is read again, in milliseconds; longer each time that did not help. */
+/** How long a gap may last before the history is read again, in milliseconds; doubled each time that does not help. */
 const gapMs = 1_000
 const longestGapMs = 30_000
-/** When joining is tried again that was refused for now, in milliseconds; later each time. */
+/** How long to wait before joining again after a temporary refusal, in milliseconds; doubled each time. */
 const joinAgainMs = 2_000
 const latestJoinAgainMs = 30_000
-/** How often the diff is fetched at most, in milliseconds. */
+/** The minimum interval between fetches of the diff, in milliseconds. */
 const diffEveryMs = 1_000
 
 interface Collaborators {
@@ -54,7 +54,7 @@ interface Collaborators {
   readonly live: Live
   readonly terminal: TerminalLog
   readonly writing: Writing
-  /** Whether the task on the screen must be asked for because nothing will tell of it. */
+  /** Whether the shown task must be polled because no event will report its changes. */
   readonly needsRefresh: () => boolean
   /** Whether a message of the task is a command. */
   readonly isCommand: (messageId: string) => boolean
@@ -66,7 +66,7 @@ export interface TaskSync {
   close(): void
 }
 
-/** What happened at a revision of the task: an event, or the message that says it. */
+/** Something at a revision of the task: an event, or the message that stands for it. */
 type TaskItem = { readonly version: number } & (
   | { readonly event: TaskEventMessage }
   | { readonly message: ChatMessage }
@@ -75,28 +75,28 @@ type TerminalItem =
   | ({ readonly kind: 'output' } & TerminalOutput)
   | ({ readonly kind: 'delta' } & MessageDelta)
 
-/** What has arrived and is not on the screen yet. */
+/** Items that have arrived but are not shown yet. */
 interface Arrived {
   happened: TaskItem[]
   items: TerminalItem[]
   words: MessageWords[]
 }
 
-/** Everything that one open task keeps; the functions below work on it. */
+/** The internal state of one open task; the functions below work on it. */
 interface Sync extends Collaborators {
   readonly taskId: string
   readonly frames: FrameBatcher
   readonly openedAt: number
-  /** Ends the reads that are under way. */
+  /** Aborts running reads. */
   readonly leaving: AbortController
   closed: boolean
   join: Join | null
-  /** The last position seen; everything after it is asked for when the connection comes back. */
+  /** The last received position; after a reconnect, everything after it is requested. */
   seen: Position | null
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
   readonly arrived: Arrived
-  /** Counts the readings of the history: only the latest is believed. */
+  /** Counts the reads of the history: only the latest one is used. */
   reading: number
   gapWait: number
   gapTimer: ReturnType<typeof setTimeout> | undefined
@@ -153,7 +153,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators): Task
   }
 }
 
-/** What the live connection calls. */
+/** The callbacks for the live connection. */
 function viewerOf(sync: Sync): Viewer {
   return {
     taskId: sync.taskId,
@@ -183,7 +183,7 @@ function viewerOf(sync: Sync): Viewer {
       takeTerminal(sync, receive(sync.terminalStream, [{ kind: 'delta', ...delta }]))
     },
     statusChanged: (change) => {
-      // After the events before it: they are in the same frame.
+      // After the events before it, in the same frame.
       flush(sync)
       sync.dispatch(statusCame(change))
     },
@@ -199,25 +199,25 @@ async function joinTask(sync: Sync): Promise<void> {
   if (sync.closed) return
   if (!answer.joined) {
     if (isTemporary(answer)) joinLater(sync)
-    // Who may not join may not read either: reading says why.
+    // A person who may not join may not read either; the read returns the reason.
     if (sync.reading === 0) await readHistory(sync, undefined)
     return
   }
   sync.joinWait = joinAgainMs
-  // What was missed has been sent already. Without a history to add it to, that is read now.
+  // The missed events have already been sent. If there is no history to add them to, it is read now.
   if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
   sync.seen = answer.position
   await readHistory(sync, answer.position ?? undefined)
 }
 
-/** Until the join succeeds nothing more comes, although the connection says that all is well. */
+/** Retries joining: until it succeeds nothing arrives, although the connection is up. */
 function joinLater(sync: Sync): void {
   clearTimeout(sync.joinTimer)
   sync.joinTimer = setTimeout(() => void joinTask(sync), sync.joinWait)
   sync.joinWait = Math.min(sync.joinWait * 2, latestJoinAgainMs)
 }
 
-/** Joins from now on, and reads the history up to there. */
+/** Joins from the current position, and reads the history up to it. */
 async function rejoin(sync: Sync): Promise<void> {
   sync.seen = null
   if (sync.join === null) return readHistory(sync, undefined)
@@ -225,7 +225,7 @@ async function rejoin(sync: Sync): Promise<void> {
   if (!sync.closed) await readHistory(sync, answer.joined ? (answer.position ?? undefined) : undefined)
 }
 
-/** Reads the history. What comes meanwhile is held. */
+/** Reads the history. Items that arrive meanwhile are held. */
 async function readHistory(sync: Sync, minPosition: Position | undefined): Promise<void> {
   sync.reading += 1
   const mine = sync.reading
@@ -239,7 +239,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   const task = await readTask(sync, minPosition)
   if (!isCurrent()) return
   if (task === null) {
-    // What is on the screen goes on from where it was.
+    // After a failed read, the shown task continues from where it was.
     if (before.task !== null) takeTask(sync, cover(sync.taskStream, before.task))
     if (before.terminal !== null) takeTerminal(sync, cover(sync.terminalStream, before.terminal))
     return
@@ -270,7 +270,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
     (version) => version !== undefined,
   )
   takeTask(sync, cover(sync.taskStream, Math.min(...covered)))
-  // Output that could not be read has no beginning that more of it could follow: it is held until it can be read.
+  // If the output could not be read, new output has nothing to follow, so it is held until a read succeeds.
   const printed = 'data' in output ? output.data.version : before.terminal
   if (printed !== null) takeTerminal(sync, cover(sync.terminalStream, printed))
   flush(sync)
@@ -286,7 +286,7 @@ async function readTask(sync: Sync, minPosition: Position | undefined) {
     dispatch(taskFailed(faultOf(error)))
     return null
   }
-  // An answer that has no such task in it selects none (section 2).
+  // An answer without this task selects none (section 2).
   if (data.task?.id !== taskId) {
     dispatch(taskFailed(notSelected))
     return null
@@ -313,7 +313,7 @@ function takeTerminal(sync: Sync, { sequencer, ready, gap }: Received<TerminalIt
   if (ready.length > 0) sync.frames.request()
 }
 
-/** A gap that does not close by itself is closed by reading the history again. */
+/** If a gap does not close by itself, the history is read again. */
 function watchGap(sync: Sync, gap: boolean): void {
   const isOpen = gap || hasGap(sync.taskStream) || hasGap(sync.terminalStream)
   if (!isOpen) {
@@ -332,7 +332,7 @@ function watchGap(sync: Sync, gap: boolean): void {
   sync.gapWait = Math.min(sync.gapWait * 2, longestGapMs)
 }
 
-/** Puts what arrived on the screen. */
+/** Shows the items that have arrived. */
 function flush(sync: Sync): void {
   if (sync.closed) return
   const { terminal, writing, arrived } = sync
@@ -371,7 +371,7 @@ function showTask(sync: Sync, happened: readonly TaskItem[]): void {
     dispatch(notified('error', texts.toasts.commandFailed, why))
   for (const event of events) if (isTurning(event)) writing.settle(event.data.executionId)
   writing.drop(messages.map(({ id }) => id))
-  // What was sent may come to nothing, and be retried.
+  // Feedback that was sent becomes open when its turn fails, and sent again on a retry.
   if (
     events.some(({ type }) => /^(Feedback|Execution)/.test(type)) ||
     messages.some(({ isVisible }) => !isVisible)
@@ -389,7 +389,7 @@ function refreshDiff(sync: Sync): void {
   }, diffEveryMs)
 }
 
-/** Whether nothing more is said of what was being said in the execution: it ended, or another attempt begins. */
+/** Whether the text being written in the execution ends: the execution ended, or another attempt begins. */
 function isTurning(
   event: TaskEventMessage,
 ): event is Extract<
@@ -404,7 +404,7 @@ function isTurning(
   )
 }
 
-/** Why commands failed among events that came: their exit codes, or what kept them from ending by themselves. */
+/** Why commands failed, from received events: their exit codes, or what prevented a normal end. */
 function failuresOf(
   events: readonly TaskEventMessage[],
   isCommand: (messageId: string) => boolean,
@@ -422,12 +422,12 @@ function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): bo
   return at !== null && held.size > 0
 }
 
-/** Whether a refusal may pass: the server was slow, or one of its engines was away. */
+/** Whether a refusal is temporary: the server was slow, or one of its engines unavailable. */
 function isTemporary({ code }: Extract<JoinAnswer, { joined: false }>): boolean {
   return code !== 'not_found' && code !== 'invalid_input'
 }
 
-/** The answer had no such task in it. */
+/** The fault for an answer without this task. */
 export const notSelected: ApiFault = {
   status: null,
   code: 'no_task',
@@ -435,7 +435,7 @@ export const notSelected: ApiFault = {
   field: null,
 }
 
-/** The fault of a call; RTK's own errors come without a status. */
+/** The fault of a failed call; RTK's own errors have no status. */
 function faultOf(error: ApiFault | { readonly message?: string | undefined } | undefined): ApiFault {
   if (error !== undefined && 'status' in error) return error
   return { status: null, code: 'unknown', message: error?.message ?? '', field: null }

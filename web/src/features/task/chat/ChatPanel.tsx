@@ -179,7 +179,7 @@ interface HeaderProps {
 }
 
 function Header({ agent, onAgent, children }: HeaderProps) {
-  // The task's and the chosen agent are always options; others only if they can run.
+  // Only Codex is left out while it cannot run, unless it is the chosen agent.
   const options = useAgentOptions().filter(
     ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
   )

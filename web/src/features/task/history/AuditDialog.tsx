@@ -1,4 +1,4 @@
-/** Saves the audit record of a task, whole or without what somebody should not read, and says how to check it. */
+/** The dialog to save the audit record of a task, whole or with parts withheld, and instructions to check it. */
 import { Copy } from 'lucide-react'
 import { useState } from 'react'
 import type { ContentCategory } from '#domain/proof/auditBundle.ts'
@@ -67,7 +67,7 @@ export function AuditDialog({ taskId, onClose }: { readonly taskId: string; read
   )
 }
 
-/** The lines to run, and what they must say. */
+/** The commands to run, and their expected output. */
 function Command({ taskId, ownKey }: { readonly taskId: string; readonly ownKey: string | null }) {
   const copy = useCopy()
   const { command } = recordTexts

@@ -1,4 +1,4 @@
-/** Checks an audit record that is dropped here, in the browser. */
+/** Checks an audit record that is dropped here, inside the browser. */
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { checkFile, type Checked } from '../../../verifier/checked.ts'
@@ -68,7 +68,7 @@ export function CheckFile({ taskId, ownKey }: CheckFileProps) {
           className="sr-only"
           onChange={({ currentTarget }) => {
             void check(currentTarget.files?.[0])
-            // The same file can be chosen again.
+            // Allows choosing the same file again.
             currentTarget.value = ''
           }}
         />

@@ -1,4 +1,4 @@
-/** What can be done with a history: replay it, and keep its audit record or its replay. */
+/** The actions on a history: replay it, and save its audit record or its replay. */
 import { Ellipsis, FileDown, Play, ShieldCheck, type LucideIcon } from 'lucide-react'
 import { Button } from '../../../ui/form/Button.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
@@ -8,7 +8,7 @@ import { useSaveReplay } from '../savedReplay/useSaveReplay.ts'
 import type { HistorySession } from './historySession.ts'
 import { texts } from './texts.ts'
 
-/** Buttons with their words, or a menu where there is no room for them. */
+/** Buttons with labels, or a menu where there is no room for them. */
 interface HistoryActionsProps {
   readonly session: HistorySession
   /** Opens the audit record; `null` in a saved replay, where there is no server to ask. */

@@ -1,21 +1,21 @@
-/** Keeps the address of the page and the moment that is shown the same: a link to a moment opens there, and a reload too. */
+/** Keeps the page's address and the shown moment in sync, so that links to a moment and reloads open there. */
 import { useEffect, useRef } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router-dom'
 import type { HistorySession } from './historySession.ts'
 import { useHistory } from './useHistory.ts'
 
-/** How long a moment is shown before the address names it, in ms: browsers refuse many changes in a row. */
+/** How long a moment must be shown before it is put in the address, in ms, because browsers refuse many changes in a row. */
 const restMs = 300
 
 export function HistoryAddress({ session }: { readonly session: HistorySession }) {
   const [query] = useSearchParams()
   const { pathname } = useLocation()
   const navigate = useNavigate()
-  // A plus sign in a query is a space.
+  // A plus sign in a query string is decoded as a space.
   const asked = query.get('at')?.replace(' ', '+') ?? null
   const moment = useHistory(session, ({ replay }) => replay?.moment ?? null)
   const playing = useHistory(session, ({ replay }) => replay?.playing ?? false)
-  /** What the address says of itself, or was told. */
+  /** The moment in the address as last seen or written here. */
   const named = useRef<string | null>(null)
   const wasShown = useRef(false)
   useEffect(() => {
@@ -40,7 +40,7 @@ export function HistoryAddress({ session }: { readonly session: HistorySession }
   return null
 }
 
-/** The address at which a moment of a task opens, whatever page this is. */
+/** The address that opens a moment of a task, from any page. */
 export function linkTo(taskId: string, moment: string): string {
   return `${window.location.origin}/tasks/${encodeURIComponent(taskId)}/history?at=${moment}`
 }

@@ -1,4 +1,4 @@
-/** The history of a task: a section for each turn, in it a row for each thing that happened. A row shows the task as it was then. */
+/** The history of a task: a section for each turn, with a row for each thing that happened. Selecting a row shows the task as it was then. */
 import { Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
@@ -21,11 +21,11 @@ import { useHistory } from './useHistory.ts'
 export interface HistoryPanelProps {
   readonly session: HistorySession
   readonly shown: boolean
-  /** Where its buttons go; `null`: into its own bar. */
+  /** Where to put its buttons; `null`: in its own bar. */
   readonly tools: HTMLElement | null
-  /** Opens another panel at the moment that is shown. */
+  /** Opens another panel at the shown moment. */
   readonly onShowIn: ShowIn
-  /** What a server says of the record; `null` in a saved replay, where there is none to ask. */
+  /** The server's statement about the record; `null` in a saved replay, which has no server. */
   readonly record: { readonly state: ReactNode; readonly onAudit: () => void } | null
 }
 
@@ -118,7 +118,7 @@ interface ActorFilterProps {
   readonly onChoose: (actor: string | null) => void
 }
 
-/** Shows what one person, agent or service did. */
+/** Filters by person, agent or service. */
 function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
   const { label, all } = texts.actors
   return (
@@ -142,7 +142,7 @@ function toggled<Key>(keys: ReadonlySet<Key>, key: Key): ReadonlySet<Key> {
   return next
 }
 
-/** How much there is, and while it is read how much of it is. */
+/** The number of entries and, while loading, how much has been read. */
 function EntryCount({ session }: { readonly session: HistorySession }) {
   const { load, count, total, sections } = useHistory(session, (view) => view)
   const { entries, pieces } = useMemo(() => countsOf(sections), [sections])
@@ -164,7 +164,7 @@ function EntryCount({ session }: { readonly session: HistorySession }) {
   )
 }
 
-/** What could not be read, and what is missing. */
+/** Notes on what could not be read, and on what is missing. */
 function Notes({ session }: { readonly session: HistorySession }) {
   const load = useHistory(session, (view) => view.load)
   const reason = useHistory(session, (view) => view.reason)
@@ -206,7 +206,7 @@ function Notes({ session }: { readonly session: HistorySession }) {
 
 interface NothingProps {
   readonly load: HistoryView['load']
-  /** There is something, but not what is looked for. */
+  /** There are rows, but none that matches the filter. */
   readonly isNarrowed: boolean
   readonly onAll: () => void
 }

@@ -1,4 +1,4 @@
-/** The history of a task with what its server says of the record, and what checks the record without it. */
+/** The history of a task with its server's statement about the record, and the means to check the record independently. */
 import { useState } from 'react'
 import { useParams } from 'react-router-dom'
 import { AuditDialog } from './AuditDialog.tsx'

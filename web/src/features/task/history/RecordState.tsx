@@ -1,4 +1,4 @@
-/** How good the record of the task is, in a line: sealed when, checked by this server, under which key; and how one knows. */
+/** The state of the task's record in one line: when it was sealed, what this server has checked, under which key, and how that is known. */
 import { CircleDashed, Clock, CircleX, ShieldCheck, TriangleAlert, type LucideIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -14,14 +14,14 @@ import { recordTexts as texts } from './recordTexts.ts'
 
 interface RecordStateProps {
   readonly taskId: string
-  /** Events that the page has read: with more of them the state is asked for again. */
+  /** The number of events that the page has read; the state is requested again when it grows. */
   readonly count: number
   readonly shown: boolean
-  /** Opens what checks the record without this server. */
+  /** Opens the means to check the record without this server. */
   readonly onCheck: () => void
 }
 
-/** How often the state is asked for again while something is not sealed or not checked yet, in ms. */
+/** How often the state is requested again while something is not sealed or checked yet, in ms. */
 const pollIntervalMs = 5_000
 
 const looks: Readonly<Record<Saying['state'], { readonly icon: LucideIcon; readonly tone: string }>> = {
@@ -86,7 +86,7 @@ interface HowKnownProps {
   readonly onCheck: () => void
 }
 
-/** Says who sealed and who checked what, and what that does not show. */
+/** Explains who sealed and who checked what, and what that does not prove. */
 function HowKnown({ record, open, onClose, onCheck }: HowKnownProps) {
   const { seal, checked, damage, events, isSealing, key } = record
   return (

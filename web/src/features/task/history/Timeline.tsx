@@ -1,4 +1,4 @@
-/** The rows of the timeline. Only those in sight are in the page, however many there are. */
+/** The rows of the timeline. Only visible rows are rendered, however many there are. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, type KeyboardEvent } from 'react'
 import { useMedia } from '../../../ui/hooks.ts'
@@ -33,7 +33,7 @@ export function Timeline({ session, rows, shown, onFold, onUnfold, onShowIn }: T
     getItemKey: (index) => keyOf(rows[index]),
     overscan: 12,
   })
-  // Another filter, a fold, or a phone that is turned has other heights.
+  // A new filter, an expanded row or a rotated phone changes the heights.
   useEffect(() => virtual.measure(), [virtual, rows, height])
   useEffect(() => {
     if (shown && current >= 0) virtual.scrollToIndex(current, { align: 'auto' })
@@ -85,7 +85,7 @@ function keyOf(listed: ListedRow | undefined): string {
     case 'head':
       return `${listed.section.number}`
     case 'row':
-      // One call can make several commits.
+      // One tool call can make several commits.
       return `${listed.section.number} ${listed.row.revision} ${listed.row.kind} ${listed.row.kind === 'commit' ? listed.row.sentence : ''}`
     case 'output':
       return `output ${listed.key}`
@@ -98,7 +98,7 @@ function keyOf(listed: ListedRow | undefined): string {
   }
 }
 
-/** Up and down go from row to row. */
+/** Moves the focus between rows with the up and down keys. */
 function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (by === undefined) return

@@ -1,4 +1,4 @@
-/** The rows of the timeline by their kinds: heads of turns, what happened, output, days and gaps. */
+/** The kinds of rows of the timeline: heads of turns, events, output, days and gaps. */
 import {
   ChevronDown,
   ChevronRight,
@@ -36,7 +36,7 @@ import { texts } from './texts.ts'
 /** Opens another panel of the task. */
 export type ShowIn = (panel: 'chat' | 'terminal' | 'changes') => void
 
-/** Where the replay is; `null` while the live task is shown. */
+/** The position of the replay; `null` while the live task is shown. */
 type Shown = Pick<ReplayMoment, 'revision' | 'index'> | null
 
 interface ListedProps {
@@ -44,7 +44,7 @@ interface ListedProps {
   readonly moment: Shown
   readonly isFirst: boolean
   readonly isCurrent: boolean
-  /** Whose task it is. */
+  /** The name of the task's owner. */
   readonly person: string
   readonly onFold: (number: number) => void
   readonly onUnfold: (key: string) => void
@@ -143,7 +143,7 @@ function SectionHead({ section, isFolded, isFirst, moment, onFold }: SectionHead
   )
 }
 
-/** Columns of a row: time, time since the turn began, icon, words, who, duration, cost. */
+/** The columns of a row: time, time since the start of the turn, icon, text, actor, duration, cost. */
 const columns =
   'focus-inset grid h-full w-full grid-cols-[60px_14px_minmax(0,1fr)_auto] items-center gap-2.5 px-3 text-left text-ui md:grid-cols-[68px_14px_minmax(0,1fr)_72px_56px_56px] md:px-4 lg:grid-cols-[64px_52px_14px_minmax(0,1fr)_92px_52px_52px]'
 
@@ -190,7 +190,7 @@ function Row({ section, row: whole, moment, isCurrent, person, onSeek, onShowIn 
   )
 }
 
-/** How long after the beginning of its turn. */
+/** The time since the start of its turn. */
 function Offset({ at, since }: { readonly at: string; readonly since: string }) {
   return (
     <span className="mono truncate text-right text-tiny text-muted max-lg:hidden">
@@ -200,13 +200,13 @@ function Offset({ at, since }: { readonly at: string; readonly since: string }) 
 }
 
 interface OutputProps extends Pick<ListedProps, 'moment' | 'onUnfold'> {
-  /** What names it among what can be unfolded. */
+  /** Its name for assistive technology. */
   readonly name: string
   readonly pieces: readonly OutputPiece[]
   readonly isOpen: boolean
 }
 
-/** Output to unfold; of what came later not even how much it is. */
+/** Expandable output; its amount is hidden if it is later than the shown moment. */
 function Output({ name, pieces, isOpen, moment, onUnfold }: OutputProps) {
   const known = moment === null ? pieces.length : pieces.filter(({ index }) => index <= moment.index).length
   const Chevron = isOpen ? ChevronDown : ChevronRight
@@ -230,7 +230,7 @@ interface PieceProps extends Pick<ListedProps, 'moment' | 'isCurrent' | 'onSeek'
   readonly piece: OutputPiece
 }
 
-/** One piece of output, in a line. */
+/** One piece of output, on one line. */
 function Piece({ piece, moment, isCurrent, onSeek }: PieceProps) {
   const { index, item } = piece
   const isLater = moment !== null && index > moment.index
@@ -258,11 +258,11 @@ function Piece({ piece, moment, isCurrent, onSeek }: PieceProps) {
   )
 }
 
-/** Colours and moves of a terminal. */
+/** Terminal colours and cursor movements. */
 // oxlint-disable-next-line no-control-regex -- they begin with a control character
 const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]{0,200}\u0007)/g
 
-/** The ways to the same moment in the other panels. */
+/** Buttons that open the other panels at the same moment. */
 function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
   return (
     <span
@@ -315,7 +315,7 @@ function RowIcon({ row: { kind, outcome } }: { readonly row: TimelineRow }) {
   return <Icon className={classes('size-3.5', outcome === 'running' ? 'text-run' : 'text-muted')} />
 }
 
-/** `$0.14`; nothing for nothing. */
+/** `$0.14`; empty for zero. */
 function dollars(cost: number): string {
   if (cost <= 0) return ''
   return cost < 0.005 ? '<$0.01' : `$${cost.toFixed(2)}`

@@ -1,6 +1,6 @@
 /**
- * The history of an open task: reads it a page at a time, follows it while the task goes on, and replays it. What it knows is one immutable
- * view; a replayed moment is shown through `replayed`.
+ * The history of an open task: reads it in pages, follows the running task, and replays it. Its state is one immutable view; a replayed moment is
+ * shown through `replayed`.
  */
 import type { Store } from '@reduxjs/toolkit'
 import { isErased, recordedAt, type HistoryItem } from '#domain/history/item.ts'
@@ -19,20 +19,20 @@ import type { TaskBase } from '../replay/replayState.ts'
 import { createReplayView, type ReplayView } from '../replay/replayView.ts'
 import { wordsBy } from '../replay/words.ts'
 
-/** The moment that is shown, and whether it moves on. */
+/** The shown moment, and whether it is playing. */
 export interface ReplayMoment {
   readonly index: number
-  /** As a link names it. */
+  /** Its name in links. */
   readonly moment: string
   /** On the time axis, in ms. */
   readonly position: number
   /** In ms since the epoch. */
   readonly time: number
-  /** Of the task's stream: the last event of it that is shown. */
+  /** The last shown event of the task's stream. */
   readonly revision: number
-  /** Where the changes were recorded that are the latest then; `null` before any were. */
+  /** The revision of the latest recorded changes at that moment; `null` before the first. */
   readonly changesAt: number | null
-  /** The latest turn or command then; `null` before the first. */
+  /** The latest turn or command at that moment; `null` before the first. */
   readonly turn: number | null
   readonly playing: boolean
   readonly speed: number
@@ -43,17 +43,17 @@ export interface HistoryView {
   /** Why it could not be read. */
   readonly reason: string
   readonly count: number
-  /** Events that the server has. */
+  /** The number of events on the server. */
   readonly total: number
   readonly missing: readonly Missing[]
-  /** Events whose words were erased. */
+  /** The number of events whose content was erased. */
   readonly erased: number
   readonly sections: readonly TimelineSection[]
   readonly markers: readonly Marker[]
   readonly axis: TimeAxis
   /** `null` while the live task is shown. */
   readonly replay: ReplayMoment | null
-  /** A moment was asked for that is not in the history. */
+  /** Whether the requested moment is not in the history. */
   readonly isUnknownMoment: boolean
 }
 
@@ -61,21 +61,21 @@ export interface HistorySession {
   readonly names: Names
   read(): HistoryView
   subscribe(listener: () => void): () => void
-  /** What the page shows in place of the live task; `null` until something was replayed. */
+  /** What the page shows instead of the live task; `null` before the first replay. */
   replayed(): ReplayView | null
   items(): readonly HistoryItem[]
-  /** The changes that were recorded at a revision of the task's stream. */
+  /** The changes recorded at a revision of the task's stream. */
   changes: HistorySource['changes']
-  /** Everything that is recorded now, for a file that replays it without the server; or why it cannot be read. */
+  /** Everything recorded so far, for a file that replays it without the server; or why it cannot be read. */
   record(): ReturnType<typeof readRecording>
-  /** The index of an event of the task's stream; `-1` when it is not there. */
+  /** The index of an event of the task's stream; `-1` when it is not loaded. */
   indexOf(revision: number): number
-  /** Reads on after a failure. */
+  /** Continues reading after a failure. */
   retry(): void
-  /** Shows the moment that a link names, as soon as it is read. */
+  /** Shows the moment that a link names, as soon as it is loaded. */
   open(moment: string): void
   seek(index: number): void
-  /** Moves on the time axis, by ms of it. */
+  /** Moves by a distance on the time axis, in ms of the axis. */
   move(ms: number): void
   /** To a position on the time axis. */
   seekTo(position: number): void
@@ -88,22 +88,22 @@ export interface HistorySession {
 
 export interface Collaborators {
   readonly live: Store<RootState>
-  /** Calls back whenever the live task prints or writes something. Returns how to stop that. */
+  /** Calls back whenever the live task prints or writes something. Returns the unsubscribe function. */
   readonly whenPrinted: (printed: () => void) => () => void
   readonly source: HistorySource
   readonly base: TaskBase
   readonly names: Names
-  /** Calls back before the next drawing with the time in ms; returns how to take that back. */
+  /** Calls back before the next frame with the time in ms; returns a function that cancels it. */
   readonly frame: (run: (now: number) => void) => () => void
 }
 
 export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 
-/** Recorded changes that are kept for who comes back to them. */
+/** How many recorded changes are cached for going back to them. */
 const changesKept = 12
-/** How often the timeline is computed while pages come, in ms. */
+/** How often the timeline is recomputed while pages are loading, in ms. */
 const arrangeEveryMs = 300
-/** How long new events are waited for after one was seen, in ms: several come together. */
+/** How long to wait after a new event before reading, in ms, since several usually come together. */
 const followAfterMs = 700
 
 const nothingRead: HistoryView = {
@@ -120,7 +120,7 @@ const nothingRead: HistoryView = {
   isUnknownMoment: false,
 }
 
-/** Everything that one open history keeps; the functions below work on it. */
+/** The internal state of one open history; the functions below work on it. */
 interface Session extends Collaborators {
   readonly engine: ReplayEngine
   readonly listeners: Set<() => void>
@@ -130,7 +130,7 @@ interface Session extends Collaborators {
   replayed: ReplayView | null
   next: string | undefined
   reading: boolean
-  /** Something happened while a page was read. */
+  /** Whether something happened while a page was being read. */
   stale: boolean
   wanted: string | null
   arrangedAt: number
@@ -218,7 +218,7 @@ function readsOf(session: Session): Reads {
   }
 }
 
-/** Reads the changes of a revision once. */
+/** Caches the changes of each revision. */
 function keptChanges({ changes }: HistorySource): HistorySource['changes'] {
   const kept = new Map<number, ReturnType<HistorySource['changes']>>()
   return (revision) => {
@@ -248,7 +248,7 @@ async function readOn(session: Session): Promise<void> {
     if (session.leaving.signal.aborted) return
     if ('reason' in page) {
       session.reading = false
-      // What is there stays; what was to follow is read with the next that happens.
+      // The loaded part stays; the missing part is read after the next event.
       if (session.view.load === 'loading') change(session, { load: 'failed', reason: page.reason })
       return
     }
@@ -283,7 +283,7 @@ function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
     count: items.length,
     ...(isDue && page.items.length > 0 ? arranged(session) : {}),
   })
-  // What moved behind the moment that is shown has changed it.
+  // If items at or before the shown moment have changed, it must be shown again.
   if (session.shown && session.view.replay && from <= session.shown.index)
     moveShown(session, session.view.replay.moment)
   openWanted(session)
@@ -328,7 +328,7 @@ function seekPosition(session: Session, wanted: number): void {
   show(session, Math.max(0, indexAt(axis, position)), position)
 }
 
-/** Shows the task after an item, at a position on the axis that is at or after the item's. */
+/** Shows the task after an item, at a position on the axis that is not before the item's. */
 function show(session: Session, index: number, position: number): void {
   const { engine, view } = session
   const items = engine.items()
@@ -386,7 +386,7 @@ function pause(session: Session): void {
   if (replay?.playing) change(session, { replay: { ...replay, playing: false } })
 }
 
-/** Reads on a moment after the live task has changed. */
+/** Reads new items shortly after the live task has changed. */
 function followLive(session: Session): () => void {
   const versionOf = () => {
     const { task, seen } = selectOpenTask(session.live.getState())

@@ -1,4 +1,4 @@
-/** Reads a task's history from the server, past the store: a hundred thousand events have no business in it. */
+/** Reads a task's history from the server without the store, which is not made for a hundred thousand events. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { chatRoutes } from '#domain/api/chat.ts'
 import type { ChatMessage, getChat } from '#domain/api/chat.schema.ts'
@@ -27,25 +27,25 @@ export interface HistoryPage {
 /** `type` is a media type. */
 export type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
 
-/** Where a history comes from: the server, or the file that it was exported to. */
+/** A source of a history: the server, or an exported file. */
 export interface HistorySource {
-  /** The page after a cursor, or why it cannot be read. `to` says that it is saved, which the server records. */
+  /** The page after a cursor, or why it cannot be read. `to` says that the history is being saved, which the server records. */
   page(
     after: string | undefined,
     signal: AbortSignal,
     to?: 'replay',
   ): Promise<HistoryPage | { readonly reason: string }>
-  /** The changes that were recorded at a revision of the task's stream. */
+  /** The changes recorded at a revision of the task's stream. */
   changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
-  /** The images of the task and of its messages; none where they cannot be read. */
+  /** The images of the task and of its messages; empty when they cannot be read. */
   images(signal: AbortSignal): Promise<readonly RecordedImage[]>
-  /** What an address leads to; `null` where it cannot be read. */
+  /** The bytes at an address; `null` when they cannot be read. */
   bytes(url: string, signal: AbortSignal): Promise<Uint8Array | null>
 }
 
 export interface RecordedChanges {
   readonly diff: GitDiff
-  /** The diff itself is still kept. */
+  /** Whether the diff itself is still stored. */
   readonly kept: boolean
 }
 
@@ -92,7 +92,7 @@ export function serverSource(taskId: string): HistorySource {
   }
 }
 
-/** Messages that are looked at for their images. */
+/** How many messages are searched for images. */
 const mostMessages = 1_000
 
 function imagesIn(answer: unknown): readonly ShownImage[] {
@@ -118,7 +118,7 @@ async function ask(
   return { reason: answer.error.message }
 }
 
-/** Whether it is a page; the events in it are the server's own, and are folded as those of the live connection. */
+/** Whether it is a page; its events come from our server and are folded like live ones, so they are not checked. */
 function isPage(answer: unknown): answer is HistoryPage {
   return (
     typeof answer === 'object' &&

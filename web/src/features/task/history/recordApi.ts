@@ -1,4 +1,4 @@
-/** Asks how good the record of a task is. */
+/** The API call for the state of a task's record. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { historyRoutes } from '#domain/api/history.ts'
 import type { getTaskRecord } from '#domain/api/history.schema.ts'

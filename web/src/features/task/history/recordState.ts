@@ -1,18 +1,18 @@
-/** What is said of the state of a record. Pure. */
+/** Describes the state of a record. Pure. */
 import { lasting } from '../../../ui/text/dates.ts'
 import type { TaskRecord } from './recordApi.ts'
 import { recordTexts as texts } from './recordTexts.ts'
 
-/** How much of a fingerprint is shown where it only names a key: two groups of it. */
+/** How many characters of a fingerprint identify a key in a text: two groups. */
 const shownOfKey = 9
 
 export interface Saying {
   readonly state: 'unknown' | 'good' | 'waiting' | 'off' | 'damaged'
-  /** Its parts, the most important first. */
+  /** Its parts, most important first. */
   readonly words: readonly string[]
 }
 
-/** `failure`: why the newest state is not known; what was known last stays, and is said to be old. `now` in ms since the epoch. */
+/** `failure`: why the newest state is unknown; the last known state is then shown as outdated. `now` in ms since the epoch. */
 export function sayingOf(record: TaskRecord | null, failure: string | null, now: number): Saying {
   if (record === null) return { state: 'unknown', words: [failure ?? texts.reading] }
   const { damage, checked, events, seal, isSealing, key } = record

@@ -1,6 +1,6 @@
 /**
- * Which rows of the timeline are listed: those of a filter that hold the words that are looked for, under the heads of their turns, with days,
- * gaps and the output that is unfolded. Pure.
+ * The rows listed in the timeline: those that match the filter and the search, under the heads of their turns, with days, gaps and expanded output.
+ * Pure.
  */
 import { labelOf } from '#domain/agents.ts'
 import type { OutputPiece, TimelineRow, Who } from '#domain/history/row.ts'
@@ -19,7 +19,7 @@ interface InSection {
 export type ListedRow =
   | { readonly kind: 'head'; readonly section: TimelineSection; readonly isFolded: boolean }
   | ({ readonly kind: 'row' } & InSection)
-  /** What a command printed, or all else that was printed in a turn; `isOpen`: its pieces are listed. */
+  /** The output of a command, or all other output of a turn; `isOpen`: its pieces are listed. */
   | {
       readonly kind: 'output'
       readonly key: string
@@ -35,17 +35,17 @@ export type ListedRow =
 interface Chosen {
   readonly filter: Filter
   readonly words: string
-  /** Whose rows; `null` for everybody's. */
+  /** Whose rows to list; `null` for everybody's. */
   readonly actor: string | null
-  /** The person whose task it is. */
+  /** The name of the task's owner. */
   readonly person: string
-  /** The numbers of sections that are folded. */
+  /** The numbers of collapsed sections. */
   readonly folded: ReadonlySet<number>
-  /** The keys of output that is unfolded. */
+  /** The keys of expanded output. */
   readonly unfolded: ReadonlySet<string>
 }
 
-/** A gap from this length on is listed, in ms. */
+/** The minimum length of a listed gap, in ms. */
 const gapMs = 60_000
 
 export function shownRows(sections: readonly TimelineSection[], chosen: Chosen): readonly ListedRow[] {
@@ -97,7 +97,7 @@ export function shownRows(sections: readonly TimelineSection[], chosen: Chosen):
   return listed
 }
 
-/** What others print are single lines, such as the words of the agent. */
+/** Other rows only print single lines, such as the agent's text. */
 function hasOwnOutput({ kind }: TimelineRow): boolean {
   return kind === 'command' || kind === 'tool' || kind === 'setup'
 }
@@ -113,7 +113,7 @@ function outputOf(
   return [{ kind: 'output', key, pieces, isOpen }, ...shown]
 }
 
-/** When the last of a row is known to have happened, in ms since the epoch. */
+/** The last known time of anything in a row, in ms since the epoch. */
 function endOf({ at, durationMs, output }: TimelineRow): number {
   const printed = output.at(-1)?.item.output.timestamp
   return Math.max(Date.parse(at) + (durationMs ?? 0), printed === undefined ? 0 : Date.parse(printed))
@@ -138,18 +138,18 @@ function has({ sentence, detail, targets }: TimelineRow, wanted: string): boolea
   return [sentence, detail, ...targets].some((text) => text.toLowerCase().includes(wanted))
 }
 
-/** The name of who did something, where `person` is whose task it is. */
+/** The name of an actor; `person` is the name of the task's owner. */
 export function nameOf(who: Who, person: string): string {
   if (typeof who === 'object') return labelOf(who.agent)
   return who === 'person' ? person : texts.who[who]
 }
 
-/** Everybody who did something, in the order of their first row. */
+/** All actors, in the order of their first row. */
 export function actorsIn(sections: readonly TimelineSection[], person: string): readonly string[] {
   return [...new Set(sections.flatMap(({ rows }) => rows.map(({ who }) => nameOf(who, person))))]
 }
 
-/** How many rows there are without any filter, and pieces of output beside them. */
+/** The number of rows without a filter, and of pieces of output. */
 export function countsOf(sections: readonly TimelineSection[]): {
   readonly entries: number
   readonly pieces: number
@@ -158,14 +158,14 @@ export function countsOf(sections: readonly TimelineSection[]): {
   return { entries: rows.length, pieces: rows.reduce((sum, { output }) => sum + output.length, 0) }
 }
 
-/** The row in which a moment is: the last that has begun at a revision of the task's stream and an index; `-1` before the first. */
+/** The index of the row for a moment: the last that began by this revision of the task's stream and this item; `-1` before the first. */
 export function currentRow(rows: readonly ListedRow[], revision: number, index: number): number {
   let current = -1
   let at = { revision: -1, index: -1 }
   for (const [place, listed] of rows.entries()) {
     const found = placeOf(listed)
     if (found === undefined || found.revision > revision || found.index > index) continue
-    // Output that is unfolded at the end of its turn may be older than the rows above it.
+    // Expanded output at the end of its turn may be older than the rows above it.
     if (found.revision < at.revision || (found.revision === at.revision && found.index < at.index)) continue
     current = place
     at = found
@@ -173,7 +173,7 @@ export function currentRow(rows: readonly ListedRow[], revision: number, index: 
   return current
 }
 
-/** When a row happened: after which event of the task, and for output also at which item of the history. */
+/** When a row happened: the event of the task it belongs to or follows and, for output, the index of its item. */
 function placeOf(listed: ListedRow): { readonly revision: number; readonly index: number } | undefined {
   if (listed.kind === 'row') return { revision: listed.row.revision, index: -1 }
   if (listed.kind !== 'piece') return undefined

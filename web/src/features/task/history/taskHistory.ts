@@ -1,4 +1,4 @@
-/** What the page of a task loads when its history is opened: one chunk. */
+/** The entry point of the chunk that a task page loads when its history is opened. */
 import type { Store } from '@reduxjs/toolkit'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
@@ -43,7 +43,7 @@ export const taskHistory = {
   },
 }
 
-/** Whoever wants less motion sees four pictures a second. */
+/** The frame interval for people who prefer reduced motion: four frames a second. */
 const calmFrameMs = 250
 
 export function frame(run: (now: number) => void): () => void {

@@ -1,8 +1,8 @@
-/** A part of what a history's session knows, as it changes. */
+/** Subscribes to a part of a history session's view. */
 import { useSyncExternalStore } from 'react'
 import type { HistorySession, HistoryView } from './historySession.ts'
 
-/** `select` gives the same value while that part is the same. */
+/** `select` must return the same value while that part is unchanged. */
 export function useHistory<Value>(session: HistorySession, select: (view: HistoryView) => Value): Value {
   return useSyncExternalStore(session.subscribe, () => select(session.read()))
 }

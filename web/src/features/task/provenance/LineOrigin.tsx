@@ -1,4 +1,4 @@
-/** Says beside a line of the changes which turn wrote it, what that turn was asked, and by which tool call, where that is known. */
+/** A popover next to a changed line: the turn that wrote it, the request to that turn and, if known, the tool call. */
 import { History, Wrench } from 'lucide-react'
 import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
 import { Link, useParams } from 'react-router-dom'
@@ -14,11 +14,11 @@ import { texts } from './texts.ts'
 
 interface LineOriginProps {
   readonly file: DiffFile
-  /** Its number after the changes. */
+  /** The line's number after the changes. */
   readonly line: number
-  /** Where the number of the line is on the screen. */
+  /** The screen position of the line's number. */
   readonly anchor: DOMRect
-  /** `goBack`: the focus goes back to the line. */
+  /** `goBack`: return the focus to the line. */
   readonly onClose: (goBack: boolean) => void
 }
 
@@ -31,7 +31,7 @@ export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
     box.current?.showPopover()
     box.current?.focus()
   }, [])
-  // What it says changes its height.
+  // Its height changes with its content.
   useLayoutEffect(() => {
     if (box.current !== null) placeBeside(box.current, anchor, { align: 'start', gap: 6, edge: 8 })
   })
@@ -64,7 +64,7 @@ export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
   )
 }
 
-/** Escape closes it. It belongs to a place on the screen, so what scrolls or is pressed elsewhere closes it too. */
+/** Closes on Escape. Since it belongs to a position on the screen, scrolling or clicking elsewhere also closes it. */
 function useClosing(
   box: { readonly current: HTMLElement | null },
   onClose: LineOriginProps['onClose'],
@@ -76,7 +76,7 @@ function useClosing(
     }
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
-      // Only this closes, not what it stands over.
+      // Only this closes, not the dialog or panel below it.
       event.stopPropagation()
       event.preventDefault()
       close(true)

@@ -1,4 +1,4 @@
-/** Shows for each line of a changed file which turn wrote it, and what that turn was asked. */
+/** Lists for each line of a changed file the turn that wrote it, and the request to that turn. */
 import { Link, useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
@@ -45,13 +45,13 @@ export function OriginDialog({ file, onClose }: OriginDialogProps) {
   )
 }
 
-/** Ranges in the list; a click on the number of a line tells of any other. */
+/** How many ranges are listed; a click on a line's number shows any other. */
 const mostShown = 500
 
 function Ranges({ provenance, taskId }: { readonly provenance: Provenance; readonly taskId: string }) {
   const turns = new Map(provenance.turns.map((turn) => [turn.executionId, turn]))
   return (
-    // A list that scrolls can be reached by the keyboard.
+    // A scrollable list must be reachable by keyboard.
     <ol
       tabIndex={0}
       aria-label={texts.title}

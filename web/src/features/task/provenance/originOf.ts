@@ -1,14 +1,14 @@
-/** Which turn wrote a line of a diff, of what the server knows about the file. Pure. */
+/** Finds the turn that wrote a line of a diff, from the server's data about the file. Pure. */
 import type { Provenance, TurnOfLines } from './provenanceApi.ts'
 
 export type Origin =
   | { readonly kind: 'turn'; readonly turn: TurnOfLines }
-  /** It was there before the task, or came from others. */
+  /** The line is older than the task, or somebody else wrote it. */
   | { readonly kind: 'unknown' }
-  /** The file is another than at the end of the last turn: its lines may have other numbers. */
+  /** The file has changed since the end of the last turn, so line numbers may differ. */
   | { readonly kind: 'changed' }
 
-/** `diff`: of the file, as it is shown. `line`: a number after the changes. */
+/** `diff`: of the file, as shown. `line`: its number after the changes. */
 export function originOf({ blob, ranges, turns }: Provenance, diff: string, line: number): Origin {
   const shown = /^index [0-9a-f]+\.\.([0-9a-f]+)/m.exec(diff)?.[1]
   if (blob === null || shown === undefined || !blob.startsWith(shown)) return { kind: 'changed' }

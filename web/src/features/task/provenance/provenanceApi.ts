@@ -1,4 +1,4 @@
-/** Asks where the lines of a file come from. */
+/** The API call for the origin of a file's lines. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { provenanceRoutes } from '#domain/api/provenance.ts'
 import type { getProvenance } from '#domain/api/provenance.schema.ts'
@@ -12,7 +12,7 @@ export type TurnOfLines = Provenance['turns'][number]
 interface Asked {
   readonly taskId: string
   readonly path: string
-  /** What the file is known by as it is shown: one that has changed is asked about again. */
+  /** The hash of the shown version, so that a changed file is requested again. */
   readonly hash: string
 }
 
@@ -25,7 +25,7 @@ export const { useProvenanceQuery } = api.injectEndpoints({
           query: { path },
           fallback: texts.failed,
         }),
-      // Long enough to walk through the lines of a file. A turn that ends meanwhile writes other lines.
+      // Long enough to go through the lines of a file, but a turn that ends meanwhile writes new lines.
       keepUnusedDataFor: 15,
     }),
   }),

@@ -1,4 +1,4 @@
-/** What is said of where lines come from. */
+/** Texts about the origin of lines. */
 export const texts = {
   title: 'Origin of lines',
   loading: 'Tracing the lines...',
@@ -33,7 +33,7 @@ export const texts = {
   openMoment: 'Open this moment in History',
 } as const
 
-/** Why no tool call is named. */
+/** Why no tool call is given. */
 function unclear(edits: number, others: number): string {
   const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
   if (edits + others === 0) return 'No tool call of this turn is recorded that could have written it.'

@@ -1,4 +1,4 @@
-/** Says that what is shown is past, and when; the way back to what is live. */
+/** Says that the past is shown, and which moment; with a button back to the live task. */
 import { GitFork, History } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { useAction } from '../../../actions/ActionsContext.tsx'
@@ -55,7 +55,7 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
   )
 }
 
-/** The latest turn that was over at the moment that is shown: a new task can begin at its end. */
+/** The latest turn that was finished at the shown moment, from whose end a new task can be created. */
 function useFinishedTurn(session: HistorySession): FinishedTurn | null {
   const { task } = useSelector(selectOpenTask)
   const sections = useHistory(session, (view) => view.sections)
@@ -65,7 +65,7 @@ function useFinishedTurn(session: HistorySession): FinishedTurn | null {
   return turn && task ? { executionId: turn.executionId, agent: task.agent, isUndone: true } : null
 }
 
-/** Which turn it was in. */
+/** The turn in which the moment is. */
 export function turnWords({ turn }: Pick<ReplayMoment, 'turn'>): string {
   return turn === null ? texts.bar.beforeTurns : texts.bar.inTurn(turn)
 }

@@ -1,4 +1,4 @@
-/** Below the chat in a replay: what was queued then. Nothing can be written there. */
+/** The dock below the chat in a replay: the queue at that time. Nothing can be written there. */
 import { History } from 'lucide-react'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { chatWidth } from '../chat/chatWidth.ts'

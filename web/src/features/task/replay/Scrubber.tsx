@@ -1,4 +1,4 @@
-/** Moves through the history of a task as a video player does: a slider over its time, steps, and play. */
+/** The controls of a replay, as in a video player: a slider over time, step buttons, and play. */
 import {
   CircleQuestionMark,
   Link,
@@ -21,7 +21,7 @@ import { Track } from './Track.tsx'
 import { nextEvent, nextTurn, playOrPause, previousEvent, previousTurn, showKeys } from './useReplayKeys.ts'
 
 interface ScrubberProps {
-  /** `null`: no address leads to this replay. */
+  /** `null`: the replay has no address. */
   readonly taskId: string | null
   readonly session: HistorySession
   readonly replay: ReplayMoment

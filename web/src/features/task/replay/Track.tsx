@@ -1,4 +1,4 @@
-/** The slider of the replay: how much happened when, where turns begin, what failed, and where one is. */
+/** The slider of the replay: activity over time, starts of turns, failures, and the current position. */
 import { CircleX, GitCommitHorizontal, GitPullRequest } from 'lucide-react'
 import { useCallback, useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'
@@ -17,7 +17,7 @@ interface TrackProps {
   readonly replay: ReplayMoment
 }
 
-/** Bars of the histogram. */
+/** The number of bars in the histogram. */
 const bars = 180
 
 export function Track({ session, replay }: TrackProps) {
@@ -67,7 +67,7 @@ export function Track({ session, replay }: TrackProps) {
   )
 }
 
-/** The keys of a slider that the player does not have. */
+/** Slider keys that the player's own keys do not cover. */
 function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
   const tenth = session.read().axis.length / 10
   const run = {
@@ -84,7 +84,7 @@ function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
 interface BarsProps {
   readonly axis: TimeAxis
   readonly className: string
-  /** In percent of the width; all of it when left out. */
+  /** In percent of the width; the whole width when left out. */
   readonly shownTo?: number
 }
 
@@ -95,7 +95,7 @@ function Bars({ axis, className, shownTo = 100 }: BarsProps) {
     return density
       .map((count, bar) => {
         if (count === 0) return ''
-        // A busy moment would make all others flat.
+        // The square root keeps one busy moment from flattening all others.
         const height = 4 + 32 * Math.sqrt(count / most)
         return `M${bar * 4} ${36 - height}h2.4v${height}h-2.4z`
       })
@@ -114,7 +114,7 @@ function Bars({ axis, className, shownTo = 100 }: BarsProps) {
   )
 }
 
-/** The line below the bars, broken where nothing happened. */
+/** The line below the bars, interrupted at idle stretches. */
 function Base({ axis }: { readonly axis: TimeAxis }) {
   const placeOf = (position: number) => (axis.length === 0 ? 0 : (100 * position) / axis.length)
   return (
@@ -137,11 +137,11 @@ const icons = { failure: CircleX, commit: GitCommitHorizontal, pull_request: Git
 interface MarksProps {
   readonly session: HistorySession
   readonly axis: TimeAxis
-  /** Of the track, in pixels. */
+  /** The width of the track, in pixels. */
   readonly width: number
 }
 
-/** The markers of some kind, with where they stand. */
+/** The markers of some kinds, with their positions. */
 function usePlaced(
   { session, axis }: Pick<MarksProps, 'session' | 'axis'>,
   isTurn: boolean,
@@ -160,7 +160,7 @@ function usePlaced(
   )
 }
 
-/** How wide a part of the page is, in pixels; 0 before it is measured. */
+/** The width of an element in pixels; 0 before it is measured. */
 function useWidth(): readonly [number, (box: HTMLElement | null) => (() => void) | undefined] {
   const [width, setWidth] = useState(0)
   const measure = useCallback((box: HTMLElement | null) => {
@@ -172,11 +172,11 @@ function useWidth(): readonly [number, (box: HTMLElement | null) => (() => void)
   return [width, measure]
 }
 
-/** Pixels that a label takes: a time, with the turn before it where there is room, and the length of a break. */
+/** The width of labels in pixels: a time, a time with the turn before it if there is room, and the length of a break. */
 const labelSize = { time: 64, turn: 108, break: 48 } as const
 const percentOf = (pixels: number, width: number) => (width === 0 ? 100 : (100 * pixels) / width)
 
-/** Where turns begin and what the clock said, also between them; the moment that is shown is in `turn`. */
+/** Labels for the starts of turns, and times in between; the turn of the shown moment is `turn`. */
 function Turns({ turn, width, ...of }: MarksProps & { readonly turn: number | null }) {
   const isWide = width >= 500
   const turns = usePlaced(of, true)
@@ -205,7 +205,7 @@ function Turns({ turn, width, ...of }: MarksProps & { readonly turn: number | nu
   )
 }
 
-/** How long the longest breaks were. */
+/** The lengths of the longest breaks. */
 function Breaks({ axis, width }: { readonly axis: TimeAxis; readonly width: number }) {
   return (
     <span aria-hidden="true">
@@ -222,10 +222,10 @@ function Breaks({ axis, width }: { readonly axis: TimeAxis; readonly width: numb
   )
 }
 
-/** Pixels: a mark can be hit with a finger, and none covers another. */
+/** In pixels: large enough for touch, without overlaps. */
 const markSize = 24
 
-/** What failed, commits and pull requests. One of them takes the focus; the arrows move it, and Enter shows that moment. */
+/** Failures, commits and pull requests. They are one Tab stop; the arrow keys move between them, and Enter shows that moment. */
 function Marks(props: MarksProps) {
   const { session, width } = props
   const [chosen, setChosen] = useState(0)

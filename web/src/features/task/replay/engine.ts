@@ -1,6 +1,6 @@
 /**
- * The task at any moment of its history. A snapshot of the folded state is kept at every so many events, so that a seek folds a few hundred
- * at most, however long the history is. Without React, and without a clock.
+ * The task at any moment of its history. A snapshot of the folded state is kept at regular intervals, so that a seek folds only a few hundred events,
+ * however long the history is. Without React, and without a clock.
  */
 import { revisionOf, type HistoryItem } from '#domain/history/item.ts'
 import { withNewer } from '#domain/history/order.ts'
@@ -14,48 +14,48 @@ import {
 } from '../terminal/log/terminalWriter.ts'
 import { foldItems, nothingYet, type ReplayState, type TaskBase } from './replayState.ts'
 
-/** Events between two snapshots: what a seek folds at most. */
+/** The number of events between two snapshots, which is the most that a seek folds. */
 export const snapshotEvery = 500
 
 interface Snapshot {
-  /** How many items are folded in. */
+  /** The number of folded items. */
   readonly count: number
   readonly state: ReplayState
   readonly terminal: WriterMark
 }
 
-/** The task at a moment, with its terminal, which is written on when the replay goes on from here. */
+/** The task at a moment, with its terminal, to which the replay appends when it continues from here. */
 export interface Replayed {
-  /** The item that was folded last; `-1` before the first. */
+  /** The last folded item; `-1` before the first. */
   readonly index: number
   readonly state: ReplayState
   readonly writer: Writer
 }
 
 export interface ReplayEngine {
-  /** All items that are loaded, in order; another array when there are more. */
+  /** All loaded items in order; a new array when there are more. */
   items(): readonly HistoryItem[]
-  /** Adds newer items. Returns the index of the first that is new or has moved. */
+  /** Adds newer items. Returns the index of the first new or moved one. */
   add(newer: readonly HistoryItem[]): number
-  /** The task after an item. Goes on from `from` where that is near. */
+  /** The task after an item. Continues from `from` if that is near. */
   seek(index: number, from?: Replayed): Replayed
-  /** The index of an event of the task's stream by its revision; `-1` when it is not there. */
+  /** The index of an event of the task's stream by its revision; `-1` when it is not loaded. */
   indexOfRevision(revision: number): number
 }
 
 const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWriter() })
 
-/** `every`: events between two snapshots. */
+/** `every`: the number of events between two snapshots. */
 export function createReplayEngine(base: TaskBase, every = snapshotEvery): ReplayEngine {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []
-  /** The whole history folded, up to the last snapshot or beyond. */
+  /** The folded history up to the last snapshot or beyond. */
   let end = start()
-  /** Where the events of the task's stream are, by revision from the first that is there. */
+  /** Indexes of the task's events, by revision from the first loaded one. */
   let places: number[] = []
   let firstRevision = 0
 
-  /** `writer` is written on: only one state goes on from each. */
+  /** `writer` is changed in place: each state may be continued only once. */
   const fold = ({ index, state, writer }: Replayed, to: number): Replayed => ({
     index: to,
     state: foldItems(state, items.slice(index + 1, to + 1), base, (output) => write(writer, output)),
@@ -66,7 +66,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery): Repla
     state,
     writer: writerAt(terminal, end.writer.lines),
   })
-  /** Forgets what was folded beyond a count of items. */
+  /** Drops everything folded beyond a number of items. */
   const rewind = (count: number) => {
     if (end.index < count) return
     while ((snapshots.at(-1)?.count ?? 0) > count) snapshots.pop()

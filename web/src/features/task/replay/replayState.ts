@@ -1,4 +1,4 @@
-/** A task as it was at a moment of its history, folded by the reducers of the live page. Pure. */
+/** A task at a moment of its history, folded by the reducers of the live page. Pure. */
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -18,19 +18,19 @@ import {
   type OpenTask,
 } from '../taskSlice.ts'
 
-/** What of a task no event says. */
+/** The part of a task that is in no event. */
 export type TaskBase = Pick<Task, 'id' | 'project' | 'images'>
 
 export interface ReplayState {
   readonly openTask: OpenTask
-  /** The whole document: it knows the status, which the live page is told of. */
+  /** The whole document, which includes the status that the live page gets from the server. */
   readonly document: TaskDocument | undefined
   readonly writing: readonly WrittenMessage[]
 }
 
 export const nothingYet: ReplayState = { openTask: nothingOpen, document: undefined, writing: [] }
 
-/** The state after more of the history. `print` is given its output, in order. */
+/** The state after further items. `print` is called with their output, in order. */
 export function foldItems(
   state: ReplayState,
   items: readonly HistoryItem[],
@@ -79,7 +79,7 @@ function writingAfter(
   }
 }
 
-/** The server says how far a task is beside each event; here it is what the whole document says. */
+/** Live, the server sends the progress with each event; here it comes from the whole document. */
 function withEvents(
   state: ReplayState,
   events: readonly TaskEventMessage[],
@@ -105,7 +105,7 @@ function withEvents(
   return { openTask, document }
 }
 
-/** What a page holds that opened the task when it was made. */
+/** The state of a page that opened the task right after its creation. */
 function opened(document: TaskDocument, { id, project, images }: TaskBase): OpenTask {
   const task = { ...taskOf(document, undefined, () => ''), project, images }
   const version = document.version

@@ -1,4 +1,4 @@
-/** What the page shows of a replayed moment, in the forms in which it shows the live task: a store, a terminal, and what is being written. */
+/** Presents a replayed moment in the same forms as the live task: a store, a terminal, and the text being written. */
 import type { Store } from '@reduxjs/toolkit'
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
@@ -9,13 +9,13 @@ import type { OpenTaskSync } from '../useTaskSync.ts'
 import type { Replayed } from './engine.ts'
 
 export interface ReplayView {
-  /** The live store, with another open task in it. */
+  /** The live store, with the open task replaced. */
   readonly store: Store<RootState>
   readonly open: OpenTaskSync
   show(replayed: Replayed, words: readonly MessageWords[]): void
 }
 
-/** `reload` is what the panels call when they are to be read again. */
+/** `reload` is called by panels that want to be read again. */
 export function createReplayView(live: Store<RootState>, first: Replayed, reload: () => void): ReplayView {
   const listeners = new Set<() => void>()
   const tell = () => {
@@ -37,7 +37,7 @@ export function createReplayView(live: Store<RootState>, first: Replayed, reload
   }
 }
 
-/** A store that is another in all but the open task; what is dispatched goes to the other. */
+/** A store that differs only in the open task; dispatched actions go to the live store. */
 function storeWith(
   live: Store<RootState>,
   openTask: () => OpenTask,
@@ -74,7 +74,7 @@ function shownTerminal(first: Replayed) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    // What is replayed is all there, and nothing is added but by the replay.
+    // A replayed terminal is complete, and only the replay appends to it.
     reset: async () => undefined,
     append: () => undefined,
     showEarlier: async () => undefined,
@@ -110,7 +110,7 @@ function shownWriting(first: readonly WrittenMessage[]) {
     say: () => undefined,
     settle: () => undefined,
     drop: () => undefined,
-    // Nothing of a replay is read out: the one who listens moves in it.
+    // Nothing in a replay is announced to screen readers, because the person moves through it deliberately.
     wasSeen: () => true,
   }
   return {

@@ -1,4 +1,4 @@
-/** What the slider of the replay says of time: when turns began, what the clock said between, and how long breaks were. Pure. */
+/** Labels for the time axis of the replay: starts of turns, times in between, and lengths of breaks. Pure. */
 import type { Marker } from '#domain/history/markers.ts'
 import { timeAt, type Idle, type TimeAxis } from '#domain/history/timeAxis.ts'
 
@@ -8,7 +8,7 @@ export interface Placed {
   readonly percent: number
 }
 
-/** Those that have room beside the one before; `gap` is in percent of the width. */
+/** The items that do not overlap the one before; `gap` is in percent of the width. */
 export function spread<Item extends { readonly percent: number }>(
   placed: readonly Item[],
   gap: number,
@@ -25,14 +25,14 @@ export interface ClockMark {
   readonly percent: number
   /** In ms since the epoch. */
   readonly time: number
-  /** The turn that begins there; `null` where only the clock is read. */
+  /** The turn that starts there; `null` for a time only. */
   readonly turn: Marker | null
 }
 
-/** How many places are looked at for room between turns. */
+/** How many places between turns are considered for a time. */
 const places = 12
 
-/** Where the clock is read: at turns that have room, and between them. A label takes `gap` percent of the width, to its right. */
+/** Time labels: at turns that have room, and between them. A label needs `gap` percent of the width, to its right. */
 export function clockMarks(axis: TimeAxis, turns: readonly Placed[], gap: number): readonly ClockMark[] {
   const timeOf = (percent: number) => timeAt(axis, (axis.length * percent) / 100)
   const marks: ClockMark[] = spread(turns, gap).map(({ percent, marker }) => ({
@@ -48,10 +48,10 @@ export function clockMarks(axis: TimeAxis, turns: readonly Placed[], gap: number
   return marks.toSorted((a, b) => a.percent - b.percent)
 }
 
-/** Breaks from this length on have it written at them, in ms. */
+/** The minimum length of a break to be labelled, in ms. */
 const namedMs = 60_000
 
-/** The longest breaks that have room for their length, which takes `gap` percent of the width. */
+/** The longest breaks with enough room for their label, which needs `gap` percent of the width. */
 export function namedBreaks(
   { idles, length }: TimeAxis,
   gap: number,

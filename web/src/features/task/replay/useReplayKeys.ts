@@ -1,4 +1,4 @@
-/** The keys of the replay, as video players have them. They count while the player has the focus, or nothing has it. */
+/** The keys of the replay, as in video players. They apply while the player or nothing has the focus. */
 import { useEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'
@@ -50,7 +50,7 @@ const failuresIn = (session: HistorySession) =>
     .markers.filter(({ kind }) => kind === 'failure')
     .map(({ revision }) => session.indexOf(revision))
 
-/** To a failure after or before the moment that is shown; stays where there is none. */
+/** Moves to the next or previous failure; stays when there is none. */
 const toFailure =
   (by: 1 | -1): Run =>
   (session) => {
@@ -92,7 +92,7 @@ const keys: Readonly<Record<string, Run>> = {
   ...Object.fromEntries(Array.from({ length: 10 }, (_, tenth) => [String(tenth), toTenth(tenth)])),
 }
 
-/** Asks for the sheet of keys. */
+/** The event that opens the list of keys. */
 export const showKeys = 'flightdeck:replay-keys'
 
 export function useReplayKeys(session: HistorySession): void {
@@ -120,7 +120,7 @@ export function useReplayKeys(session: HistorySession): void {
       take(event)
       run(session)
     }
-    // Before the keys of the rest of the page.
+    // Takes precedence over the page's other keys.
     window.addEventListener('keydown', onKeyDown, { capture: true })
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
   }, [session])

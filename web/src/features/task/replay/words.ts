@@ -1,11 +1,11 @@
-/** Words that an agent had written at a time, and that no event had recorded yet: they are shown as they came, not in pieces. Pure. */
+/** Text that an agent had written by a time but that was not recorded yet: it is replayed as it arrived, not in recorded pieces. Pure. */
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 
-/** Words are recorded within a moment of being written: so many events further on at most, even where much is printed. */
+/** Text is recorded shortly after it was written: at most this many items later, even with much output. */
 const lookedThrough = 200
 
-/** What of the items after an index was written by a time (ms since the epoch). */
+/** The part of the items after an index that was written by a time (ms since the epoch). */
 export function wordsBy(items: readonly HistoryItem[], index: number, time: number): readonly MessageWords[] {
   const words: MessageWords[] = []
   const end = Math.min(items.length, index + 1 + lookedThrough)

@@ -1,4 +1,4 @@
-/** The page of a saved replay: the chat beside the terminal and the history, over the controls that move through it. */
+/** The page of a saved replay: the chat beside terminal and history, above the replay controls. */
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -33,7 +33,7 @@ interface SavedReplayProps {
   readonly session: HistorySession
   /** ISO 8601. */
   readonly savedAt: string
-  /** What is not in the file. */
+  /** What the file does not contain. */
   readonly leftOut: { readonly moments: number; readonly images: number }
 }
 
@@ -64,7 +64,7 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
   )
 }
 
-/** How long a moment is shown before the address names it, in ms: browsers refuse many changes in a row. */
+/** How long a moment must be shown before it is put in the address, in ms, because browsers refuse many changes in a row. */
 const restMs = 300
 
 function useMomentInAddress(shown: ReplayMoment | null): void {
@@ -82,7 +82,7 @@ interface MomentProps {
   readonly children: ReactNode
 }
 
-/** Says to the parts of the page which time they show, and that no server can be asked. */
+/** Tells the components the shown time, and that there is no server. */
 function Moment({ session, moment, children }: MomentProps) {
   const now = Math.floor(moment.time / 1_000) * 1_000
   const { changesAt } = moment
@@ -135,7 +135,7 @@ function Panels({ session, open }: PanelsProps) {
   const { task } = useSelector(selectOpenTask)
   const split = useMedia('(width >= 900px)')
   const [position, setPosition] = useState(splitPosition.initial)
-  // The record may be unreadable from its first event on: the history says so.
+  // The stream may be unreadable from its first event on, which the history then says.
   if (task === null)
     return <HistoryPanel session={session} shown tools={null} onShowIn={() => undefined} record={null} />
   if (!split) return <TabbedPanels task={task} session={session} open={open} hasChat />

@@ -1,7 +1,7 @@
-/** Puts a recording into the page that plays it. */
+/** Embeds a recording in the page that plays it. */
 import type { Recording } from './recording.ts'
 
-/** Where the page has its recording. `vite.replay.config.ts` writes it. */
+/** Where the page contains its recording, as written by `vite.replay.config.ts`. */
 const place = '<script type="application/json" id="recording">'
 
 /** The parts of the file, in order. Throws when the page is not the player. */
@@ -12,7 +12,7 @@ export function withRecording(page: string, recording: Recording): readonly stri
   return [page.slice(0, end), asScriptText(recording), page.slice(end)]
 }
 
-/** JSON without `<`: no text in it can end the element that it stands in. */
+/** JSON with `<` escaped, so that no text in it can close the script element. */
 function asScriptText(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
 }

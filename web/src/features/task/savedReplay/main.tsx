@@ -1,4 +1,4 @@
-/** The start of a saved replay: a page of its own, with its recording in it. It asks no server. */
+/** The entry point of a saved replay: a separate page that contains its recording. It uses no server. */
 import { configureStore } from '@reduxjs/toolkit'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -25,15 +25,15 @@ function openRecording(recording: Recording): HistorySession {
     reducer: rootReducer,
     middleware: (defaults) => defaults().concat(api.middleware),
   })
-  // The page that was recorded was connected: nothing in a replay is out of date.
+  // The recorded page was connected: nothing in a replay counts as outdated.
   live.dispatch(connectionChanged('connected'))
   live.dispatch(userTold(personOf(recording)))
-  // Where the images are is said once for all, and whoever asks first keeps the answer: there is no server to ask.
+  // Fills the cache with the image addresses and subscribes to keep them, because there is no server to ask.
   const { endpoints, util } = imagesApi
   void live
     .dispatch(util.upsertQueryData('imageAddresses', recording.base.id, recording.images.data))
     .then(() => live.dispatch(endpoints.imageAddresses.initiate(recording.base.id)))
-  // Which images a message has is kept beside the task, and no replay changes it.
+  // The images of messages are stored beside the task, and do not change in a replay.
   live.dispatch(
     eventsCame(
       recording.items.flatMap((item) =>
@@ -55,11 +55,11 @@ function openRecording(recording: Recording): HistorySession {
     openThere(session)
   })
   window.addEventListener('hashchange', () => openThere(session))
-  // There is no live task to go back to.
+  // There is no live task to return to.
   return { ...session, backToLive: session.pause }
 }
 
-/** Shows the moment that the address names: `#at=46+12s`. Without one, the end of the first turn: the beginning is an empty page. */
+/** Shows the moment in the address: `#at=46+12s`. Without one, the end of the first turn, because the beginning is an empty page. */
 function openThere(session: HistorySession): void {
   const moment = /^#at=([^&]{1,40})/.exec(window.location.hash)?.[1]?.replace('%2B', '+')
   const { replay, sections } = session.read()
@@ -69,7 +69,7 @@ function openThere(session: HistorySession): void {
   if (moment !== undefined) session.open(moment)
 }
 
-/** Whose messages they are, for the heads of the messages. */
+/** The owner of the task, for the heads of messages. */
 function personOf({ names: { person } }: Recording): User {
   return {
     id: '',

@@ -1,6 +1,6 @@
 /**
- * What a saved replay holds of a task: its history, and what the history does not say. Changes and images are in it up to a bound. It holds no
- * token and no address of an image.
+ * The content of a saved replay: a task's history, and what the history does not include. Changes and images are included up to a limit. It contains
+ * no token and no address of an image.
  */
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { Names } from '#domain/history/rows.ts'
@@ -9,7 +9,7 @@ import type { TaskBase } from '../replay/replayState.ts'
 import { readSavedChanges, savedChangesAt, type SavedChanges } from './savedChanges.ts'
 import { readSavedImages, type SavedImages } from './savedImages.ts'
 
-/** Changes with the shape; the player comes in the same file, so that there is nothing to convert. */
+/** Increased when the format changes. Older formats need no conversion, since each file contains its own player. */
 const format = 2
 
 export interface Recording {
@@ -30,7 +30,7 @@ interface Recorded {
   readonly names: Names
 }
 
-/** Reads the whole history again: what was erased since the page opened is not in it. Resolves with why it cannot be read. */
+/** Reads the whole history again, so that content erased since the page opened is not included. Resolves to the reason when it cannot be read. */
 export async function readRecording(
   { source, base, names }: Recorded,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ export async function readRecording(
   }
   const changes = await readSavedChanges(source, items, signal)
   const images = await readSavedImages(source, signal)
-  // The address of an image lets whoever has it read the image.
+  // An image's address would give access to the image, so it is replaced.
   const ofTask = base.images.map((image) => ({ ...image, url: images.data[image.id] ?? '' }))
   return {
     format,
@@ -60,7 +60,7 @@ export async function readRecording(
   }
 }
 
-/** The history of a file, in one page. */
+/** The history in a file, as one page. */
 export function recordedSource({ items, missing, changes }: Recording): HistorySource {
   return {
     page: async () => ({ items, missing, next: '', more: false, total: items.length }),

@@ -1,10 +1,10 @@
-/** The recorded changes of a task as a saved replay holds them: each version of a file once, up to a bound. */
+/** The recorded changes in a saved replay: each version of a file once, up to a limit. */
 import type { ChangedFile, GitDiff } from '#domain/api/tasks.schema.ts'
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { HistorySource, RecordedChanges } from '../history/readHistory.ts'
 import { texts } from './texts.ts'
 
-/** Changes of one moment; `files` are places in `SavedChanges.files`. */
+/** Changes at one moment; `files` are indexes into `SavedChanges.files`. */
 interface SavedDiff {
   readonly revision: number
   readonly diff: Omit<GitDiff, 'changedFiles'>
@@ -15,20 +15,20 @@ interface SavedDiff {
 export interface SavedChanges {
   readonly files: readonly ChangedFile[]
   readonly diffs: readonly SavedDiff[]
-  /** How many moments the file has no changes of. */
+  /** The number of moments whose changes are not in the file. */
   readonly leftOut: number
 }
 
 export interface SavedChangesLimits {
   readonly moments: number
-  /** Of the diffs, in UTF-16 code units. */
+  /** The length of the diffs, in UTF-16 code units. */
   readonly length: number
 }
 
 const usualLimits: SavedChangesLimits = { moments: 500, length: 12_000_000 }
 const readAtOnce = 4
 
-/** Reads the changes of the ends of turns first, and the newest first. */
+/** Reads the changes at the ends of turns first, and newest first. */
 export async function readSavedChanges(
   source: Pick<HistorySource, 'changes'>,
   items: readonly HistoryItem[],
@@ -40,7 +40,7 @@ export async function readSavedChanges(
   const places = new Map<string, number>()
   const diffs: SavedDiff[] = []
   let length = 0
-  /** Adds the changes of a moment, whole or not at all. */
+  /** Adds all changes of a moment, or none. */
   const add = (revision: number, { diff: { changedFiles, ...diff }, kept }: RecordedChanges) => {
     const keys = changedFiles.map((file) => JSON.stringify(file))
     const more = keys.reduce((sum, key) => sum + (places.has(key) ? 0 : key.length), 0)
@@ -62,7 +62,7 @@ export async function readSavedChanges(
   return { files, diffs, leftOut: total - diffs.length }
 }
 
-/** The revisions at which changes were recorded: the last one of each turn first, and of both kinds the newest first. */
+/** The revisions with recorded changes: first the last one of each turn, then the others, newest first in both groups. */
 function momentsOf(
   items: readonly HistoryItem[],
   most: number,
@@ -82,7 +82,7 @@ function momentsOf(
   }
 }
 
-/** The changes of a moment, or why they are not in the file. */
+/** The changes at a moment, or why they are not in the file. */
 export function savedChangesAt(
   { files, diffs, leftOut }: SavedChanges,
   revision: number,

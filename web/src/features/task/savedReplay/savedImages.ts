@@ -1,16 +1,16 @@
-/** The images of a task as a saved replay holds them: as data, up to a bound. */
+/** The images in a saved replay: embedded as data, up to a limit. */
 import type { HistorySource } from '../history/readHistory.ts'
 
 export interface SavedImages {
-  /** `data:` addresses by the ids of the images. */
+  /** `data:` addresses, by image id. */
   readonly data: Readonly<Record<string, string>>
   readonly leftOut: number
 }
 
-/** Bytes of all images. */
+/** The maximum size of all images, in bytes. */
 const mostBytes = 12_000_000
 
-/** Reads the images in the order of the chat. One that cannot be read, or no longer fits, is left out. */
+/** Reads the images in chat order. Images that cannot be read or no longer fit are left out. */
 export async function readSavedImages(
   source: Pick<HistorySource, 'images' | 'bytes'>,
   signal: AbortSignal,
@@ -21,7 +21,7 @@ export async function readSavedImages(
   let leftOut = 0
   for (const { id, url, type } of await source.images(signal)) {
     const bytes = signal.aborted ? null : await source.bytes(url, signal)
-    // What is written into the address is a type that the server takes, and nothing else.
+    // Only types that the server accepts may be written into the address.
     if (bytes === null || !/^image\/(?:jpeg|png|gif|webp)$/.test(type) || bytes.length > left) {
       leftOut += 1
       continue
@@ -32,7 +32,7 @@ export async function readSavedImages(
   return { data, leftOut }
 }
 
-/** Bytes that are spread over arguments at once. */
+/** How many bytes are passed as arguments at once. */
 const atOnce = 0x80_00
 
 function base64Of(bytes: Uint8Array): string {

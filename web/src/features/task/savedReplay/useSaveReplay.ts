@@ -1,4 +1,4 @@
-/** Saving the replay of a task as one file that opens without a server. */
+/** Saves the replay of a task as one file that opens without a server. */
 import { useCallback, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { notified } from '../../notifications/notifications.ts'
@@ -7,7 +7,7 @@ import type { HistorySession } from '../history/historySession.ts'
 import { withRecording } from './embed.ts'
 import { texts } from './texts.ts'
 
-/** The player, with a place for the recording. */
+/** The player page, with a placeholder for the recording. */
 const playerAddress = '/replay.html'
 
 /** Has the browser save the file; a failure is shown as a toast. */

@@ -1,4 +1,4 @@
-/** What the row of a command has beside its words: how to fold what it printed, and what became of it. */
+/** The controls in a command's row of the terminal: to collapse its output, and its outcome. */
 import { ChevronRight } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { selectLive } from '../../../live/connection.ts'
@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 
 interface FoldButtonProps {
   readonly folded: boolean
-  /** Without any, nothing can be folded. */
+  /** The number of output lines; with none, nothing can be collapsed. */
   readonly lines: number
   readonly onToggle: () => void
 }
@@ -49,7 +49,7 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
       : [texts.exit(exitCode)]
   const goesOn = running && command.until === null
   return (
-    // A command that goes on below it fades: the box scrolls to its end.
+    // A long command fades out behind this; scrolling the box shows its end.
     <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-1 font-ui text-meta/7 text-muted select-none before:absolute before:inset-y-0 before:right-full before:w-6 before:bg-linear-to-r before:from-transparent before:to-raised">
       {goesOn ? (
         <span className="text-run">
@@ -66,7 +66,7 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
   )
 }
 
-/** Whether it is a person's command that was cancelled: the code that it was ended with is nothing it said itself. */
+/** Whether it is a person's command that was cancelled: its exit code then comes from being killed. */
 function useCancelledCommand(executionId: string | null): boolean {
   return useSelector(
     (state: Parameters<typeof selectOpenTask>[0]) =>
@@ -83,7 +83,7 @@ function tookBetween(from: string, to: string): string {
 }
 
 function Running({ since }: { readonly since: string }) {
-  // What is last known does not go on.
+  // When offline, the last known time must not tick on.
   const now = useTaskNow(1_000, useSelector(selectLive))
   return elapsed(now - Date.parse(since))
 }

@@ -1,4 +1,4 @@
-/** The output, line by line, with its times. Only the lines in sight are in the page, however many there are. */
+/** The output, line by line, with times. Only visible lines are rendered, however many there are. */
 import { ArrowDown, Copy, Search, WrapText } from 'lucide-react'
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
@@ -24,10 +24,10 @@ import { useTerminalRows } from './useTerminalRows.ts'
 interface TerminalPanelProps {
   readonly terminal: TerminalLog
   readonly reload: () => void
-  /** A cursor stands at the end while something runs. */
+  /** Whether something is running: a cursor is then shown at the end. */
   readonly running: boolean
   readonly shown: boolean
-  /** Where its buttons go; `null` where there is no such place, then they are at its foot. */
+  /** Where to put its buttons; `null`: at its foot. */
   readonly tools: HTMLElement | null
 }
 

@@ -1,4 +1,4 @@
-/** A line of the terminal. Its time shows where the second changes, and on all lines that are pointed at. */
+/** A line of the terminal. Its time is shown when the second changes, and on all lines on hover. */
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime } from '../../../ui/text/clock.ts'
@@ -7,20 +7,20 @@ import type { TerminalLine } from './log/terminalWriter.ts'
 
 interface TerminalRowProps {
   readonly index: number
-  /** Pixels from the first line. */
+  /** Distance from the first line, in pixels. */
   readonly top: number
   readonly line: TerminalLine
-  /** When the line above began. */
+  /** The start time of the line above. */
   readonly before: string | undefined
   readonly wrap: boolean
   readonly measure: ((element: Element | null) => void) | undefined
-  /** What is searched for, to be marked. */
+  /** The search text to mark. */
   readonly words: string
-  /** Which of its places in this line is the one that was gone to. */
+  /** The index of the current match in this line. */
   readonly current: number | undefined
-  /** What folds the output of the command that the line announces. */
+  /** The control that collapses the output of the command on this line. */
   readonly fold?: ReactNode
-  /** What became of that command, at the right edge. */
+  /** The outcome of that command, at the right edge. */
   readonly result?: ReactNode
 }
 
@@ -55,7 +55,7 @@ export const TerminalRow = memo(function TerminalRow({
           dateTime={line.at}
           className={classes(
             'w-19.5 flex-none pl-4 text-meta/5 text-muted select-none',
-            // A phone has the width for the lines, and the times of the commands.
+            // A phone only has room for the lines, and for the times of commands.
             isCommand ? 'leading-7' : 'max-md:h-5 max-md:opacity-0 max-md:w-3 max-md:overflow-hidden',
             same && !isCommand && 'invisible group-hover/line:visible',
           )}
@@ -95,7 +95,7 @@ function LineText({ line, words, current }: Pick<TerminalRowProps, 'line' | 'wor
         </mark>
       )
     return href === null ? (
-      // Pieces have no name but their place.
+      // Pieces are only identified by index.
       <span key={position} className={className}>
         {marked}
       </span>

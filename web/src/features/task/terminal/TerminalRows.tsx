@@ -1,4 +1,4 @@
-/** The lines in sight, in a box that scrolls over all of them. */
+/** The visible lines, in a box that scrolls over all of them. */
 import type { ReactNode } from 'react'
 import { Button } from '../../../ui/form/Button.tsx'
 import type { CommandBlock } from './log/commandBlocks.ts'
@@ -16,7 +16,7 @@ interface TerminalRowsProps {
   readonly rows: TerminalRowsState
   readonly wrap: boolean
   readonly running: boolean
-  /** What is searched for; empty for nothing. */
+  /** The search text; empty for none. */
   readonly words: string
   readonly current: Match | null
   readonly onEarlier: () => void
@@ -55,7 +55,7 @@ export function TerminalRows({
       }}
       role="log"
       aria-label={texts.label}
-      // Reading out every line of a build would drown everything else.
+      // Announcing every line of a build would drown everything else.
       aria-live="off"
       tabIndex={0}
       className="focus-inset min-h-0 flex-1 overflow-auto overscroll-contain font-mono text-code tracking-normal"

@@ -54,7 +54,7 @@ export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }:
   const pending = usePendingImages(imagesAtMost.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
-  // On a phone, the task's header has this, and the box has the stop button.
+  // On a phone, the task's header shows the turn, and the box has the stop button.
   const wide = useMedia('(width >= 768px)')
   // The chat renders with each word of an agent, but the box only when its props change.
   const send = useStable((text: string, asCommand: boolean, images: readonly ShownImage[]) => {

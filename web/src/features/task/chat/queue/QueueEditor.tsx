@@ -13,7 +13,7 @@ import { isComposingKey } from '../../../../ui/composition.ts'
 
 interface QueueEditorProps {
   readonly message: WaitingMessage
-  /** The task's agent, whose messages need no label. */
+  /** The task's agent, for messages that name none. */
   readonly taskAgent: AgentName
   /** The agent got the message meanwhile: the text is kept for a new message. */
   readonly gone: boolean

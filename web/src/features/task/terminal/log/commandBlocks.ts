@@ -1,24 +1,24 @@
-/** The commands among the lines of a terminal, each with the lines that it printed. */
+/** The commands among the lines of a terminal, each with its output lines. */
 
-/** How a command is announced: bold, or dim where it is named again, behind a dollar sign. */
+/** How a command line begins: bold or, when it is repeated, dim, followed by a dollar sign. */
 const announced = ['\u001B[1m$ ', '\u001B[2m$ ']
 
 export function isCommandLine(text: string): boolean {
   return announced.some((beginning) => text.startsWith(beginning))
 }
 
-/** A command, and where its output ends. Its lines are those between `id` and `until`, by their ids. */
+/** A command and the end of its output. Its lines have ids from `id` to before `until`. */
 export interface CommandBlock {
-  /** The id of the line that announces it. */
+  /** The id of its command line. */
   readonly id: number
   readonly executionId: string
   /** When it began, ISO 8601. */
   readonly at: string
-  /** The id of the first line that is no output of it; `null` while it may still print. */
+  /** The id of the first line after its output; `null` while it may still print. */
   readonly until: number | null
-  /** When it ended, ISO 8601; `null` while it goes on, and where nobody said that it ended. */
+  /** When it ended, ISO 8601; `null` while it is running, and when its end was not reported. */
   readonly endedAt: string | null
-  /** `null` while it goes on, and where nobody said how it ended. */
+  /** `null` while it is running, and when its outcome was not reported. */
   readonly exitCode: number | null
 }
 
@@ -31,26 +31,26 @@ interface Written {
 }
 
 export interface CommandBlocks {
-  /** In their order; always the same array. */
+  /** In order; always the same array. */
   readonly all: readonly CommandBlock[]
-  /** A line was written, or written on. */
+  /** Called when a line was written or continued. */
   wrote(line: Written): void
-  /** The command that goes on has ended; the next line has this id. */
+  /** Called when the running command has ended; the next line has this id. */
   ended(executionId: string, nextId: number, at: string, exitCode: number | null): void
-  /** Forgets the commands before this line. */
+  /** Drops the commands before this line. */
   dropBefore(id: number): void
-  /** How the command ended whose output the first lines are, and whose own line is not here. */
+  /** The end of the command whose output the first lines are, if its command line is not loaded. */
   cutOff(): CutOffEnd | null
-  /** Puts the commands of earlier lines before those that are here, and what they are cut off from; `lines` are all by now. */
+  /** Adds the commands of earlier lines, and the end that those lines are cut off from; `lines` already includes them. */
   putBefore(earlier: readonly CommandBlock[], cutOff: CutOffEnd | null, lines: readonly Written[]): void
 }
 
-/** The end of a command that is not here. */
+/** The end of a command whose command line is not loaded. */
 export interface CutOffEnd extends Pick<CommandBlock, 'executionId' | 'endedAt' | 'exitCode'> {
   readonly until: number
 }
 
-/** The commands of a terminal that begins; or of one that goes on where these were known. */
+/** The commands of a new terminal, or of one that continues with known commands. */
 export function createCommandBlocks(
   known: readonly CommandBlock[] = [],
   knownCutOff: CutOffEnd | null = null,
@@ -72,7 +72,7 @@ export function createCommandBlocks(
         if (last.executionId !== executionId) all[all.length - 1] = { ...last, until: id }
         return
       }
-      // Standard error comes by a way of its own: what is right behind the end was printed before it.
+      // Standard error is transported separately: output directly after the end was printed before it.
       const late = last.until === id && last.endedAt !== null && channel === 'stderr'
       if (late && last.executionId === executionId) all[all.length - 1] = { ...last, until: id + 1 }
     },
@@ -100,7 +100,7 @@ export function createCommandBlocks(
     },
   }
 
-  /** The end of a command whose output goes on in lines that were here before it. */
+  /** The end of a command whose output continues in lines that were loaded earlier. */
   function endOf(
     { executionId, id }: CommandBlock,
     next: CommandBlock | undefined,

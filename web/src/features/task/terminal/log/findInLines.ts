@@ -1,18 +1,18 @@
-/** Finds words in the lines of a terminal, and goes on where it was when lines are added. */
+/** Searches the lines of a terminal, continuing where it stopped when lines are added. */
 import { withoutColours } from './outputLines.ts'
 import type { TerminalLine } from './terminalWriter.ts'
 
-/** Where the words stand: in which line, by its id, and the how manieth in it. */
+/** A match: the id of its line, and its index in that line. */
 export interface Match {
   readonly id: number
   readonly nth: number
 }
 
-/** Matches that are counted and gone through at most. */
+/** The most matches that are counted and navigable. */
 export const mostMatches = 10_000
 
 export interface Finder {
-  /** All places of the words, in their order; always the same array. Capital letters do not matter. */
+  /** All matches, in order, ignoring case; always the same array. */
   find(lines: readonly TerminalLine[], words: string): readonly Match[]
 }
 
@@ -20,7 +20,7 @@ export function createFinder(): Finder {
   const matches: Match[] = []
   let of = ''
   let first = 0
-  /** The id of the line that was last when it was looked: it may have been written on. */
+  /** The id of the last line at the latest search, which may have been continued since. */
   let last = Number.NEGATIVE_INFINITY
   return {
     find(lines, words) {
@@ -49,11 +49,11 @@ export function createFinder(): Finder {
   }
 }
 
-/** Where in a text the words begin; capital letters do not matter. */
+/** The positions at which the words begin in a text, ignoring case. */
 export function placesOf(text: string, words: string): readonly number[] {
   if (words === '') return []
   const lower = text.toLowerCase()
-  // A few letters get longer when they are made small: then places would be wrong.
+  // A few letters become longer in lower case, which would shift positions.
   const [within, what] = lower.length === text.length ? [lower, words.toLowerCase()] : [text, words]
   const places: number[] = []
   for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + what.length)) places.push(at)

@@ -1,39 +1,39 @@
 /**
- * Turns output into the lines of a log. A terminal would overwrite; a log keeps what a line was in the end: a carriage
- * return and an erased line restart it. Colours and links stay in the text, every other control sequence goes. Pure.
+ * Converts output to the lines of a log. Where a terminal would overwrite, a log keeps the final state of a line: a carriage return or an erased line
+ * restarts it. Colours and links are kept, all other control sequences are removed. Pure.
  */
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 
-/** One line that is finished, or the last one as far as it is written. */
+/** A finished line, or the last one as far as it is written. */
 export interface OutputLine {
-  /** With its colour codes, and links to web pages as `openLink` and `closeLink` write them. */
+  /** With colour codes, and with links to web pages in the form of `openLink` and `closeLink`. */
   readonly text: string
-  /** Colour codes that were on when it began. */
+  /** The colour codes in effect at its start. */
   readonly start: string
 }
 
-/** Where the output of a command ended, as shells say it (OSC 133 D); `null` when it did not say how. */
+/** The end of a command's output, as shells report it (OSC 133 D); `null` when the exit code was not reported. */
 export interface CommandEnd {
   readonly exitCode: number | null
 }
 
-/** Where the output stands: the line that is being written, and what cannot be understood before more comes. */
+/** The state of the output: the line being written, and an incomplete rest. */
 export interface OutputState {
   readonly line: string
   readonly start: string
-  /** The cursor went back to the line's beginning: what is written next takes the place of the line. */
+  /** The cursor is at the start of the line: the next text replaces the line. */
   readonly atStart: boolean
-  /** The beginning of a control sequence. */
+  /** The beginning of an incomplete control sequence. */
   readonly unread: string
 }
 
 export const outputBegun: OutputState = { line: '', start: '', atStart: false, unread: '' }
 
-/** A line longer than this is cut into several: one endless line would stop the page. UTF-16 code units. */
+/** Longer lines are split: one endless line would freeze the page. UTF-16 code units. */
 export const longestLine = 4_000
-/** Colour codes that are carried from line to line at most; more than this is noise. */
+/** How many colour codes are carried from line to line at most; more is noise. */
 const codesCarried = 16
-/** An operating-system command (a title, a link) that does not end within this is taken for text. */
+/** An operating-system command (a title, a link) that is longer than this is treated as text. */
 const longestCommand = 2_000
 
 const esc = '\u001B'
@@ -43,19 +43,19 @@ const colourCode = `${esc}\\[[0-9;:]*m`
 const linkCode = `${esc}\\]8;;[^\\u0007${esc}]*\\u0007`
 /** Sets colours and weights. */
 const colour = new RegExp(colourCode, 'g')
-/** All that stays in the text of a line beside what is seen. */
+/** Everything invisible that is kept in the text of a line. */
 const code = new RegExp(`${colourCode}|${linkCode}`, 'g')
 const codeHere = new RegExp(code.source, 'y')
 const plainReset = `${esc}[0m`
 const reset = new RegExp(`${esc}\\[0*m`)
-/** Turns the direction of what follows it, so that a line reads as what it is not. */
+/** Characters that change the writing direction, so that a line would read differently from what it is. */
 const turning = '\\u202A-\\u202E\\u2066-\\u2069'
 const turns = new RegExp(`[${turning}]`, 'g')
 const controls = '\\u0000-\\u0008\\u000B-\\u001A\\u001C-\\u001F\\u007F-\\u009F'
 const token = new RegExp(
   [
     `(?<colour>${colourCode})`,
-    // Erasing the line and going back to its beginning are one here.
+    // Erasing the line and returning to its start are treated alike.
     `(?<restart>\\r|${esc}\\[(?:[12]K|[01]?G))`,
     `${esc}\\]8;[^;\\u0007${esc}]*;(?<link>[^\\u0007${esc}]*)(?:\\u0007|${esc}\\\\)`,
     `${esc}\\]133;D(?:;(?<exit>\\d{0,10})[^\\u0007${esc}]*)?(?<ended>\\u0007|${esc}\\\\)`,
@@ -71,7 +71,7 @@ const unfinished = new RegExp(
   `${esc}(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\\u0007${esc}]{0,${longestCommand}}(?:${esc})?|[ -/]*)?$`,
 )
 
-/** What a piece of output finishes, in its order, and where it stands then. */
+/** The lines that a piece of output finishes, in order, and the state after it. */
 export function addOutput(
   state: OutputState,
   piece: string,
@@ -97,7 +97,7 @@ export function addOutput(
   }
   const text = all.slice(0, all.length - unread.length).replaceAll(turns, '\uFFFD')
   if (!atStart && !special.test(text)) {
-    // Nearly all output is lines with colours: fifty thousand of them must not stop the page.
+    // Fast path: nearly all output is lines with colours, and fifty thousand of them must not freeze the page.
     const parts = text.split('\n')
     parts.forEach((part, index) => {
       if (index > 0) end()
@@ -128,18 +128,18 @@ export function addOutput(
   return { finished, state: { line, start, atStart, unread } }
 }
 
-/** The beginning of a link to a web page, as it stands in a line; any other address is no link, and ends the one before. */
+/** The start of a link to a web page in the text of a line; any other address ends the current link. */
 export function openLink(address: string): string {
   const href = safeLink(address)
   return href === null ? closeLink : `${esc}]8;;${href}\u0007`
 }
 
-/** The text of a line without its colours and addresses: what is seen of it. */
+/** The visible text of a line, without colours and addresses. */
 export function withoutColours(text: string): string {
   return text.includes(esc) ? text.replaceAll(code, '') : text
 }
 
-/** Where a line can be cut at the latest without cutting a code or a character in two. */
+/** The last index at which a line can be cut without splitting a code or a character. */
 function wholeBefore(line: string, at: number): number {
   const escape = line.lastIndexOf(esc, at - 1)
   if (escape > 0 && escape + codeLength(line, escape) > at) return escape
@@ -147,16 +147,16 @@ function wholeBefore(line: string, at: number): number {
   return last >= 0xd800 && last < 0xdc00 ? at - 1 : at
 }
 
-/** How long the code is that begins there; 0 where none does. */
+/** The length of the code that begins there; 0 when there is none. */
 function codeLength(line: string, index: number): number {
   codeHere.lastIndex = index
   return codeHere.exec(line)?.[0].length ?? 0
 }
 
-/** A line without the last character that is seen; the codes behind it stay. */
+/** The line without its last visible character; the codes after it stay. */
 function withoutLast(line: string): string {
   let codesFrom = line.length
-  // Codes end in `m` or in a bell: all that ends so is looked at, from behind.
+  // Codes end in `m` or a bell, so only those endings are checked, from the end.
   for (;;) {
     const before = line[codesFrom - 1]
     if (before !== 'm' && before !== '\u0007') break
@@ -173,7 +173,7 @@ function withoutLast(line: string): string {
 function codesAfter(start: string, line: string): string {
   const all = start + line
   if (!all.includes(esc)) return ''
-  // What was on before the last plain reset does not matter, and mostly nothing comes after it.
+  // Codes before the last plain reset have no effect, and usually nothing follows it.
   const after = all.slice(all.lastIndexOf(plainReset) + 1)
   const codes = after.match(colour) ?? []
   return codes

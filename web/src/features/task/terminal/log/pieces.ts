@@ -1,4 +1,4 @@
-/** A line of output as pieces of one look each: colours, links, and marks of what was searched for. Pure. */
+/** Splits a line of output into pieces with the same style: colours, links, and search matches. Pure. */
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 import { placesOf } from './findInLines.ts'
 import { withoutColours } from './outputLines.ts'
@@ -7,9 +7,9 @@ import { spansOf } from './spans.ts'
 export interface Piece {
   readonly text: string
   readonly className: string
-  /** The page that it leads to: http and https only. */
+  /** The address of its link: http and https only. */
   readonly href: string | null
-  /** How manieth place of the words it belongs to. */
+  /** The index of the match that it belongs to. */
   readonly match: number | null
 }
 
@@ -18,7 +18,7 @@ interface Range {
   readonly to: number
 }
 
-/** Looks of a line that are told apart at most: who changes the colour of each letter gets the rest in one. */
+/** The maximum number of pieces per line; if every letter has its own colour, the rest becomes one piece. */
 export const mostPieces = 200
 
 const esc = '\u001B'
@@ -75,7 +75,7 @@ function withoutLinks(text: string): {
   const links: (Range & { readonly href: string })[] = []
   let line = ''
   let seen = 0
-  // What was split by has a group: every second part is an address, empty where a link ends.
+  // The separator has a capture group: every second part is an address, empty at the end of a link.
   for (const [index, part] of parts.entries()) {
     if (index % 2 === 1) continue
     const length = withoutColours(part).length

@@ -1,4 +1,4 @@
-/** Reads a task's output from the server, past the store: thousands of pieces have no business in it. */
+/** Reads a task's output from the server without the store, which is not made for thousands of pieces. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { limits } from '#domain/api/limits.ts'
 import type { getTerminal } from '#domain/api/chat.schema.ts'
@@ -13,10 +13,10 @@ import { texts as taskTexts } from '../../texts.ts'
 
 type TerminalAnswer = AnswerOf<typeof getTerminal>
 
-/** Pieces that are read back at once: one may be as little as 50 ms of output. */
+/** How many pieces are read at once; one may be as little as 50 ms of output. */
 const pieces = limits.pageSize
 
-/** The latest output, or the reason why there is none. What a 401 means is for the calls beside this one. */
+/** The latest output, or why there is none. A 401 is handled by the calls made at the same time. */
 export async function readTerminal(
   taskId: string,
   minPosition: Position | undefined,

@@ -1,23 +1,23 @@
-/** Which lines of a terminal are shown when the output of some commands is folded. Pure. */
+/** The visible lines of a terminal when the output of some commands is collapsed. Pure. */
 import type { CommandBlock } from './commandBlocks.ts'
 
 export interface ShownRows {
   readonly count: number
   /** The index of the line that a row shows. */
   lineAt(row: number): number
-  /** The row that shows a line; the row of its command where it is folded away. */
+  /** The row that shows a line; if it is collapsed, the row of its command. */
   rowOf(line: number): number
 }
 
 interface Gap {
-  /** The index of the first line that is not shown, and how many lines are not. */
+  /** The index of the first hidden line, and the number of hidden lines. */
   readonly at: number
   readonly lines: number
-  /** The row that would show the first of them. */
+  /** The row at which they would begin. */
   readonly row: number
 }
 
-/** The rows of `length` lines, the first of which has this id; `folded` has the ids of commands. */
+/** The rows of `length` lines, of which the first has id `firstId`; `folded` has the ids of collapsed commands. */
 export function shownRows(
   firstId: number,
   length: number,
@@ -50,18 +50,18 @@ export function shownRows(
   }
 }
 
-/** How many lines a command printed, of those that are here. */
+/** How many loaded lines a command printed. */
 export function linesOf({ id, until }: CommandBlock, firstId: number, length: number): number {
   return Math.min(until ?? Number.POSITIVE_INFINITY, firstId + length) - id - 1
 }
 
-/** The command that a line announces, or whose output it is. */
+/** The command whose command line or output this line is. */
 export function commandOf(commands: readonly CommandBlock[], id: number): CommandBlock | undefined {
   const last = lastOf(commands, (command) => command.id <= id)
   return last !== undefined && (last.id === id || last.until === null || id < last.until) ? last : undefined
 }
 
-/** The last of those that are so, where all before it are so too. */
+/** The last item that satisfies the condition; it must hold for a prefix of the list. */
 function lastOf<Item>(items: readonly Item[], isSo: (item: Item) => boolean): Item | undefined {
   let from = 0
   let to = items.length

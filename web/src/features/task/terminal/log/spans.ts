@@ -1,4 +1,4 @@
-/** A line of output as spans of one look each; colours are the product's own, so that they can be read in both themes. */
+/** Converts a line of output to styled spans; colours are mapped to our own, which are readable in both themes. */
 import Anser from 'anser'
 
 export interface Span {
@@ -32,7 +32,7 @@ const decorations: Readonly<Record<string, string>> = {
   hidden: 'invisible',
 }
 
-/** The spans of a line that begins with these colour codes on. Text only: nothing of it is ever markup. */
+/** The spans of a line that starts with these colour codes. They are plain text and never markup. */
 export function spansOf(start: string, text: string): readonly Span[] {
   if (start === '' && !text.includes('\u001B')) return [{ text, className: '' }]
   return Anser.ansiToJson(start + text, { json: true, remove_empty: true, use_classes: true }).map(
@@ -40,7 +40,7 @@ export function spansOf(start: string, text: string): readonly Span[] {
       text: piece.content,
       className: [
         colourOf(piece.fg, piece.fg_truecolor),
-        // What has a background of its own is only marked as such: any colour on any other cannot be read.
+        // Text with its own background only gets one neutral background: arbitrary colour pairs may be unreadable.
         piece.bg === null ? '' : 'bg-raised',
         ...piece.decorations.map((decoration) => decorations[decoration] ?? ''),
       ]
@@ -73,7 +73,7 @@ function paletteColour(index: number): Rgb {
   return [step(Math.floor(cube / 36)), step(Math.floor(cube / 6) % 6), step(cube % 6)]
 }
 
-/** The hue of the product that comes closest; grey for what has none. */
+/** Our hue that is closest; grey for colours without one. */
 function nearest([red, green, blue]: Rgb): string {
   const most = Math.max(red, green, blue)
   const least = Math.min(red, green, blue)

@@ -1,4 +1,4 @@
-/** The open task's terminal, outside of the store: lines in a bounded buffer, one notification for all that came at once. */
+/** The open task's terminal, outside of the store: lines in a bounded buffer, with one notification for everything that arrives together. */
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { CommandBlock } from './commandBlocks.ts'
@@ -11,12 +11,12 @@ import {
   type Writer,
 } from './terminalWriter.ts'
 
-/** The terminal as it is shown. The lines and the commands are the same arrays while lines are added; `change` tells that they changed. */
+/** The terminal to show. Lines and commands stay the same arrays while lines are added; `change` tells that they changed. */
 export interface TerminalView {
   readonly lines: readonly TerminalLine[]
   readonly commands: readonly CommandBlock[]
   readonly change: number
-  /** Whether there is more above the first line, and how reading it stands; `gone`: it cannot be shown here. */
+  /** Whether there is more above the first line, and the state of loading it; `gone`: it cannot be shown here. */
   readonly earlier: 'none' | 'some' | 'loading' | 'failed' | 'gone'
   readonly state: 'loading' | 'loaded' | 'failed'
   /** Why it could not be loaded. */
@@ -27,12 +27,12 @@ export interface TerminalLog {
   read(): TerminalView
   subscribe(listener: () => void): () => void
   /**
-   * Starts over with the latest output. It is read a part at a time, so that the page goes on; the lines change at the end.
-   * `whole`: nothing was printed before it.
+   * Starts over with the latest output. It is processed in parts, so that the page stays responsive; the lines change at the end. `whole`: nothing
+   * was printed before it.
    */
   reset(history: readonly TerminalOutput[], whole?: boolean): Promise<void>
   append(output: readonly TerminalOutput[]): void
-  /** Adds the output before the first line, where somebody can read it. */
+  /** Loads the output before the first line, if a reader for it was given. */
   showEarlier(): Promise<void>
   fail(reason: string): void
 }
@@ -42,12 +42,12 @@ export type ReadEarlier = (
   before: Position,
 ) => Promise<{ readonly output: readonly TerminalOutput[]; readonly whole: boolean } | null>
 
-/** Lines that are kept beside those that somebody asked for; a tenth of them goes at once when there are more. */
+/** How many lines are kept besides those that somebody loaded; when there are more, a tenth is dropped at once. */
 export const linesKept = 50_000
-/** Earlier lines are added up to so many in all: more than this is for a search in a file. */
+/** Earlier lines can be loaded up to this total: beyond it, searching a file is better. */
 export const mostLines = 200_000
 
-/** Pieces of history that are read without a pause. */
+/** How many pieces of history are processed without a pause. */
 const readAtOnce = 1_000
 
 export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
@@ -61,9 +61,9 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     state: 'loading',
     reason: '',
   }
-  /** Lines that somebody asked for, and that are kept beside the latest. */
+  /** The number of lines that somebody loaded, which are kept besides the latest. */
   let asked = 0
-  /** What is above the lines was printed before this. */
+  /** The output above the first line was printed before this position. */
   let top: Position | undefined
   const trim = (most: number): boolean => {
     const dropped = trimLines(writer, most, Math.floor(linesKept / 10))
@@ -75,7 +75,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     view = { ...view, ...next, change: view.change + 1 }
     for (const listener of listeners) listener()
   }
-  /** What there is above the lines, once some of them may have gone. */
+  /** What is above the first line, after some lines may have been dropped. */
   const above = (known: TerminalView['earlier'], dropped: boolean): TerminalView['earlier'] => {
     if (!dropped && known === 'none') return 'none'
     if (readEarlier === undefined || writer.lines.length >= mostLines) return 'gone'
@@ -116,7 +116,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
       if (writer !== mine) return
       if (found === null) return change({ earlier: 'failed' })
       const earlier = await written(createWriter(), found.output)
-      // What went meanwhile counts: only what is above the same line belongs there.
+      // If lines were dropped meanwhile, the loaded output no longer fits above the first line.
       if (writer !== mine || top !== before) return change({ earlier: 'some' })
       asked += earlier.lines.length
       top = found.output[0]?.position ?? before

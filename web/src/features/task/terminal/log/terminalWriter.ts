@@ -1,4 +1,4 @@
-/** Writes output as lines, and knows the commands among them. */
+/** Writes output as lines, and tracks the commands among them. */
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import {
@@ -10,17 +10,17 @@ import {
 import { addOutput, outputBegun, type OutputLine, type OutputState } from './outputLines.ts'
 
 export interface TerminalLine extends OutputLine {
-  /** Counts up by one from line to line; what is read later from further up has lower ones, also below 0. */
+  /** Increases by one per line; earlier lines that are loaded later get lower ids, also below 0. */
   readonly id: number
   /** When it began, ISO 8601. */
   readonly at: string
   readonly channel: 'stdout' | 'stderr'
   readonly executionId: string
-  /** Of the piece of output that it began in. */
+  /** The position of the piece of output in which it began. */
   readonly position: Position
 }
 
-/** The line that is being written, by whom, and what of it is not understood yet. */
+/** The line being written, its source, and the incomplete rest. */
 interface OpenLine {
   readonly state: OutputState
   readonly of: string
@@ -31,15 +31,15 @@ export interface Writer {
   readonly lines: TerminalLine[]
   readonly blocks: CommandBlocks
   nextId: number
-  /** Who wrote the first line, when that may be the end of one that is not here. */
+  /** The source of the first line, if that may be the end of a line that is not loaded. */
   first: string | null
   open: OpenLine
 }
 
-/** Where a writer stands, beside its lines: another with the same lines goes on from there. */
+/** The state of a writer apart from its lines, from which another writer with the same lines can continue. */
 export interface WriterMark {
   readonly count: number
-  /** The last line, which may have been written on since. */
+  /** The last line, which may have been continued since. */
   readonly last: TerminalLine | undefined
   readonly nextId: number
   readonly first: string | null
@@ -67,7 +67,7 @@ export function markOf({ lines, blocks, nextId, first, open }: Writer): WriterMa
   }
 }
 
-/** A writer that stands where another stood. `lines`: all that one wrote until then, and perhaps more since. */
+/** A writer that continues from another's state. `lines`: all lines of that one, and perhaps later ones. */
 export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writer {
   const { count, last, nextId, first, open, commands, cutOff } = mark
   const own = lines.slice(0, count)
@@ -77,10 +77,10 @@ export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writ
 
 export function write(writer: Writer, output: TerminalOutput): void {
   const of = `${output.executionId} ${output.type}`
-  // Another channel or another execution begins a line of its own, with its own colours.
+  // Another channel or execution starts its own line, with its own colours.
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
   const { finished, state } = addOutput(writer.open.state, output.content)
-  // A command that ends here ends the line before it.
+  // The end of a command ends the current line.
   if (output.content !== '') writer.first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
   for (const item of finished) {
     if ('text' in item) put(writer, item, output)
@@ -93,7 +93,7 @@ export function write(writer: Writer, output: TerminalOutput): void {
   }
 }
 
-/** Writes a line: over the one that was open, which it is the end of, or below the last. */
+/** Writes a line: replaces the open one if this completes it, otherwise appends. */
 function put(
   writer: Writer,
   { text, start }: OutputLine,
@@ -114,23 +114,23 @@ function put(
   writer.blocks.wrote(line)
 }
 
-/** Keeps to `most` lines; when there are more, `room` more of the first go at once. Whether some had to go. */
+/** Limits the number of lines to `most`; when there are more, also drops `room` of the first. Returns whether any were dropped. */
 export function trimLines({ lines, blocks, nextId }: Writer, most: number, room: number): boolean {
   if (lines.length <= most) return false
   let gone = lines.length - most + room
-  // Whole pieces of output go: what is above the first line can be asked for by its piece.
+  // Only whole pieces of output are dropped, because earlier output is requested by piece.
   while (gone < lines.length - 1 && lines[gone]?.position === lines[gone - 1]?.position) gone += 1
   lines.splice(0, gone)
   blocks.dropBefore(lines[0]?.id ?? nextId)
   return true
 }
 
-/** Puts what another wrote, of output from before, above the first line. */
+/** Adds the lines of another writer, with earlier output, above the first line. */
 export function putBefore(writer: Writer, earlier: Writer): void {
   const { lines, blocks } = writer
   const own = lines[0]
   const last = earlier.lines.at(-1)
-  // A line that a page of output ends in goes on in the next.
+  // A line that was cut at the end of a page of output continues in the next page.
   if (
     own !== undefined &&
     last !== undefined &&
