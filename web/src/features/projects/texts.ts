@@ -57,7 +57,8 @@ export const texts = {
     clearSearch: 'Clear Search',
     noDescription: 'No description',
     name: 'Repository Name',
-    becomes: (fullName: string) => `It will be ${fullName}.`,
+    becomes: (owner: string, name: string) =>
+      name === '' ? `It will belong to ${owner}.` : `It will be ${owner}/${name}.`,
     description: 'Description',
     makePrivate: 'Make this repository private',
     submitImport: 'Import from GitHub',

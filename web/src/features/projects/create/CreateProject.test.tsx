@@ -151,7 +151,7 @@ describe('a new repository', () => {
 
   test('needs a name', async () => {
     const server = await open({})
-    expect(await screen.findByText('It will be ada/….')).toBeTruthy()
+    expect(await screen.findByText('It will belong to ada.')).toBeTruthy()
     name(' my engine')
     expect(screen.getByText('It will be ada/my-engine.')).toBeTruthy()
     name('  ')

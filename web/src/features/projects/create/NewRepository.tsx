@@ -48,7 +48,7 @@ export function NewRepository() {
       <Panel className="grid gap-4 p-5">
         <Field
           label={texts.create.name}
-          help={owner ? texts.create.becomes(`${owner}/${nameAtHost(name)}`) : undefined}
+          help={owner ? texts.create.becomes(owner, nameAtHost(name)) : undefined}
           value={name}
           maxCharacters={100}
           autoCapitalize="off"
@@ -82,7 +82,7 @@ export function NewRepository() {
 }
 
 /** The code host takes no other characters. */
-const nameAtHost = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '-') || '…'
+const nameAtHost = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '-')
 
 /** Title and message for a repository that was not made. */
 function refusal(fault: ApiFault | { readonly message?: string | undefined }): readonly [string, string] {
