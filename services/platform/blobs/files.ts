@@ -1,4 +1,4 @@
-/** Blobs as files: `ab/cd/<hash>`, written beside, synced, and renamed into place. */
+/** Blobs as files: `ab/cd/<hash>`, written to a temporary file, synced, and renamed. */
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, mkdirSync, rmSync } from 'node:fs'
 import { access, mkdir, open, readFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
@@ -15,11 +15,11 @@ interface FileBlobs {
   closed: boolean
 }
 
-/** Opens the blobs in `folder`, makes it where it is missing, and drops what a killed process left half-written. */
+/** Opens the blobs in `folder`, which is created if missing, and removes half-written files of a killed process. */
 export function openFileBlobs({ folder }: { folder: string }): Blobs {
   const halfWritten = join(folder, 'half-written')
   const blobs: FileBlobs = { folder, halfWritten, running: new Set(), closed: false }
-  // Looking at a blob's age and acting on it happen together: a data folder has one process.
+  // Checking a blob's age and acting on it must not be interleaved; one lock is enough, because a data folder has one process.
   const serialized = serializeByKey()
   try {
     rmSync(halfWritten, { recursive: true, force: true })
@@ -48,7 +48,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
   }
 }
 
-/** Keeps account of what runs, so that `close` can wait, and names the faults of the disk. */
+/** Tracks running work, so that `close` can wait for it, and converts disk errors. */
 async function onDisk<T>(blobs: FileBlobs, work: () => Promise<T>): Promise<T> {
   if (blobs.closed) throw new EngineUnavailable(`The folder ${blobs.folder}`)
   const result = work()
@@ -85,7 +85,7 @@ async function write(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise
     await rm(draft, { force: true })
     throw fault
   }
-  // The name, too, must outlast a power cut; its folders may be new.
+  // The name must survive a power cut too, and its folders may be new.
   await syncFolder(dirname(file))
   await syncFolder(dirname(dirname(file)))
   await syncFolder(blobs.folder)
@@ -108,7 +108,7 @@ async function remove(blobs: FileBlobs, hash: string, putBefore: Date | undefine
   await rm(file, { force: true })
 }
 
-/** Whether it was put before, for all that can be told. */
+/** Whether it was last put before that time, as far as known. */
 async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise<boolean> {
   try {
     const found = await onDisk(blobs, () => stat(fileOf(blobs, hash)).catch(absent))
@@ -119,7 +119,7 @@ async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise
   }
 }
 
-/** By their folders, `half-written` left out: two hundred and fifty-six names at a time at most, but for the blobs of the last. */
+/** Goes folder by folder, without `half-written`: at most 256 names at a time, apart from the blobs in the innermost folder. */
 async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> {
   const faults: unknown[] = []
   const namesIn = async (...path: string[]): Promise<readonly string[]> => {
@@ -134,7 +134,7 @@ async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> 
   for (const first of (await namesIn()).filter(isPair))
     for (const second of (await namesIn(first)).filter(isPair))
       for (const hash of await namesIn(first, second))
-        // A name that is elsewhere than it belongs is no blob.
+        // A file in the wrong folder is not a blob.
         if (isHash(hash) && hash.startsWith(first + second) && (await isOlder(blobs, hash, putBefore)))
           yield hash
   if (faults.length > 0) throw faults[0]
@@ -151,7 +151,7 @@ function getBlob(blobs: FileBlobs, hash: string): Promise<Uint8Array | undefined
   })
 }
 
-/** Whether the blob is in the folder and whole; reads it a piece at a time. */
+/** Whether the blob is in the folder and matches its hash; reads it in pieces. */
 export async function checkBlob(folder: string, hash: string): Promise<'whole' | 'changed' | 'missing'> {
   if (!isHash(hash)) return 'missing'
   const found = createHash('sha256')
@@ -165,7 +165,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** No other name ever becomes a path. */
+/** No other name is ever used as a path. */
 function isHash(hash: string): boolean {
   return /^[0-9a-f]{64}$/.test(hash)
 }

@@ -1,6 +1,6 @@
 /**
- * Blobs in GridFS, https://www.mongodb.com/docs/manual/core/gridfs/: a blob's file bears its hash as its name, so the tools of MongoDB
- * read them too. A file is there only when all its chunks are; chunks without one are known by their `Unfinished`.
+ * Blobs in GridFS, https://www.mongodb.com/docs/manual/core/gridfs/: a blob's file has its hash as file name, so MongoDB's tools can read it. A file
+ * is only added when all its chunks are stored; chunks without a file are found through their `Unfinished` entry.
  */
 import { createHash } from 'node:crypto'
 import { ObjectId } from 'mongodb'
@@ -26,7 +26,7 @@ interface StoredChunk {
   readonly data: Uint8Array
 }
 
-/** An upload, or a removal, that is under way or was broken off. */
+/** An upload or removal that is running or was interrupted. */
 interface Unfinished {
   readonly _id: ObjectId
   readonly since: Date
@@ -39,15 +39,15 @@ export interface GridFsOptions {
 }
 
 const chunkBytes = 1024 * 1024
-/** A message to the server has 48 MB at most, and each has a time-out. */
+/** A message to the server has at most 48 MB, and each call has a time-out. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
-/** Longer than any blob is under way. */
+/** Longer than any upload can take. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions
 
-/** Opens the blobs in the database of the connection, and drops what was left half-written an hour ago or earlier. */
+/** Opens the blobs in the database of the connection, and removes uploads that were interrupted an hour ago or earlier. */
 export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Promise<Blobs> {
   const mongo = share(options.mongo)
   const blobs: GridFs = { mongo, clock }
@@ -90,12 +90,12 @@ async function write(blobs: GridFs, hash: string, bytes: Uint8Array): Promise<vo
   const length = bytes.byteLength
   const file = { _id, length, chunkSize: chunkBytes, uploadDate: since, filename: hash }
   await blobs.mongo.ask(async (db) => {
-    // Another may have put the same bytes meanwhile.
+    // Another process may have stored the same bytes meanwhile.
     const isOurs = await inserted(filesIn(db), file)
     if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
     const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })
     if (isOurs && deletedCount === 0) {
-      // This process stood still for an hour, and its chunks were taken for abandoned.
+      // This process was suspended for an hour, and its chunks were removed as abandoned.
       await filesIn(db).deleteOne({ _id })
       throw new EngineUnavailable(blobs.mongo.name)
     }
@@ -111,14 +111,14 @@ async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined
   )
   const bytes = Buffer.concat(chunks.map(({ data }) => data))
   if (hashOf(bytes) === hash) return bytes
-  // It may have been removed, and even put again, while it was read.
+  // It may have been removed, and even stored again, during the read.
   const now = await blobs.mongo.ask((db) => fileOf(db, hash))
   if (now === null) return undefined
   if (!now._id.equals(file._id)) return read(blobs, hash)
   throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
 }
 
-/** A chunk at a time. */
+/** Reads one chunk at a time. */
 async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' | 'missing'> {
   const file = isHash(hash) ? await blobs.mongo.ask((db) => fileOf(db, hash)) : null
   if (file === null) return 'missing'
@@ -128,11 +128,11 @@ async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' |
     for await (const { data } of chunks) found.update(data)
   }, transferMs(file.length))
   if (found.digest('hex') === hash) return 'whole'
-  // It may have been removed while it was read.
+  // It may have been removed during the read.
   return (await blobs.mongo.ask((db) => fileOf(db, hash))) === null ? 'missing' : 'changed'
 }
 
-/** The oldest first, in pages of our own: a cursor of the server ends when nobody asks for its next for a while. */
+/** Oldest first, in our own pages, because a server cursor expires when it is not used for a while. */
 async function* list(blobs: GridFs, putBefore: Date): AsyncGenerator<string> {
   for (let last: StoredFile | undefined; ;) {
     const after: Filter<StoredFile> = last
@@ -216,7 +216,7 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** No other name is ever asked for. */
+/** No other name is ever looked up. */
 function isHash(hash: string): boolean {
   return /^[0-9a-f]{64}$/.test(hash)
 }

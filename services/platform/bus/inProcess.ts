@@ -1,8 +1,8 @@
-/** The bus of a single process: what is said in one turn is heard in the next. */
+/** The bus within a single process: messages sent in one turn are delivered in the next. */
 import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
-// A burst beyond this within one turn loses its rest: hints may be lost, memory may not.
+// Beyond this, the rest of a burst within one turn is dropped: hints may be lost, but memory is limited.
 const mostWaiting = 10_000
 
 type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
@@ -50,7 +50,7 @@ export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
       })
     },
     subscribe: (topic, listen) => {
-      // A wrapper, so that one function may listen twice.
+      // Wrapped, so that one function can subscribe twice.
       const listener = { listen }
       listeners[topic].add(listener)
       return () => {

@@ -1,4 +1,4 @@
-/** The bus between processes: core NATS, which stores nothing. A subscriber that was away misses messages, and reads the log. */
+/** The bus between processes: core NATS, which stores nothing. A disconnected subscriber misses messages, and reads the log. */
 import type { Subscription } from 'nats'
 import { z } from 'zod'
 import { AgentState } from '#domain/api/server.schema.ts'
@@ -7,7 +7,7 @@ import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Nats } from './natsConnection.ts'
 
-// Said and not yet taken by the server: beyond the first the server is asked how far it is, beyond the second hints are lost.
+// Bytes sent but not confirmed: above the first limit the server is asked how far it is, above the second messages are dropped.
 const askBeyondBytes = 256 * 1_024
 const mostWaitingBytes = 16 * 1_024 * 1_024
 
@@ -24,7 +24,7 @@ const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
   runner: z.object({
     runnerId: z.string(),
     notices: z.array(z.string()),
-    // An older version does not tell them.
+    // An older version does not send them.
     agents: z.array(AgentState).default([]),
     jobs: z.array(z.string()),
   }),
@@ -44,17 +44,17 @@ interface NatsBus {
   readonly listeners: Listeners
   readonly subscriptions: Map<Topic, Subscription>
   isClosed: boolean
-  /** Published, and not known to have reached the server. */
+  /** Bytes published and not known to have reached the server. */
   waitingBytes: number
-  /** A flush is under way. */
+  /** Whether a flush is running. */
   isAsking: boolean
-  /** Messages dropped and not reported yet. */
+  /** Dropped messages that are not reported yet. */
   lost: number
 }
 
 /**
- * The bus on a connection that others may share; closing it leaves the connection open. A message that the server would not take whole
- * is dropped and told to `onFault`, as are those that were said while it was away. `namespace` keeps products on one server apart.
+ * The bus on a connection that may be shared; closing the bus leaves the connection open. Messages that are too large for the server, or sent while
+ * it was unavailable, are dropped and reported to `onFault`. `namespace` separates products on one server.
  */
 export function natsBus(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Bus {
   const { nats, namespace = 'flightdeck', onFault } = options
@@ -104,7 +104,7 @@ function reportLost(bus: NatsBus): void {
   bus.lost = 0
 }
 
-/** The driver buffers without a bound what the server does not accept: the answer to a flush says what has been sent. */
+/** The driver buffers without limit what the server does not accept: the answer to a flush shows what was sent. */
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return
   bus.isAsking = true
@@ -114,7 +114,7 @@ async function askHowFar(bus: NatsBus): Promise<void> {
     bus.waitingBytes = Math.max(0, bus.waitingBytes - asked)
     reportLost(bus)
   } catch {
-    // The server went away, and the buffered messages are lost: the count starts again when it returns.
+    // The server went away and buffered messages are lost: the count restarts when it returns.
   } finally {
     bus.isAsking = false
   }
@@ -126,7 +126,7 @@ function dispatch<T extends Topic>(bus: NatsBus, topic: T, data: Uint8Array): vo
     bus.onFault(`A message to ${topic} is not understood`, undefined)
     return
   }
-  // A subscriber that is added meanwhile does not get this message.
+  // A subscriber that is added during the loop does not get this message.
   const hearing = [...bus.listeners[topic]]
   for (const listener of hearing) {
     if (!bus.listeners[topic].has(listener)) continue
@@ -173,7 +173,7 @@ function subscribe<T extends Topic>(
   listen: (message: BusMessages[T]) => void,
 ): () => void {
   if (bus.isClosed) return () => {}
-  // A wrapper, so that one function may listen twice.
+  // Wrapped, so that one function can subscribe twice.
   const listener = { listen }
   bus.listeners[topic].add(listener)
   if (!bus.subscriptions.has(topic)) bus.subscriptions.set(topic, subscribed(bus, topic))

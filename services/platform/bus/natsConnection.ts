@@ -1,9 +1,9 @@
-/** The connection to NATS: waited for at start, taken up again for ever, and never asked without a time-out. */
+/** The connection to NATS: waits for the server at start, reconnects for ever, and gives every call a time-out. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 
-/** NATS answers but cannot be used as it is. The message says what to fix, and never holds the password. */
+/** NATS answers but cannot be used. The message says what to fix, and never contains the password. */
 export class UnusableNats extends Error {
   override readonly name = 'UnusableNats'
 }
@@ -17,19 +17,19 @@ export interface Nats {
   /** Reconnects by itself and keeps its subscriptions. */
   readonly connection: NatsConnection
   isConnected(): boolean
-  /** The most bytes that one message may have, as the server said last. */
+  /** The maximum message size in bytes, as last reported by the server. */
   mostBytes(): number
   /**
-   * Calls the server, with the time that is left for an answer. What JetStream refuses with a code in `refusals` is answered by what stands there; every other fault, and no answer within
-   * `withinMs` (5,000), is `EngineUnavailable`.
+   * Calls the server; the call gets the remaining time. If JetStream refuses with a code in `refusals`, returns the value given there; any other
+   * fault, or no answer within `withinMs` (5,000), becomes `EngineUnavailable`.
    */
   ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,
     options?: { refusals?: Refusals<R>; withinMs?: number | undefined },
   ): Promise<T | R>
-  /** Calls `listen` each time the server is there again after it was away, until the returned function is called. */
+  /** Calls `listen` each time the server returns after an outage, until the returned function is called. */
   onReturn(listen: () => void): () => void
-  /** Resolves once all that was said before has reached the server. */
+  /** Resolves once everything sent before has reached the server. */
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ const connectMs = 5_000
 const askAgainMs = 250
 const callMs = 5_000
 const readyMs = 2_000
-// A connection that died without a word is found within three pings.
+// A silently dead connection is detected within three pings.
 const pingMs = 4_000
 const pingsUnanswered = 2
 
@@ -50,10 +50,10 @@ interface Server extends Address {
 interface Connected extends Server {
   readonly connection: NatsConnection
   readonly returned: Set<() => void>
-  /** Gives up the calls under way. */
+  /** Aborts running calls. */
   readonly underWay: Set<(fault: Error) => void>
   isConnected: boolean
-  /** The driver forgets it while the server is away. */
+  /** Cached here, because the driver forgets it while the server is away. */
   mostBytes: number
   isClosing: boolean
   whenConnected: Promise<void>
@@ -61,8 +61,8 @@ interface Connected extends Server {
 }
 
 /**
- * Opens the connection, and waits for a server that is not there yet: `onWaiting` is told so once for each reason. `url` is
- * `nats://[user:password@]host[:port]` or `tls://...`, or several with commas. Throws `UnusableNats` when the address is none, the server
+ * Opens the connection, waiting for a server that is not reachable yet; `onWaiting` is called once per reason. `url` is
+ * `nats://[user:password@]host[:port]` or `tls://...`, or several separated by commas. Throws `UnusableNats` when the address is invalid, the server
  * refuses the credentials, or is older than 2.9.
  */
 export async function openNats(options: {
@@ -132,7 +132,7 @@ async function connectOnce(server: Server): Promise<NatsConnection> {
       reconnectTimeWait: askAgainMs,
       pingInterval: pingMs,
       maxPingOut: pingsUnanswered,
-      // Credentials that an operator is changing must not end the connection for good.
+      // While an operator changes the credentials, the connection must not end for good.
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     })
@@ -154,7 +154,7 @@ async function followStatus(nats: Connected): Promise<void> {
   let told = ''
   for await (const status of nats.connection.status()) {
     const { type } = status
-    // Refusals without an answer: a subject that the user may not use, or the user itself, which the driver keeps trying.
+    // Refusals outside of an answer: a subject that the user may not use, or the user itself, which the driver keeps retrying.
     if (type === Events.Error) {
       const of = status.permissionContext
       const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
@@ -165,7 +165,7 @@ async function followStatus(nats: Connected): Promise<void> {
       nats.isConnected = false
       nats.whenConnected = new Promise((resolve) => (nats.nowConnected = resolve))
       nats.onWaiting(`NATS at ${nats.address} went away; waiting for it.`)
-      // The answers to what was under way are lost with the connection.
+      // Answers to running calls are lost with the connection.
       for (const giveUp of nats.underWay) giveUp(new Error('The connection was lost'))
     }
     if (type === Events.Reconnect && !nats.isConnected) {
@@ -202,7 +202,7 @@ async function ask<T, R = never>(
 ): Promise<T | R> {
   const deadline = performance.now() + withinMs
   try {
-    // A call sent while the server is away would reach it long after the caller gave up.
+    // A call sent during an outage would arrive long after the caller gave up.
     if (!nats.isConnected) await untilLost(nats, withinMs, nats.whenConnected)
     const leftMs = Math.max(1, Math.ceil(deadline - performance.now()))
     return await untilLost(nats, leftMs, call(leftMs))
@@ -220,7 +220,7 @@ interface Address {
   readonly credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token' | 'tls'>
 }
 
-/** The driver is given hosts only: it does not read credentials in an address, and might show them. */
+/** The driver only gets hosts: it does not read credentials from an address, and might print them. */
 function parseAddress(text: string): Address {
   const urls = text.split(',').map((each) => parseUrl(each.trim()))
   const named = urls.find(({ username }) => username !== '')
@@ -236,7 +236,7 @@ function parseAddress(text: string): Address {
 }
 
 function parseUrl(text: string): URL {
-  // The fault of URL itself shows the whole text, with the password.
+  // The error of `new URL` would contain the whole text, with the password.
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || url.host === '' || !['nats:', 'tls:'].includes(url.protocol)) {
     throw new UnusableNats('NATS_URL is not a valid NATS address. Example: nats://host:4222.')
@@ -244,7 +244,7 @@ function parseUrl(text: string): URL {
   return url
 }
 
-/** A name without a password is a token, as everywhere with NATS. */
+/** A user name without a password is a token, as is usual with NATS. */
 function credentialsOf({ username, password }: URL): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
   const name = decoded(username)
   return password === '' ? { token: name } : { user: name, pass: decoded(password) }

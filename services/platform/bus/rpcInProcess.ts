@@ -1,4 +1,4 @@
-/** Questions within a single process. */
+/** Remote calls within a single process. */
 import type { ReportFault } from '../ports/faults.ts'
 import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
 
@@ -19,7 +19,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
 
   return {
     answer(question, know) {
-      // A wrapper, so that one function may answer twice.
+      // Wrapped, so that one function can answer twice.
       const one = (asked: Asked<typeof question>) => know(asked)
       knowing[question].add(one)
       return () => void knowing[question].delete(one)

@@ -10,7 +10,7 @@ import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
 import type { Nats } from './natsConnection.ts'
 
-/** Said by the server when nobody listens. */
+/** The server's status when nobody subscribes. */
 const noResponders = 503
 
 type Schemas = {
@@ -92,7 +92,7 @@ const schemas: Schemas = {
   },
 }
 
-/** Questions on a connection that others may share; closing them leaves it open. `namespace` keeps products on one server apart. */
+/** Remote calls on a connection that may be shared; closing them leaves it open. `namespace` separates products on one server. */
 export function natsRpc(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Rpc {
   const { nats, namespace = 'flightdeck', onFault } = options
   const { connection } = nats

@@ -7,38 +7,38 @@ import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 import { Late, named, refusal } from './mongoFaults.ts'
 
 export interface Mongo {
-  /** The engine and where it is, for sentences: never with a user name or a password. */
+  /** The engine and its address, for messages: never with a user name or a password. */
   readonly name: string
   /**
-   * Runs work on the database. Throws `EngineUnavailable` when the engine is away or did not answer within `withinMs`;
-   * the outcome of a write is unknown then, and what is under way is not called back.
+   * Runs work on the database. Throws `EngineUnavailable` when the engine is unavailable or did not answer within `withinMs`; the outcome of a write
+   * is then unknown, and running work is not cancelled.
    */
   ask<T>(work: (db: Db) => Promise<T>, withinMs?: number): Promise<T>
-  /** Throws `EngineUnavailable` while the engine does not answer. */
+  /** Throws `EngineUnavailable` while the engine does not respond. */
   ready(): Promise<void>
   close(): Promise<void>
 }
 
 export interface MongoOptions {
-  /** `mongodb://` or `mongodb+srv://`, with everything that the driver understands in it. */
+  /** `mongodb://` or `mongodb+srv://`, with all options that the driver knows. */
   readonly url: string
-  /** Instead of the database that the address names. */
+  /** Replaces the database in the address. */
   readonly database?: string
-  /** Gets a sentence about what is waited for: after a second, then every half minute. */
+  /** Called with a sentence about what is being waited for: after a second, then every half minute. */
   readonly onWaiting: (line: string) => void
   /** Ends the waiting: `openMongo` throws the reason. */
   readonly signal?: AbortSignal
-  /** How long a usual call may take (10 s); for a server that is away it waits 5 s at most. */
+  /** The time limit of a usual call (10 s); it waits at most 5 s for an unavailable server. */
   readonly timeoutMs?: number
 }
 
-/** For what may take long on a large collection: making an index, emptying it. */
+/** For operations that may be slow on a large collection: creating an index, emptying it. */
 export const longMs = 600_000
 
 const usualDatabase = 'flightdeck'
 const mostConnections = 16
 const usualMs = 10_000
-/** So long a call waits for a server that is away. */
+/** How long a call waits for an unavailable server. */
 const awayMs = 5_000
 const readyMs = 2_000
 const closeMs = 2_000
@@ -47,17 +47,17 @@ const nextLineMs = 30_000
 const betweenAttemptsMs = 500
 
 /**
- * Connects, and waits for an engine that is not there yet. Throws `UnusableEngine` for what waiting does not mend: an address that
- * is none, wrong credentials, a server that is too old. A connection that is lost later is taken up again by itself.
+ * Connects, waiting for an engine that is not reachable yet. Throws `UnusableEngine` when waiting does not help: an invalid address, wrong
+ * credentials, or a server that is too old. Reconnects by itself when the connection is lost later.
  */
 export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const { url, onWaiting, signal, timeoutMs = usualMs } = options
   const client = clientOf(url, timeoutMs)
   const name = `MongoDB at ${placeOf(client)}`
   const db = client.db(options.database ?? databaseOf(url), {
-    // A write that was answered outlives the loss of any one server: the projector never folds again what it saw applied.
+    // An acknowledged write survives the loss of any one server, since the projector does not repeat what was applied.
     writeConcern: { w: 'majority', journal: true },
-    // Whatever the address says: a secondary would answer with what was.
+    // Overrides the address: a secondary could return old data.
     readPreference: 'primary',
     // Fields without a value are left out, as in JSON; bytes come as a Buffer.
     ignoreUndefined: true,
@@ -66,7 +66,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   try {
     await connected(client, { name, onWaiting, signal }, async () => {
       await client.connect()
-      // Asks for what only a user with rights gets.
+      // A query that requires permissions.
       await within(timeoutMs, db.collection('checkpoints').findOne(), () => new Late(timeoutMs))
     })
   } catch (fault) {
@@ -80,7 +80,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
     try {
       return await within(withinMs, work(db), () => new Late(withinMs))
     } catch (fault) {
-      // The driver has many words for a connection that was closed under a call.
+      // The driver has many errors for a connection that was closed during a call.
       throw closed ? new EngineUnavailable(name) : named(name, fault)
     }
   }
@@ -96,7 +96,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   }
 }
 
-/** The same connection for one adapter: closing ends the adapter's own calls, and leaves the connection to the others. */
+/** The same connection for one adapter: closing it ends only the adapter's own calls. */
 export function share(mongo: Mongo): Mongo {
   const running = new Set<Promise<unknown>>()
   let closed = false
@@ -124,16 +124,16 @@ export function share(mongo: Mongo): Mongo {
 function clientOf(url: string, timeoutMs: number): MongoClient {
   const options: MongoClientOptions = {
     appName: 'flightdeck',
-    // A burst waits here for its turn, instead of all of it at the server.
+    // A burst waits here instead of reaching the server all at once.
     maxPoolSize: mostConnections,
     serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
     connectTimeoutMS: Math.min(awayMs, timeoutMs),
-    // A server that hangs is seen by its heartbeat, which also frees the calls that wait for it.
+    // The heartbeat detects a server that hangs, and then also ends the calls that wait for it.
     heartbeatFrequencyMS: 5_000,
   }
   try {
     const client = new MongoClient(url, options)
-    // The driver reports changes of the deployment here too, and an error event without a listener ends the process.
+    // The driver also reports topology changes here, and an error event without a listener ends the process.
     client.on('error', () => {})
     return client
   } catch (fault) {
@@ -145,7 +145,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   }
 }
 
-/** Whether a message holds anything of the credentials in the address. */
+/** Whether a message contains any part of the address's credentials. */
 function repeats(message: string, url: string): boolean {
   const credentials = /\/\/(.*)@/s.exec(url)?.[1] ?? ''
   return credentials.split(/[/:@?#%]/).some((part) => part !== '' && message.includes(part))
@@ -158,7 +158,7 @@ async function connected(
 ): Promise<void> {
   const { name, onWaiting, signal } = waiting
   let reason = ''
-  // The driver goes on to wait for another answer.
+  // The driver would continue to wait for another answer.
   const tooOld = new Promise<never>((_, reject) => {
     client.on('serverHeartbeatFailed', ({ failure }) => {
       reason = ` (${failure.message})`
@@ -191,7 +191,7 @@ async function connected(
   }
 }
 
-/** A server that hangs does not hold up the closing. */
+/** Closing does not wait for a server that hangs. */
 async function closeClient(client: MongoClient): Promise<void> {
   await within(closeMs, client.close(), () => new Late(closeMs)).catch(() => {})
 }

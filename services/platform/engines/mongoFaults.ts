@@ -1,4 +1,4 @@
-/** Which faults of the driver mean what. Its messages and fields may hold documents and addresses: only what is known to be plain passes. */
+/** Classifies faults of the driver. Its messages and fields may contain documents and addresses, so only known harmless parts are passed on. */
 import {
   MongoBulkWriteError,
   MongoClientClosedError,
@@ -15,7 +15,7 @@ import {
 import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb'
 import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 
-/** No answer came within the time of our own. */
+/** There was no answer within our own time limit. */
 export class Late extends Error {
   override readonly name = 'Late'
   constructor(ms: number) {
@@ -42,7 +42,7 @@ export async function inserted<T extends Document>(
   }
 }
 
-/** Two concurrent upserts of the same document: the second one finds it there when it is repeated. */
+/** Of two concurrent upserts of the same document, one may fail; when repeated, it finds the document. */
 export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promise<void> {
   try {
     await upsert()
@@ -52,7 +52,7 @@ export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promi
   }
 }
 
-/** The fault as a port may throw it; what is neither the engine's nor the network's is given back as it came. */
+/** The fault that a port may throw; a fault that comes from neither the engine nor the network is returned unchanged. */
 export function named(engine: string, fault: unknown): unknown {
   const root = rootOf(fault)
   if (root instanceof Late || isOfDns(root) || isAway(root)) return new EngineUnavailable(engine, plain(root))
@@ -62,7 +62,7 @@ export function named(engine: string, fault: unknown): unknown {
   return fault
 }
 
-/** What no waiting mends, as a sentence. */
+/** A fault that waiting does not fix, with a sentence; otherwise `undefined`. */
 export function refusal(engine: string, fault: unknown): UnusableEngine | undefined {
   if (fault instanceof MongoServerError && fault.code === unauthenticated) {
     return new UnusableEngine(
@@ -81,7 +81,7 @@ export function refusal(engine: string, fault: unknown): UnusableEngine | undefi
   return undefined
 }
 
-/** The driver wraps what goes wrong in the midst of a bulk. */
+/** The driver wraps faults that occur within a bulk write. */
 function rootOf(fault: unknown): unknown {
   return fault instanceof MongoBulkWriteError && fault.errorResponse instanceof MongoError
     ? fault.errorResponse
@@ -105,7 +105,7 @@ function isAway(fault: unknown): fault is MongoError {
   )
 }
 
-/** Name, words and code, without the fields in which the driver keeps what was sent. */
+/** Name, message and code, without the fields in which the driver keeps sent data. */
 function plain(fault: Error): Error {
   const code = 'code' in fault ? ` (${String(fault.code)})` : ''
   return new Error(`${fault.name}: ${fault.message}${code}`)

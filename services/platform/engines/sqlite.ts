@@ -1,4 +1,4 @@
-/** SQLite, as the embedded adapters use it: the one file that knows the driver. All of it is synchronous. */
+/** SQLite, as the embedded adapters use it: the only file that uses the driver. Everything is synchronous. */
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DamagedData, EngineUnavailable, NewerData, OlderData } from '../ports/faults.ts'
@@ -18,35 +18,35 @@ export interface Sqlite {
     sql: string,
   ): Statement<Values, Row>
   exec(sql: string): void
-  /** Runs all or nothing. `run` must not await: other work would slip into the transaction. */
+  /** Runs everything or nothing. `run` must not await, or other work would become part of the transaction. */
   transaction<T>(run: () => T): T
-  /** Moves what the write-ahead log holds into the file and empties it: pages as they once were go with it. */
+  /** Moves the write-ahead log into the file and empties it, which removes old versions of pages. */
   truncateLog(): void
   /**
-   * Writes everything into the one file and closes it; a second call is a no-op. The driver keeps its files (empty by then) open until
-   * the statements are collected as garbage.
+   * Writes everything into the one file and closes it; a second call is a no-op. The driver keeps its files (empty by then) open until the statements
+   * are garbage-collected.
    */
   close(): void
 }
 
 export interface SqliteOptions {
   readonly file: string
-  /** FULL survives a power cut after each commit, NORMAL may lose the last ones, OFF all; none loses a commit to `kill -9`. */
+  /** FULL survives a power cut after each commit, NORMAL may lose the last ones, OFF may lose everything; none loses a commit to `kill -9`. */
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
-  /** The SQL that leads from format n to n + 1, oldest first; never changed once released. */
+  /** The SQL that migrates format n to n + 1, oldest first; never changed once released. */
   readonly formats: readonly string[]
-  /** The format that the first of `formats` makes: older ones are refused. 1 when not given. */
+  /** The format that the first of `formats` creates: older ones are refused. 1 by default. */
   readonly firstFormat?: number
-  /** Whether what is deleted or replaced is overwritten, for people's words and keys; false when not given. */
+  /** Whether deleted and replaced data is overwritten, for people's words and keys; false by default. */
   readonly overwrites?: boolean
 }
 
-/** A format that differs from the one before it in nothing but what free pages hold. */
+/** A format that differs from the one before only in that free pages were overwritten. */
 export const overwriteFreed = '-- vacuum'
 
 /**
- * A checkpoint of the write-ahead log stops everything for a while: up to 119 ms were measured at this size, and 46 ms at the default of
- * 1,000 pages, which came so often that it made the 95th percentile of writes, the more so the larger the file was.
+ * A checkpoint of the write-ahead log blocks everything: up to 119 ms were measured at this size. At the default of 1,000 pages it was 46 ms, but so
+ * frequent that it determined the 95th percentile of writes, increasingly so with the size of the file.
  */
 function pragmas({ synchronous, overwrites }: Required<Pick<SqliteOptions, 'synchronous' | 'overwrites'>>) {
   return `
@@ -60,8 +60,8 @@ function pragmas({ synchronous, overwrites }: Required<Pick<SqliteOptions, 'sync
 }
 
 /**
- * Opens the database, makes the file (mode 0600) where there is none, and brings an older format up to date.
- * Throws `NewerData` and `OlderData` for formats that are not read and not touched, and `DamagedData` for what is no database.
+ * Opens the database, creates the file (mode 0600) if missing, and migrates older formats. Throws `NewerData` and `OlderData` for unsupported
+ * formats, which stay untouched, and `DamagedData` when the file is not a database.
  */
 export function openSqlite({
   file,
@@ -112,7 +112,7 @@ export function openSqlite({
         commit.run()
         return result
       } catch (fault) {
-        // Some faults (a full disk) have ended the transaction already.
+        // Some faults (a full disk) have already ended the transaction.
         if (driver.isTransaction) db.exec('ROLLBACK')
         throw fault
       }
@@ -126,7 +126,7 @@ export function openSqlite({
       try {
         driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       } catch {
-        // Nothing is lost: the next opening reads the log that stayed.
+        // Nothing is lost: the next opening reads the remaining log.
       } finally {
         driver.close()
       }
@@ -135,9 +135,9 @@ export function openSqlite({
   const begin = db.prepare<[]>('BEGIN IMMEDIATE')
   const commit = db.prepare<[]>('COMMIT')
 
-  // By itself, since it takes no part in a transaction; a kill before the new format is noted has it done again.
+  // Run separately, since it cannot be in a transaction; after a kill before the new format is stored, it is repeated.
   if (found > 0 && missing.includes(overwriteFreed)) db.exec('VACUUM')
-  // One that is up to date is opened without a write, for which there may be no room.
+  // An up-to-date file is opened without a write, which might fail on a full disk.
   if (found < latest)
     db.transaction(() => {
       for (const format of missing) db.exec(format)
@@ -147,8 +147,8 @@ export function openSqlite({
 }
 
 /**
- * Writes what a database holds at this moment into a new file (mode 0600), while others go on writing to it: no free pages, and no log of
- * writes. Throws as `openSqlite` does.
+ * Writes the current content of a database into a new file (mode 0600), without free pages and write-ahead log, while others may go on writing.
+ * Throws like `openSqlite`.
  */
 export function copySqlite(from: string, to: string): void {
   try {
@@ -196,8 +196,8 @@ function named(file: string, fault: unknown): unknown {
 }
 
 /**
- * Holds an exclusive lock on a file until the returned function is called or the process ends; `undefined` when another holds it.
- * Throws `EngineUnavailable` when the file cannot be used at all.
+ * Holds an exclusive lock on a file until the returned function is called or the process ends; `undefined` when another process holds it. Throws
+ * `EngineUnavailable` when the file cannot be used at all.
  */
 export function lockFile(file: string): (() => void) | undefined {
   let driver: InstanceType<typeof DatabaseSync> | undefined

@@ -1,4 +1,4 @@
-/** The loop under an in-process subscription: read after a cursor, hand over, sleep until something is appended. */
+/** The loop of an in-process subscription: reads after a cursor, delivers, and sleeps until something is appended. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/kernel/event.ts'
 import type { HandleEvents, LogRecord, Subscription } from '../ports/eventStore.ts'
@@ -11,7 +11,7 @@ export interface Follower extends Subscription {
 
 export interface Following {
   readonly after: Position | null
-  /** The next events after the cursor, at most one batch, and how far was looked; `null` when there is nothing more. */
+  /** The next events after the cursor, at most one batch, and how far the log was searched; `null` when there is nothing more. */
   readonly read: (after: Position | null) => Found | null
   readonly handle: HandleEvents
   readonly onFault: ReportFault
@@ -38,7 +38,7 @@ export function follow({ after, read, handle, onFault }: Following): Follower {
       try {
         found ??= read(cursor)
         if (found === null) {
-          // Nothing runs between the read and this line, so no wake is missed.
+          // No other code runs between the read and this line, so no wake-up is missed.
           await new Promise<void>((resolve) => {
             rouse = resolve
           })
@@ -48,7 +48,7 @@ export function follow({ after, read, handle, onFault }: Following): Follower {
         cursor = found.upTo
         found = null
         pauseMs = firstPauseMs
-        // A long catch-up must let the process breathe between batches.
+        // During a long catch-up, other work must get its turn between batches.
         await nextTurn()
       } catch (fault) {
         onFault(

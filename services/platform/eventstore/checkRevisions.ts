@@ -1,6 +1,6 @@
 import type { EventToAppend, ExpectedRevision } from '../ports/eventStore.ts'
 
-/** A stream with a gap or a stray event can never be mended, so the caller's arithmetic is checked here. Throws `RangeError`. */
+/** A gap or a stray event in a stream could never be repaired, so the caller's revisions are checked here. Throws `RangeError`. */
 export function checkRevisions(
   stream: string,
   expected: ExpectedRevision,

@@ -1,4 +1,4 @@
-/** The event store on EventStoreDB. One client for the whole process; every wait has an end; no fault shows the password. */
+/** The event store on EventStoreDB. The whole process shares one client; every wait is limited, and no fault contains the password. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   BACKWARDS,
@@ -37,9 +37,9 @@ export interface EventStoreDbOptions {
   /** `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
   readonly url: string
   readonly onFault: ReportFault
-  /** Gets a line, once, when the server does not answer at the start. */
+  /** Called once with a line when the server does not answer at the start. */
   readonly onWaiting: (line: string) => void
-  /** How long a call may take in all when the server is not heard of, in milliseconds. */
+  /** The total time limit of a call while the server does not respond, in milliseconds. */
   readonly callMs?: number
 }
 
@@ -47,20 +47,20 @@ const betweenStartsMs = 500
 const pageBack = 500
 const disposeMs = 1_000
 
-/** The store while it is open. */
+/** The open store. */
 interface Connected {
   readonly engine: string
   readonly client: EventStoreDBClient
   /**
-   * For subscriptions and histories: a follower where there is one. The library moves all calls of a client to the leader once one call
-   * requires it, so this is a client of its own.
+   * For subscriptions and histories: prefers a follower. The library moves all calls of a client to the leader once one call requires it, so this is
+   * a separate client.
    */
   readonly near: EventStoreDBClient
   readonly shown: Shown
   readonly credentials: NonNullable<BaseOptions['credentials']>
   /**
-   * With credentials of its own an append is a call of its own. Without them the library sends all appends over one call, which never
-   * times out, and whose faults reject other appends and then end the process.
+   * With its own credentials, an append is a separate call. Without them the library sends all appends over one call that never times out, and whose
+   * faults reject other appends and then end the process.
    */
   readonly base: BaseOptions
   readonly askServer: ReturnType<typeof callsTo>
@@ -73,9 +73,8 @@ interface Connected {
 }
 
 /**
- * Opens the log in EventStoreDB 22.6 or later, and waits until the server answers. An append is on the server's disk (and on
- * most of a cluster's) when it is answered. Throws `UnusableEngine` for an address that does not hold, for a user that the
- * server refuses, and for an older server.
+ * Opens the log in EventStoreDB 22.6 or later, and waits until the server answers. An append is on the server's disk (in a cluster, on those of a
+ * majority) when it is answered. Throws `UnusableEngine` for an invalid address, for a user that the server refuses, and for an older server.
  */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
   const { url, onFault, onWaiting, callMs = 5_000 } = options
@@ -159,7 +158,7 @@ async function streamEvents(
   })
 }
 
-/** A stream without events either never existed, or its events were removed, which its metadata says. */
+/** A stream without events either never existed, or its events were removed, which its metadata tells. */
 async function requireNotRemoved(store: Connected, stream: string): Promise<void> {
   const { metadata } = await ask(store, (limitMs) =>
     answered(limitMs, store.client.getStreamMetadata(stream, { ...store.base, deadline: limitMs })),
@@ -168,7 +167,7 @@ async function requireNotRemoved(store: Connected, stream: string): Promise<void
   if (bounds.some((bound) => bound !== undefined)) throw new RemovedStream(stream)
 }
 
-/** The first events of the whole log, in the direction, that are wanted. */
+/** The first wanted events of the whole log, in the given direction. */
 function logEvents(
   store: Connected,
   direction: typeof FORWARDS | typeof BACKWARDS,
@@ -224,7 +223,7 @@ async function append(
   return { kind: 'appended', positions: await positionsOf(store, stream, events) }
 }
 
-/** The server returns the position of the last event of an append, and sometimes none: the others are read. */
+/** The server returns the position of an append's last event, and sometimes not even that: the others are read. */
 async function positionsOf(
   store: Connected,
   stream: string,
@@ -255,7 +254,7 @@ async function readStream(store: Connected, stream: string, { from, direction, l
 async function readAll(store: Connected, after: Position | null, limit: number, wanted?: EventFilter) {
   if (limit <= 0) return []
   const from = after === null ? START : { commit: BigInt(after), prepare: BigInt(after) }
-  // A read begins at its position, and not after it.
+  // A read starts at its position, not after it.
   const isAfter = (event: RecordedEvent) =>
     after === null || comparePositions(positionOf(event) ?? after, after) > 0
   const isSought = (event: RecordedEvent) =>
@@ -270,7 +269,7 @@ function newest(store: Connected) {
   return logEvents(store, BACKWARDS, END, 1, () => true, 1)
 }
 
-/** Our last event: the last of all, unless another program or the server wrote since; then it is searched backwards in pages. */
+/** Our last event. If another program or the server has written since, searches backwards in pages. */
 async function newestOfOurs(store: Connected): Promise<RecordedEvent | undefined> {
   let from: ReadPosition = END
   for (let count = 1; ; count = pageBack) {

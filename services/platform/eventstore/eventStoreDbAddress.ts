@@ -1,21 +1,21 @@
-/** The address of EventStoreDB, taken apart so that its password goes nowhere but into the calls. */
+/** The parsed address of EventStoreDB, so that its password is only used in calls. */
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { UnusableEngine } from '../ports/faults.ts'
 
 export interface EventStoreDbAddress {
-  /** Hosts and options, without user and password: the library repeats what it is given in faults and on stderr. */
+  /** Hosts and options without user and password, because the library repeats its input in faults and on stderr. */
   readonly connectionString: string
   /** Whether the library looks for the nodes and chooses one. */
   readonly isCluster: boolean
-  /** Given with every call. An insecure server is sent none of it. */
+  /** Sent with every call, but never to an insecure server. */
   readonly credentials: { readonly username: string; readonly password: string }
-  /** How faults and logs name the server. */
+  /** The server's name in faults and logs. */
   readonly engine: string
 }
 
 const example = 'esdb://user:password@host:2113, and ?tls=false for a server without TLS'
 
-/** Throws `UnusableEngine`: a sentence that names the mistake and shows no secret. */
+/** Throws `UnusableEngine` with a sentence that names the mistake and contains no secret. */
 export function eventStoreDbAddress(url: string): EventStoreDbAddress {
   const [, scheme, authority = '', hosts, options = ''] =
     /^(esdb(?:\+discover)?:\/\/)(?:([^/?]*)@)?([^@/?]+)\/?(\?.*)?$/.exec(url.trim()) ?? []
@@ -36,8 +36,8 @@ export function eventStoreDbAddress(url: string): EventStoreDbAddress {
 }
 
 /**
- * The library's client; it connects with its first call. Of a cluster it takes a node of the kind that is preferred; followers only where
- * the address does not prefer others. Throws `UnusableEngine` when the address does not hold.
+ * The library's client, which connects on its first call. In a cluster it chooses a node of the preferred kind; followers only if the address does
+ * not prefer another kind. Throws `UnusableEngine` for an invalid address.
  */
 export function eventStoreDbClient(
   { connectionString, isCluster }: EventStoreDbAddress,

@@ -1,4 +1,4 @@
-/** Calls to EventStoreDB: each ends in time, is made again while its outcome is unknown, and fails with a fault of ours. */
+/** Calls to EventStoreDB: each has a time limit, is retried while its outcome is unknown, and fails with one of our faults. */
 import { within } from '../async/timeLimit.ts'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import {
@@ -10,29 +10,29 @@ import {
 } from '@eventstore/db-client'
 import { EngineUnavailable, RemovedStream, TooLarge } from '../ports/faults.ts'
 
-/** Makes an attempt, and again while its outcome is unknown. The attempt ends by itself after `limitMs` without a sign. */
+/** Makes an attempt, and retries while its outcome is unknown. An attempt ends by itself after `limitMs` without a response. */
 export type Ask = <T>(attempt: (limitMs: number) => Promise<T>) => Promise<T>
 
 const attempts = 3
 
 /**
- * Calls that take `callMs` at most with all their attempts when nothing is heard. They fail with `EngineUnavailable`, with
- * `TooLarge`, and with the library's own fault when the server has decided something that is a defect of ours.
+ * Calls that take at most `callMs` for all attempts while there is no response. They fail with `EngineUnavailable`, with `TooLarge`, or with the
+ * library's own fault when the server's answer shows a defect of ours.
  */
 export function callsTo(engine: string, callMs: number): Ask {
   return async (attempt) => {
     const end = performance.now() + callMs
     for (let count = 1; ; count += 1) {
       try {
-        // Two attempts fit: an append that the server dropped is sent once more.
+        // Leaves time for two attempts, so that an append that the server dropped is sent again.
         return await attempt(Math.min(callMs / 2, end - performance.now()))
       } catch (fault) {
-        // The library replaces a broken connection within this turn; a call in the midst of it would meet the closed one.
+        // The library replaces a broken connection within this turn; a call before that would use the closed one.
         await nextTurn()
         if (isTooLarge(fault)) throw tooLarge(engine, fault)
         if (isDecided(fault)) throw fault
         const pauseMs = 50 * 4 ** (count - 1)
-        // The last moments are too short for an answer, and a call in them would only hide why the others failed.
+        // The remaining time would be too short for an answer, and that time-out would hide why the others failed.
         const isLast = count === attempts || performance.now() + pauseMs > end - callMs / 10
         if (isLast || isDenied(fault)) throw new EngineUnavailable(engine, fault)
         await pause(pauseMs)
@@ -41,14 +41,13 @@ export function callsTo(engine: string, callMs: number): Ask {
   }
 }
 
-/** The answer, or `NoAnswer` after `limitMs`: the library waits for some answers without end. */
+/** The answer, or `NoAnswer` after `limitMs`, since the library waits for some answers without limit. */
 export function answered<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   return within(limitMs, answer, () => new NoAnswer(limitMs))
 }
 
 /**
- * Gives each item to `take` until it has enough or there are no more; a stream that is not there has none. Fails when nothing
- * comes for `limitMs`.
+ * Calls `take` with each item until it has enough or there are no more; a missing stream has none. Fails when nothing arrives for `limitMs`.
  */
 export function readEach<T>(
   stream: StreamingRead<T>,
@@ -61,12 +60,12 @@ export function readEach<T>(
       if (isDone) return
       isDone = true
       clearTimeout(timer)
-      // What is only left stays open on the server.
+      // A stream that is not cancelled stays open on the server.
       stream.cancel().catch(() => {})
       settle()
     }
     const timer = setTimeout(() => end(() => reject(new NoAnswer(limitMs))), limitMs)
-    // This listener stays: a fault that nobody listens to ends the process.
+    // This listener must stay: a fault without a listener ends the process.
     stream.on('error', (fault) =>
       end(() => (fault instanceof StreamNotFoundError ? resolve() : reject(fault))),
     )
@@ -78,17 +77,17 @@ export function readEach<T>(
   })
 }
 
-/** The server will not have this user. Only other settings help. */
+/** Whether the server refuses this user, so that only other settings help. */
 export function isDenied(fault: unknown): boolean {
   const code = codeOf(fault)
   return fault instanceof AccessDeniedError || code === permissionDenied || code === unauthenticated
 }
 
-/** Why a call failed, in a line. */
+/** Why a call failed, in one line. */
 export function reasonOf(fault: unknown): string {
   if (fault instanceof EngineUnavailable && fault.cause !== undefined) return reasonOf(fault.cause)
   if (!(fault instanceof Error)) return String(fault)
-  // The messages of the library's own faults are empty at times.
+  // The library's own faults sometimes have an empty message.
   return fault.message === '' ? fault.constructor.name : fault.message
 }
 
@@ -107,7 +106,7 @@ const failedPrecondition = 9
 const unimplemented = 12
 const unauthenticated = 16
 
-/** The server has understood and said no: the same call would be answered in the same way. */
+/** Whether the server has refused for good: the same call would get the same answer. */
 function isDecided(fault: unknown): boolean {
   const code = codeOf(fault)
   return (
@@ -122,13 +121,13 @@ function isDecided(fault: unknown): boolean {
 function isTooLarge(fault: unknown): boolean {
   if (fault instanceof MaxAppendSizeExceededError) return true
   if (!(fault instanceof Error)) return false
-  // Newer servers bound single events too, which the library has no fault for.
+  // Newer servers also limit single events, for which the library has no fault class.
   if (/Maximum Append (Event )?Size/i.test(fault.message)) return true
-  // The same code says that a server is short of something for now, as of memory or places in a queue: that passes.
+  // The same code is used for a temporary shortage on the server, such as of memory or queue space.
   return codeOf(fault) === resourceExhausted && aboutTheMessage.test(fault.message)
 }
 
-/** How the libraries of gRPC on both sides say that a message is too large. */
+/** How the gRPC libraries on both sides say that a message is too large. */
 const aboutTheMessage = /larger than (max|\d)|exceeds (the )?max/i
 
 function tooLarge(engine: string, fault: unknown): TooLarge {

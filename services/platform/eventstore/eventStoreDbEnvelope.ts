@@ -1,11 +1,11 @@
-/** Our events as EventStoreDB keeps them: facts and sealed content as its data, the rest of the envelope as its metadata. */
+/** The stored form of our events in EventStoreDB: facts and sealed content are its data, the rest of the envelope is its metadata. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
 import type { EventToAppend, LogRecord } from '../ports/eventStore.ts'
 import { recordOf } from './storedRecord.ts'
 
-/** Counts up when what is written here changes. Those before it are of logs that are not read any more. */
+/** Increased when the stored form changes. Logs of earlier versions cannot be read. */
 const envelopeVersion = 2
 
 const Data = z.strictObject({ data: z.unknown(), content: z.unknown() })
@@ -17,10 +17,10 @@ const Metadata = z.strictObject({
 })
 const Ours = z.object({ flightdeck: z.number() })
 
-// What a server says that does not know the position.
+// A server that does not know the position says this.
 const unknownPosition = 2n ** 64n - 1n
 
-/** The event as the client library takes it. */
+/** The event in the form of the client library. */
 export function toEventStoreDb({ id, type, version, at, data, content, meta }: EventToAppend): EventData {
   return {
     id,
@@ -31,12 +31,12 @@ export function toEventStoreDb({ id, type, version, at, data, content, meta }: E
   }
 }
 
-/** Another program may keep its events on the same server, and the server keeps some of its own. */
+/** Other programs may keep events on the same server, and the server has some of its own. */
 export function isOurs(event: RecordedEvent): boolean {
   return !event.streamId.startsWith('$') && Ours.safeParse(event.metadata).success
 }
 
-/** What was appended, as it was; a damaged record for what is not in our form, as of another program. Throws for an older server. */
+/** The event as appended; a damaged record for anything not in our form, such as another program's. Throws for an older server. */
 export function fromEventStoreDb(event: RecordedEvent): LogRecord {
   const { id, type, streamId: stream } = event
   const position = positionOf(event)
@@ -57,10 +57,10 @@ export function fromEventStoreDb(event: RecordedEvent): LogRecord {
   })
 }
 
-/** What is said of a server that does not tell positions of the events of a stream. */
+/** The message about a server that does not report positions for the events of a stream. */
 export const olderServer = 'EventStoreDB 22.6 or later is required.'
 
-/** Where the event lies in the whole log; `null` when the server does not say. */
+/** The event's position in the whole log; `null` when the server does not report it. */
 export function positionOf({ position }: RecordedEvent): Position | null {
   return position === undefined || position.commit === unknownPosition ? null : String(position.commit)
 }

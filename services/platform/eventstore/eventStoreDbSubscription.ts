@@ -1,4 +1,4 @@
-/** Events as EventStoreDB pushes them, taken in batches; and the loop that takes the feed up again whenever it breaks. */
+/** Events as EventStoreDB pushes them, taken in batches, and the loop that subscribes again whenever the subscription breaks. */
 import { once } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import {
@@ -29,16 +29,16 @@ export interface FeedSource {
   readonly options: BaseOptions
   /** How long the server may take to confirm a subscription. */
   readonly limitMs: number
-  /** What the node behind the client has shown. */
+  /** How far the node behind the client is known to have got. */
   readonly shown: Shown
 }
 
-/** What one node of a cluster has shown, and so can answer with. */
+/** How far one node of a cluster is known to have got, and so what it can answer with. */
 export interface Shown {
-  /** For a subscriber of a node: records what it delivered, until `lost`. */
+  /** For a subscriber of a node: returns a function that records delivered positions, until `lost`. */
   hear(): (position: Position) => void
   has(position: Position): boolean
-  /** Something broke, and perhaps the connection: another node may answer from now on, which is further behind. */
+  /** Something broke, perhaps the connection: another node that is further behind may answer from now on. */
   lost(): void
 }
 
@@ -70,10 +70,10 @@ export interface Following {
 
 const firstPauseMs = 50
 const longestPauseMs = 5_000
-// Servers before 23.10 do not say that a subscription has caught up: a batch that is not full this long after its first event says it.
+// Servers before 23.10 do not report that a subscription has caught up: a batch that is not full this long after its first event shows it.
 const fullWithinMs = 200
 
-/** Hands over batch after batch. Only what was handled is not asked for again after a break. */
+/** Delivers batch after batch. After a break, everything that was not handled is requested again. */
 export function followFeed(
   source: FeedSource,
   { after, batch, handle, wanted, onFault }: Following,
@@ -98,7 +98,7 @@ export function followFeed(
     cursor = taken.upTo
     taken = null
     pauseMs = firstPauseMs
-    // A long catch-up must let the process breathe between batches.
+    // During a long catch-up, other work must get its turn between batches.
     await nextTurn()
   }
 
@@ -140,8 +140,8 @@ interface Taken {
 
 interface Feed {
   /**
-   * The next events, at most `most`; `null` once it is closed. Without an event it tells how far was looked for those wanted. While it
-   * catches up it waits for `most`, then it gives what there is. Throws when it broke and nothing is left in it.
+   * The next events, at most `most`; `null` once closed. Without an event, it says how far the log was searched for wanted ones. During catch-up it
+   * waits for `most`, afterwards it returns what there is. Throws when the subscription broke and nothing is left in it.
    */
   next(most: number): Promise<Taken | null>
   close(): void
@@ -153,21 +153,21 @@ interface OpenFeed {
   readonly wanted: EventFilter | undefined
   readonly hear: (position: Position) => void
   readonly queue: AllStreamRecordedEvent[]
-  /** The last position that came, as an event or as looked through. */
+  /** The last received position, of an event or of searched log. */
   last: bigint
-  /** The last position that was handed over. */
+  /** The last delivered position. */
   told: bigint
   looked: bigint
   isCatchingUp: boolean
-  /** When the oldest event in the queue came, by `performance.now()`. */
+  /** When the oldest event in the queue arrived, by `performance.now()`. */
   firstCameAt: number
   isClosed: boolean
   broken: Error | null
-  /** Wakes whoever waits for a change. */
+  /** Wakes the waiter for a change. */
   ring: () => void
 }
 
-/** Subscribes to what comes after the position; holds back the server while `bound` events wait to be taken. */
+/** Subscribes after the position; pauses the server while `bound` events are waiting. */
 async function openFeed(
   { client, options, limitMs, shown }: FeedSource,
   { after, bound, wanted }: { after: Position | null; bound: number; wanted: EventFilter | undefined },
@@ -198,7 +198,7 @@ async function openFeed(
     feed.broken ??= fault
     feed.ring()
   }
-  // These listeners stay: an error event without a listener ends the process.
+  // These listeners must stay: an error event without a listener ends the process.
   subscription.on('error', breakWith)
   subscription.on('end', () => breakWith(new Error('the server ended the subscription')))
   subscription.on('caughtUp', () => {
@@ -222,7 +222,7 @@ async function openFeed(
 function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): void {
   const { subscription, queue, wanted, bound } = feed
   if (feed.isClosed || feed.broken || !event || event.position.commit <= feed.last) return
-  // The server filters by streams or by types, not by both; and another program may have a stream with a name like ours.
+  // The server filters by streams or by types, not by both, and another program may have a stream with a similar name.
   const { streamId: stream, type } = event
   if (!isOurs(event) || (wanted && !isWanted(wanted, { stream, type }))) {
     if (wanted) passed(feed, event.position.commit)
@@ -237,7 +237,7 @@ function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): voi
   feed.ring()
 }
 
-/** The server has looked through the log up to this position. It says so ahead of what the library still holds, which comes first. */
+/** The server has searched the log up to this position. It may report that before events that the library still holds, which come first. */
 function passed(feed: OpenFeed, position: bigint): void {
   feed.looked = position
   takeLooked(feed)
@@ -252,7 +252,7 @@ function takeLooked(feed: OpenFeed): void {
 function close(feed: OpenFeed) {
   feed.isClosed = true
   feed.ring()
-  // It fails when there never was a connection; there is nothing to end then.
+  // It fails when there never was a connection, and then there is nothing to end.
   feed.subscription.unsubscribe().catch(() => {})
 }
 
@@ -265,7 +265,7 @@ function mustWait(feed: OpenFeed, most: number) {
   )
 }
 
-/** How long a batch that has begun is waited for; `null` while none has. */
+/** How long to wait for the rest of a batch that has begun; `null` when none has. */
 function leftMs(feed: OpenFeed) {
   return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fullWithinMs - performance.now())
 }
@@ -293,7 +293,7 @@ async function next(feed: OpenFeed, most: number): Promise<Taken | null> {
   return { events: taken.map(fromEventStoreDb), upTo: String(feed.told) }
 }
 
-/** The filter that the server applies: unwanted terminal output and events of other programs are not sent. */
+/** The filter for the server, so that unwanted terminal output and events of other programs are not sent. */
 function filterOf(wanted: EventFilter | undefined, passed: (position: bigint) => void): Filter {
   if (!wanted) return streamNameFilter({ prefixes: [...streamPrefixes] })
   // The server reports its position after every 32 events that it skips.

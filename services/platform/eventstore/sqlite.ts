@@ -19,11 +19,11 @@ import { follow } from './catchUpSubscription.ts'
 import { largestRecordBytes, recordOfText } from './storedRecord.ts'
 import type { Follower, Found } from './catchUpSubscription.ts'
 
-/** Earlier formats of the file are not read any more. */
+/** Earlier formats of the file are no longer supported. */
 const firstFormat = 4
 const formats = [
-  // There is no index on ids: an id is looked for only when an append is repeated, at its place in its stream, and an index on random
-  // ids costs a disk page per event once the log outgrows the cache.
+  // There is no index on ids: an id is only looked up when an append is repeated, at its place in its stream, and an index on random ids costs a disk
+  // page per event once the log outgrows the cache.
   `CREATE TABLE events (
      position INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL,
@@ -39,11 +39,11 @@ const formats = [
    ) STRICT`,
 ]
 
-/** Positions above are none that this has given: some are too large for a number. */
+/** No position that was given out is larger; damaged ones may even exceed the safe integers. */
 const largestPosition = 1_000_000_000_000_000
 const whole = (column: string) => `iif(${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}, ${column}, -1)`
 const size = 'octet_length(data) + octet_length(meta) + ifnull(octet_length(content), 0)'
-/** A name is cut, and a text that is too long is left on the disk. */
+/** Truncates a name, and does not read a text that is too long. */
 const bounded = (column: string) => `iif(${size} <= ${largestRecordBytes}, ${column}, NULL)`
 const name = (column: string) => `substr(${column}, 1, 500)`
 const columns = [
@@ -68,9 +68,9 @@ type Row = [
   string | null,
 ]
 
-// Appends of one turn of the event loop share a transaction: its fsync is most of what an append costs.
+// Appends in one turn of the event loop share a transaction, because the fsync is most of the cost of an append.
 const largestGroup = 256
-/** Events that a subscription looks through in one turn for those it wants. */
+/** How many events a subscription searches in one turn for wanted ones. */
 const lookedThrough = 5_000
 
 interface Append {
@@ -93,7 +93,7 @@ function statements(db: Db) {
     `SELECT ${whole('position')}, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
   )
   const insert = db.prepare<[string, string, number, string, number, string, string, string | null, string]>(
-    // Of its own accord SQLite would go on from the largest number in the table, which a damaged row may have.
+    // By itself SQLite would continue from the largest number in the table, which may be in a damaged row.
     `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta) VALUES (
        (SELECT max(iif(seq <= ${largestPosition}, seq, 0), ifnull((${lastPosition}), 0)) + 1
         FROM sqlite_sequence WHERE name = 'events'), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -146,7 +146,7 @@ export function openSqliteEventStore({ file, onFault }: { file: string; onFault:
   }
 }
 
-/** What comes next for a subscription. Synchronous, so nothing is appended between its reads. */
+/** The next events for a subscription. Synchronous, so that nothing is appended between its reads. */
 function find(
   log: SqliteLog,
   after: Position | null,
@@ -158,7 +158,7 @@ function find(
     const upTo = events.at(-1)?.position
     return upTo === undefined ? null : { events, upTo }
   }
-  // Looks through a bounded part of the log per turn, so that others get theirs. Where positions have a gap, it goes on behind it.
+  // Searches a limited part of the log per turn, so that others get theirs. At a gap in the positions, continues after it.
   const begin = log.next.get(Number(after ?? 0))?.[0] ?? null
   if (begin === null) return null
   const end = Math.min(begin + lookedThrough, log.last.get()?.[0] ?? 0)
@@ -233,7 +233,7 @@ function commit(log: SqliteLog, group: readonly Append[]): void {
     if (group.length === 1 || fault instanceof EngineUnavailable) {
       for (const append of group) append.reject(fault)
     } else {
-      // One append is defective (its data is not JSON); the others must not fail with it.
+      // One append is defective (its data is not JSON): commit each alone, so that the others do not fail with it.
       for (const append of group) commit(log, [append])
     }
   }
@@ -293,7 +293,7 @@ function subscribe(
 }
 
 async function close(log: SqliteLog): Promise<void> {
-  // Subscribers may append while they stop: that is still accepted.
+  // Subscribers may still append while they stop.
   await Promise.all([...log.followers].map((follower) => follower.stop()))
   log.closed = true
   while (log.waiting.length > 0) commit(log, log.waiting.splice(0, largestGroup))
@@ -306,7 +306,7 @@ function recordOfRow(row: Row): LogRecord {
   return recordOfText({ position, id, stream, revision, type, version, at, data, content, meta })
 }
 
-/** The events that are wanted, as a condition. */
+/** The filter for wanted events, as an SQL condition. */
 function filterSql({ streams, types, part }: EventFilter): { sql: string; values: readonly SqlValue[] } {
   const ofStreams = streams.map(() => 'substr(stream, 1, length(?)) = ?').join(' OR ')
   const ofTypes = types && 'type IN (SELECT value FROM json_each(?))'

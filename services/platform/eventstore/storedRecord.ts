@@ -1,17 +1,17 @@
-/** Turns what an engine has stored into an event, or says that it is damaged: nothing else trusts a stored row. */
+/** Converts a stored record to an event, or finds it damaged. No other code trusts a stored row. */
 import { z } from 'zod'
 import { EventMeta } from '#domain/kernel/event.schema.ts'
 import type { DamageReason, Position } from '#domain/kernel/event.ts'
 import type { DamagedRecord, LogRecord } from '../ports/eventStore.ts'
 
-/** The most bytes that facts, content and metadata of one event may have together. */
+/** The maximum total size of an event's facts, content and metadata, in bytes. */
 export const largestRecordBytes = 16 * 1_048_576
 
 /** An event's members as an engine gives them, unchecked. */
 export interface Unchecked {
   readonly id: unknown
   readonly stream: string
-  /** Negative where the stored one is no revision. */
+  /** Negative when the stored one is not a revision. */
   readonly revision: number
   readonly position: Position
   readonly type: string
@@ -34,7 +34,7 @@ const Envelope = z.object({
   meta: EventMeta,
 })
 
-/** The event of a record whose facts and metadata were parsed already, or the damaged record. */
+/** The event of a record with parsed facts and metadata, or the damaged record. */
 export function recordOf(unchecked: Unchecked): LogRecord {
   const { position, data } = unchecked
   const { success, data: envelope } = Envelope.safeParse(unchecked)
@@ -42,7 +42,7 @@ export function recordOf(unchecked: Unchecked): LogRecord {
   return isTooDeep(data) ? damaged({ ...unchecked, data: '' }, 'too_large') : { ...envelope, position, data }
 }
 
-/** The event of a record whose facts and metadata are JSON text, or the damaged record; `null` for a text that was too long to be read. */
+/** The event of a record with facts and metadata as JSON text, or the damaged record; `null` stands for a text that was too long to be read. */
 export function recordOfText(
   row: Omit<Unchecked, 'data' | 'meta'> & { readonly data: string | null; readonly meta: string | null },
 ): LogRecord {
@@ -54,14 +54,14 @@ export function recordOfText(
     if (hasRepeatedName(row.data, data) || hasRepeatedName(row.meta, meta))
       return damaged(row, 'repeated_name')
   } catch (fault) {
-    // Lists in lists, deeper than the stack.
+    // Nested deeper than the stack allows.
     if (fault instanceof RangeError) return damaged(row, 'too_large')
     throw fault
   }
   return recordOf({ ...row, data, meta })
 }
 
-/** The record as far as it can be told of. */
+/** The readable part of a damaged record. */
 function damaged(unchecked: Unchecked, damage: DamageReason): DamagedRecord {
   const { stream, revision, position, type } = unchecked
   const [data, meta] = [unchecked.data, unchecked.meta].map((part) =>
@@ -80,7 +80,7 @@ function damaged(unchecked: Unchecked, damage: DamageReason): DamagedRecord {
 }
 const shownLength = 300
 
-/** Facts are flat; whoever goes through them must not run out of stack. */
+/** Facts are flat; a traversal must not overflow the stack. */
 function isTooDeep(value: unknown, left = 100): boolean {
   if (typeof value !== 'object' || value === null) return false
   return left === 0 || Object.values(value).some((member) => isTooDeep(member, left - 1))
@@ -94,14 +94,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether an object in the text has two members of one name. `JSON.parse` keeps the last of them, so the text then says more than the value. */
+/** Whether an object in the text has the same member name twice. `JSON.parse` keeps the last one, so the text would contain more than the value. */
 function hasRepeatedName(text: string, value: unknown): boolean {
-  // What was appended was written in this way, so that nearly every text is done with here.
+  // Fast path: nearly every text is exactly as we would write it.
   if (JSON.stringify(value) === text) return false
   return countNames(text) > countMembers(value)
 }
 
-/** The names in a JSON text: strings that a colon follows. */
+/** Counts the names in a JSON text: strings followed by a colon. */
 function countNames(text: string): number {
   let count = 0
   for (let begin = text.indexOf('"'); begin >= 0;) {

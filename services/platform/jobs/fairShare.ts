@@ -1,52 +1,52 @@
-/** How the places of a worker are shared between persons. Pure: times come in as arguments, in ms. */
+/** Shares the slots of a worker between persons. Pure: times are arguments, in ms. */
 
 /**
- * How many of so many places one person may have at once. A quarter, one at least, is left to others, since what runs may go on for hours
- * and is not stopped for anybody; where there is one place there is nothing to share.
+ * How many of the slots one person may have at once. A quarter, at least one, is left to others, because jobs may run for hours and are never stopped
+ * for somebody else; a single slot cannot be shared.
  */
 export function placesOfOne(concurrency: number): number {
   return Math.max(1, concurrency - Math.max(1, Math.floor(concurrency / 4)))
 }
 
-/** A job that a queue has handed out, and that may be taken or put back. */
+/** A job that a queue has offered, and that may be taken or put back. */
 interface Offered {
   readonly id: string
   readonly person: string
 }
 
-/** What becomes of it: it is taken, or offered again after a delay. */
+/** The decision: the job is taken, or offered again after a delay. */
 export type Verdict = { readonly kind: 'take' } | { readonly kind: 'put_back'; readonly delayMs: number }
 
 export interface FairShare {
-  /** `behind` is how many jobs the queue has behind this one that it has offered to nobody yet. */
+  /** `behind` is the number of jobs in the queue after this one that were not offered to anybody yet. */
   offered(job: Offered, behind: number, now: number): Verdict
-  /** What was taken has ended, and its place is free. */
+  /** A taken job has ended, so its slot is free. */
   ended(person: string): void
   /** Polling starts again after a pause: jobs that were put back do not age while it is paused. */
   asksAgain(now: number): void
 }
 
 /**
- * Jobs of one person that were put back come again in so even a step that a place is free for this long at most. The line is as long as
- * it has to be: with a longest delay, all that are beyond it would come at once, and again and again.
+ * A person's jobs that were put back are offered again at this interval, so that a slot is free for at most this long. The line may become as long as
+ * needed: with a maximum delay, all jobs beyond it would be offered at once, again and again.
  */
 const stepMs = 100
-/** How long a free slot looks through the queue for a person who comes before the known ones. */
+/** How long a free slot searches the queue for a person with a higher priority than the known ones. */
 const lookMs = 500
-/** What was put back and does not come again in time has gone to another worker. */
+/** A job that was put back and is not offered again in time went to another worker. */
 const graceMs = 1_000
 
 /**
- * Shares the places of one worker over a queue that has one order for all: what is not to be taken yet is put back. Of those who wait,
- * whoever has the fewest places is next, and of these whoever was served longest ago. Of what is offered to others nothing is known.
+ * Shares the slots of one worker over a queue with a single order: jobs whose turn has not come are put back. Next is the waiting person with the
+ * fewest slots and, among those, the one served longest ago. Offers to other workers are not known.
  */
 export function fairShare(concurrency: number): FairShare {
   const most = placesOfOne(concurrency)
   const places = new Map<string, number>()
-  /** Numbers the turns: a higher one was served later. */
+  /** Numbers the assignments: a higher one is later. */
   const served = new Map<string, number>()
   let turns = 0
-  /** The jobs of each person that were put back, and when the last of them is offered again. */
+  /** Each person's jobs that were put back, and when the last of them is offered again. */
   const waiting = new Map<string, { readonly ids: Set<string>; lastDue: number }>()
   let looksFrom: number | undefined
   let asksFrom = -Infinity
@@ -71,7 +71,7 @@ export function fairShare(concurrency: number): FairShare {
     if (line?.ids.size === 0) waiting.delete(person)
   }
 
-  /** Whether another waiting person comes before this one. */
+  /** Whether another waiting person has priority over this one. */
   function othersFirst(person: string, now: number): boolean {
     for (const [other, { lastDue }] of waiting) {
       if (Math.max(lastDue, asksFrom) + graceMs < now) waiting.delete(other)

@@ -1,8 +1,8 @@
-/** What the job queue keeps of the fault that a job was rejected for. */
+/** What the job queue stores about the fault for which a job was rejected. */
 
 /**
- * What of a fault may stand in the queue, where nothing is erased with its task: its kind and where it arose. Its message may hold a
- * person's words; the server's log has it.
+ * The part of a fault that may be stored in the queue, which is not erased with its task: its type and where it arose. Its message may contain a
+ * person's words and is only in the server's log.
  */
 export function traceOf(fault: unknown): string {
   if (!(fault instanceof Error)) return `a thrown ${typeof fault}`
@@ -10,7 +10,7 @@ export function traceOf(fault: unknown): string {
     'code' in fault && typeof fault.code === 'string' && /^[\w.-]{1,50}$/.test(fault.code)
       ? ` (${fault.code})`
       : ''
-  // A message of several lines may look like frames.
+  // Lines of a multi-line message may look like stack frames.
   const { message, stack = '' } = fault
   const begins = stack.indexOf(message)
   const below = begins < 0 ? '' : stack.slice(begins + message.length)

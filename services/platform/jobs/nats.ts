@@ -1,6 +1,6 @@
 /**
- * The work queue of many processes: JetStream delivers, and the standing of each job says whose it is. A job's message stays in the queue
- * until its standing says that it is done or set aside, so whatever is lost half way is finished by who is given the message next.
+ * The work queue for several processes: JetStream delivers, and the standing of each job says who owns it. A job's message stays in the queue until
+ * its standing says that it is done or rejected, so that whoever receives the message next completes an interrupted step.
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -21,10 +21,10 @@ const Job = z.object({
 })
 type Job = z.output<typeof Job>
 const Rejected = z.object({ job: Job, reason: z.string() })
-/** A mark counts only for the queue that was there when it was set: if the queue is lost, so are the jobs up to the mark. */
+/** A mark only counts for the queue that existed when it was set: when the queue is lost, so are the jobs up to the mark. */
 const Mark = z.object({ position: Position, queue: z.string() })
 
-// A job must fit into a message when it is set aside too: with its reason, in JSON, and with headers.
+// A job must also fit into a message when it is rejected: with its reason, in JSON, and with headers.
 const mostAddedBytes = mostReasonLength * 6 + 4_096
 
 interface Queue {
@@ -37,9 +37,9 @@ interface Queue {
 }
 
 /**
- * The queue on a connection that others may share; closing it leaves the connection open. Waits for a JetStream that does not answer yet;
- * throws `UnusableNats` when there is none. `put` throws `RangeError` for a job that is larger than a message of the server. `namespace`
- * keeps products on one server apart: letters, digits and `-`.
+ * The queue on a connection that may be shared; closing the queue leaves the connection open. Waits for JetStream to answer; throws `UnusableNats`
+ * when the server has none. `put` throws `RangeError` for a job that is larger than the server's maximum message. `namespace` separates products on
+ * one server: letters, digits and `-`.
  */
 export async function openNatsJobs(options: {
   nats: Nats
@@ -90,7 +90,7 @@ export async function openNatsJobs(options: {
     close: async () => {
       queue.isClosed = true
       streams.close()
-      // Not awaited: a handler may run for hours, and what it still says is refused from now on.
+      // Not awaited: a handler may run for hours, and its further calls fail from now on.
       for (const worker of queue.workers) void worker.stop()
       queue.workers.clear()
     },
@@ -115,7 +115,7 @@ async function finish(queue: Queue, reply: string, word: string): Promise<void> 
   }
 }
 
-/** Puts the job's message into the queue, where it is not there; `once` names this putting of it. */
+/** Adds the job's message to the queue if it is missing; `once` identifies this attempt. */
 async function enqueue(queue: Queue, job: Job, once: string): Promise<void> {
   await queue.streams.append('queue', subjectOf(job), { data: JSON.stringify(job), after: 0, once })
 }
@@ -136,16 +136,16 @@ async function putJob(queue: Queue, job: Job): Promise<void> {
 }
 
 /**
- * Queues a job again whose message is lost: the process that put it died before the message, or the stream was removed. A worker that holds
- * the job cannot renew its lease without the message, and is refused from here on.
+ * Queues a job again whose message is lost, because the process that put it died before adding the message, or because the stream was removed. A
+ * worker that holds the job cannot renew its lease without the message, and its calls fail from here on.
  */
 async function restoreMessage(queue: Queue, job: Job, { standing, revision }: Read): Promise<void> {
   if (standing.state === 'done' || standing.state === 'rejected') return
   if ((await queue.streams.last('queue', subjectOf(job))) !== undefined) return
-  // NATS counts the deliveries of another message from the start.
+  // NATS starts counting deliveries from 1 for the new message.
   const queued: Standing = { state: 'queued', attempt: standing.attempt, delivered: 0, claim: '' }
   const written = await queue.places.write(job.id, queued, revision)
-  // It was claimed or ended at the same moment.
+  // On a conflict, it was claimed or ended at the same moment.
   if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
 }
 
@@ -203,7 +203,7 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
   const state = read?.standing.state ?? 'rejected'
   if (state === 'rejected' && (await queue.places.write(id, fresh, read?.revision ?? 0)) === 'conflict')
     return false
-  // An earlier requeue may have died half way: after the record, or after the message.
+  // An earlier requeue may have been interrupted: after the record, or after the message.
   const isBack = state === 'leased' || state === 'done'
   if (!isBack) await enqueue(queue, job, `${id} ${kept.sequence}`)
   await queue.streams.remove('rejected', kept.sequence)
@@ -227,7 +227,7 @@ function subjectOf({ kind, id }: Job): string {
   return `${partOf(kind)}.${partOf(id)}`
 }
 
-/** A part of a subject, which takes no dots, blanks or wildcards: the name itself, or its hash. */
+/** A part of a subject, which may not contain dots, blanks or wildcards: the name itself, or its hash. */
 function partOf(name: string): string {
   if (/^[A-Za-z0-9-]{1,100}$/.test(name)) return name
   return `_${createHash('sha256').update(name).digest('base64url')}`
@@ -246,7 +246,7 @@ function jsonOf(data: Uint8Array): unknown {
   }
 }
 
-/** `undefined` for a mark of an older version, which did not name its queue. */
+/** `undefined` for a mark of an older version, which does not name its queue. */
 function markOf(data: Uint8Array): z.output<typeof Mark> | undefined {
   return Mark.safeParse(jsonOf(data)).data
 }

@@ -1,4 +1,4 @@
-/** A job that a worker holds, on NATS: every word of it counts only while the job's standing names this claim. */
+/** A job that a worker holds, on NATS: its calls only take effect while the job's standing names this claim. */
 import { serialize } from '#platform/async/queue.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nanos } from 'nats'
@@ -7,11 +7,11 @@ import type { Delivery, Job } from '../ports/jobs.ts'
 import { traceOf } from './faultTrace.ts'
 import type { Claimed, Standing, Standings } from './natsJobRecords.ts'
 
-/** What was claimed, where NATS hears of it, and until when (monotonic ms) it is held unless it is renewed. */
+/** The claimed job, its reply subject in NATS, and until when (monotonic ms) it is held unless renewed. */
 export interface Held {
   readonly job: Job
   readonly claimed: Claimed
-  /** Of the standing, as the claim wrote it. */
+  /** The revision of the standing that the claim wrote. */
   readonly revision: number
   readonly reply: string
   readonly deadline: number
@@ -20,11 +20,11 @@ export interface Held {
 /** What a delivery works with. */
 export interface DeliveryParts {
   readonly places: Standings
-  /** Says a word about a delivery to NATS, and waits until it has it. */
+  /** Sends a word about a delivery to NATS, and waits for the confirmation. */
   tell(reply: string, word: string, withinMs?: number): Promise<void>
-  /** As `tell`, but an unavailable NATS is no fault: the job's record says it already, and the next worker with the message repeats it. */
+  /** Like `tell`, but an unavailable NATS is not a fault: the job's record already says it, and the next worker that gets the message repeats it. */
   finish(reply: string, word: string): Promise<void>
-  /** Keeps the job among the rejected ones and takes it out of the queue. */
+  /** Stores the job among the rejected ones and removes it from the queue. */
   setAside(job: Job, reason: string, reply: string): Promise<void>
   /** Throws `EngineUnavailable` once the queue was closed. */
   requireOpen(): void
@@ -33,12 +33,12 @@ export interface DeliveryParts {
 const askAgainMs = 500
 const mostCallMs = 5_000
 const mostConflicts = 20
-/** What is kept of a reason, in UTF-16 code units. */
+/** The maximum length of a stored reason, in UTF-16 code units. */
 export const mostReasonLength = 10_000
 
 /**
- * The word for a lease: NATS gives the message again after the delay, and a later word puts that off. The consumer's own ack wait is one
- * for all workers, and a lease is each worker's own.
+ * The word that sets a lease: NATS delivers the message again after the delay, and a later word extends it. The consumer's own ack wait is the same
+ * for all workers, but each worker has its own lease.
  */
 export function leaseFor(ms: number): string {
   return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'
@@ -49,7 +49,7 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   const { job, claimed, reply } = held
   let { revision, deadline } = held
   let hasEnded = false
-  // One write at a time: two of our own must not conflict with each other.
+  // One write at a time, so that our own writes do not conflict.
   const serialized = serialize()
 
   /** Changes the standing while it names this claim; false once it names another or has ended. */
@@ -63,7 +63,7 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
       }
       const now = await places.read(job.id, withinMs)
       if (now?.standing.claim !== claimed.claim) return false
-      // We have written it ourselves, and the answer was lost.
+      // It is our own write, whose answer was lost.
       revision = now.revision
       if (now.standing.state === next.state) return true
       if (now.standing.state !== 'leased') return false
@@ -73,7 +73,7 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
 
   async function renew(): Promise<void> {
     const began = performance.now()
-    // No answer after the lease has run out is as good as none.
+    // An answer after the end of the lease is as good as none.
     const withinMs = Math.min(Math.max(deadline - began, askAgainMs), mostCallMs)
     if (hasEnded || !(await move({ state: 'leased', ...claimed }, withinMs))) throw leaseLost()
     await tell(reply, leaseFor(leaseMs), withinMs)
@@ -87,14 +87,14 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
       } catch (fault) {
         if (!(fault instanceof EngineUnavailable)) throw fault
         requireOpen()
-        // While NATS is away nobody is given the job; once the lease has run out, nobody knows.
+        // While NATS is unavailable nobody else gets the job; once the lease has expired, that is unknown.
         if (performance.now() >= deadline) throw leaseLost(fault)
         await pause(askAgainMs)
       }
     }
   }
 
-  /** Ends the delivery; `after` is what follows once the standing says so. */
+  /** Ends the delivery; `after` runs once the standing says so. */
   async function end(next: Standing, after: () => Promise<void>): Promise<void> {
     if (hasEnded) return
     const moved = await move(next)

@@ -1,6 +1,6 @@
 /**
- * Where each job stands: one record a job, changed only by who has read its last revision. NATS itself takes an acknowledgement from
- * whoever had the message once; this record is the fence.
+ * The standing of each job: one record per job, which only its latest reader can change. NATS itself accepts an acknowledgement from anybody who ever
+ * had the message, so this record is the fence.
  */
 import { z } from 'zod'
 import type { Streams } from './natsStreams.ts'
@@ -8,9 +8,9 @@ import type { Streams } from './natsStreams.ts'
 const claimed = {
   /** How often the job was claimed. */
   attempt: z.number().int(),
-  /** NATS's own count of the delivery that was claimed last. */
+  /** NATS's own count for the last claimed delivery. */
   delivered: z.number().int(),
-  /** Names the last claim. */
+  /** The id of the last claim. */
   claim: z.string(),
 }
 const Standing = z.discriminatedUnion('state', [
@@ -22,24 +22,24 @@ const Standing = z.discriminatedUnion('state', [
 export type Standing = z.output<typeof Standing>
 export type Claimed = Pick<Standing, keyof typeof claimed>
 
-/** A standing, and the revision it was read at. */
+/** A standing, and the revision at which it was read. */
 export interface Read {
   readonly standing: Standing
   readonly revision: number
 }
 
-/** The standing of a job that no worker has had. */
+/** The standing of a job that no worker has claimed. */
 export const fresh: Standing = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
 
 /** `withinMs` bounds the wait for an answer. */
 export interface Standings {
-  /** `undefined` for a job that was never put, or is done with for 7 days. */
+  /** `undefined` for a job that was never put, or that was done more than 7 days ago. */
   read(id: string, withinMs?: number): Promise<Read | undefined>
-  /** Replaces what was read at `revision` (0: nothing); the new revision, or `conflict` when another came first. */
+  /** Replaces what was read at `revision` (0: nothing); returns the new revision, or `conflict` when another write came first. */
   write(id: string, standing: Standing, revision: number, withinMs?: number): Promise<number | 'conflict'>
 }
 
-/** `partOf` makes an id a part of a subject. */
+/** `partOf` converts an id to a part of a subject. */
 export function openStandings(streams: Streams, partOf: (id: string) => string): Standings {
   return {
     read: async (id, withinMs) => {

@@ -1,8 +1,8 @@
-/** One request to a pull consumer, for one message. NATS serves the request that has waited longest, so that work spreads over workers. */
+/** One request to a pull consumer, for one message. NATS serves the request that has waited longest, so that work is spread over workers. */
 import { createInbox, nanos, type Msg } from 'nats'
 import type { Nats } from '../bus/natsConnection.ts'
 
-/** How a request ended: the message came, its time is over, or something is wrong with the consumer or the way to it. */
+/** How a request ended: a message arrived, the time is over, or something is wrong with the consumer or the connection. */
 export type PullEnd = 'filled' | 'expired' | 'stopped' | 'broken'
 
 const expiresMs = 30_000
@@ -12,8 +12,8 @@ const idleHeartbeat = 100
 const requestTimeout = 408
 
 /**
- * Asks for a message at `subject` and hands it to `onMessage`. What NATS sends after `signal` was aborted is not heard, and
- * comes to another once it was not claimed.
+ * Requests a message at `subject` and passes it to `onMessage`. A message that NATS sends after `signal` was aborted is ignored; as it is not
+ * claimed, another worker gets it.
  */
 export function pull(options: {
   nats: Nats
@@ -34,7 +34,7 @@ export function pull(options: {
         end('filled')
       },
     })
-    // The server forgets its requests when it goes away.
+    // The server drops its requests when it goes away.
     const stopReturning = nats.onReturn(() => end('broken'))
     const silence = setTimeout(() => end('broken'), heartbeatMs * 3)
     const stop = () => end('stopped')

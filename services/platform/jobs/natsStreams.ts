@@ -1,4 +1,4 @@
-/** JetStream as the work queue uses it: three streams, and the few things that are done to their messages. */
+/** The JetStream operations of the work queue: its streams, and the few operations on their messages. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   AckPolicy,
@@ -14,21 +14,21 @@ import { EngineUnavailable } from '../ports/faults.ts'
 import { rejectedKeptMs } from '../ports/jobs.ts'
 import { UnusableNats, type Nats, type Refusals } from '../bus/natsConnection.ts'
 
-/** What is kept where: jobs until they are acknowledged, the standing of each for 7 days, jobs set aside for 90, marks for ever. */
+/** The streams: jobs until they are acknowledged, the standing of each for 7 days, rejected jobs for 90 days, and marks for ever. */
 export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
-/** A message as a stream keeps it. */
+/** A message stored in a stream. */
 export interface Kept {
-  /** Its number in the stream; names this very message. */
+  /** Its number in the stream, which identifies it. */
   readonly sequence: number
   readonly data: Uint8Array
 }
 
-/** What the port needs of JetStream. Each answers within `withinMs` (5,000), or is `EngineUnavailable`. */
+/** The part of JetStream that the port needs. Each call is answered within `withinMs` (5,000), or throws `EngineUnavailable`. */
 export interface Streams {
   /**
-   * Appends, when the last message of the subject is the one of `after` (0: when there is none); else answers `conflict`. `once` names
-   * the message: a repeat within 2 minutes is a no-op.
+   * Appends if the last message of the subject is that of `after` (0: if there is none); otherwise returns `conflict`. `once` is the message's id: a
+   * repeat within 2 minutes is a no-op.
    */
   append(
     name: StreamName,
@@ -38,13 +38,13 @@ export interface Streams {
   ): Promise<number | 'conflict'>
   /** The last message of a subject. */
   last(name: StreamName, subject: string, withinMs?: number): Promise<Kept | undefined>
-  /** The first message from `sequence` on whose subject matches; a `*` stands for any part. */
+  /** The first message from `sequence` on whose subject matches; `*` matches any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
-  /** Removes a message; a no-op when it is gone. */
+  /** Removes a message; a no-op when it does not exist. */
   remove(name: StreamName, sequence: number): Promise<void>
   /** How many messages of the queue match. */
   count(subject: string): Promise<number>
-  /** When the queue was created. One that was lost and created again has another time, and none of the jobs of before. */
+  /** When the queue was created. If it is lost and created again, this changes, and the earlier jobs are gone. */
   created(): Promise<string>
   /** Creates the queue's consumer of that name if it is missing, and returns the subject to request messages from. */
   consumer(name: string, subject: string): Promise<string>
@@ -52,10 +52,10 @@ export interface Streams {
   close(): void
 }
 
-/** How long a delivery may take to be claimed, before NATS gives it to another. */
+/** How long a worker may take to claim a delivery before NATS delivers it to another. */
 const claimWithinMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** A stream may be removed once more meanwhile; a third time somebody does it on purpose. */
+/** A stream may be removed once more meanwhile; a third time it is done on purpose. */
 const mostAttempts = 2
 const askAgainMs = 1_000
 const readyMs = 2_000
@@ -76,13 +76,13 @@ interface JetStream {
   readonly onWaiting: (line: string) => void
   streamOf(name: StreamName): string
   subjectOf(name: StreamName, subject: string): string
-  /** Whether the streams are there. `undefined` before the first call and whenever the server was away: it may have lost its data. */
+  /** The check that the streams exist. `undefined` before the first call and after each outage, because the server may have lost its data. */
   prepared: Promise<void> | undefined
 }
 
 /**
- * Makes the streams that are missing. Existing ones stay as an operator has configured them, except for one without a maximum age. Waits
- * for a JetStream that does not answer yet, and reports it to `onWaiting`. Throws `UnusableNats` when the server or the account has none.
+ * Creates missing streams. Existing ones keep their operator's configuration, except for one without a maximum age. Waits for JetStream to answer,
+ * and reports that to `onWaiting`. Throws `UnusableNats` when the server or the account has no JetStream.
  */
 export async function openStreams(options: {
   nats: Nats
@@ -121,7 +121,7 @@ export async function openStreams(options: {
   }
 }
 
-/** Once for each time that the server was away: it may have come back without its data. */
+/** Runs once after each outage, because the server may have returned without its data. */
 function prepare(jetStream: JetStream): Promise<void> {
   jetStream.prepared ??= makeStreams(jetStream).catch((fault: unknown) => {
     jetStream.prepared = undefined
@@ -136,7 +136,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
     { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
     { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
     { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
-    // The latest takes the place of the one before: one is always there.
+    // The latest mark replaces the one before, so there always is one.
     { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
   ]
   for (const { name, ...config } of configs) {
@@ -145,7 +145,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
       refusals,
     })
     if (found !== undefined) {
-      // An older version kept what was set aside for ever, and why in words.
+      // An older version kept rejected jobs for ever, with the reason in words.
       const { max_age } = config
       if (max_age !== undefined && found.config.max_age === 0)
         await jetStream.nats.ask(() =>
@@ -160,7 +160,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
   }
 }
 
-/** Calls JetStream, once more when a stream is gone: it is made again, and the call that missed it has done nothing. */
+/** Calls JetStream; when a stream is missing, creates it and retries, because the failed call has done nothing. */
 async function ask<T, R = never>(
   jetStream: JetStream,
   call: () => Promise<T>,
@@ -255,7 +255,7 @@ async function next(
   subject: string,
   sequence: number,
 ): Promise<Kept | undefined> {
-  // The server takes both together, though the driver's types name them for direct reads only.
+  // The server accepts both together, although the driver's types list them for direct reads only.
   const request = { seq: sequence, next_by_subj: jetStream.subjectOf(name, subject) }
   const refusals = new Map([[noMessageFound, () => undefined]])
   return keptOf(
@@ -299,7 +299,7 @@ async function consumer(jetStream: JetStream, name: string, subject: string): Pr
   return `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`
 }
 
-/** In place of an answer: the stream is not there. */
+/** Returned when the stream does not exist. */
 const gone = Symbol('gone')
 
 function keptOf(message: { seq: number; data: Uint8Array } | undefined): Kept | undefined {

@@ -13,9 +13,9 @@ import { fresh } from './natsJobRecords.ts'
 export interface WorkerParts extends DeliveryParts {
   readonly nats: Nats
   readonly onFault: ReportFault
-  /** Makes sure of the consumer of the kind; the subject where it is asked. */
+  /** Ensures that the kind's consumer exists; returns the subject for requests. */
   consumer(): Promise<string>
-  /** The job that a message holds; `undefined` when it holds none. */
+  /** The job in a message; `undefined` when there is none. */
   jobOf(data: Uint8Array): Job | undefined
 }
 
@@ -67,7 +67,7 @@ export function startWorker(
   }
 }
 
-/** Claims the job for this worker; `undefined` when this message gives no right to it. */
+/** Claims the job for this worker; `undefined` when this message may not claim it. */
 async function claim(worker: RunningWorker, job: Job, reply: string): Promise<Held | undefined> {
   const delivered = deliveredOf(reply)
   for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
@@ -84,7 +84,7 @@ async function claim(worker: RunningWorker, job: Job, reply: string): Promise<He
       case 'leased':
         break
     }
-    // A later delivery was claimed already: this one was held up on its way.
+    // A later delivery was already claimed: this one was delayed.
     if (delivered <= standing.delivered) return undefined
     const claimed = { attempt: standing.attempt + 1, delivered, claim: randomUUID() }
     const written = await worker.places.write(job.id, { state: 'leased', ...claimed }, revision)
@@ -156,11 +156,11 @@ async function takeJobs(worker: RunningWorker): Promise<void> {
       })
       if (ended !== 'broken') continue
     } catch (fault) {
-      // That NATS is away was said by the connection.
+      // The connection reports an outage itself.
       if (!(fault instanceof EngineUnavailable))
         worker.onFault(`Jobs of kind ${worker.kind} could not be asked for`, fault)
     }
-    // The consumer may be gone, with the server's data or by an operator's hand.
+    // The consumer may have been lost with the server's data, or removed by an operator.
     subject = undefined
     await pause(askAgainMs, undefined, { signal: worker.signal }).catch(() => {})
   }
@@ -171,12 +171,12 @@ function deliveredOf(reply: string): number {
   return Number(countsOf(reply)[0])
 }
 
-/** How many messages of the consumer NATS has given to nobody yet. */
+/** How many of the consumer's messages NATS has not delivered to anybody yet. */
 function behind(reply: string): number {
   return Number(countsOf(reply)[4])
 }
 
-/** Of `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, with more around them in a domain. */
+/** From `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, which has further parts in a domain. */
 function countsOf(reply: string): readonly string[] {
   const parts = reply.split('.')
   return parts.slice(parts.length > 9 ? 6 : 4)

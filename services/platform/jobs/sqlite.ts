@@ -14,8 +14,8 @@ import { openSqlite } from '../engines/sqlite.ts'
 import { placesOfOne } from './fairShare.ts'
 import { traceOf } from './faultTrace.ts'
 
-// `due` (ms since 1970): when a queued job may be given out, when a lease runs out, when a job was done or set aside.
-// `lease` counts deliveries and is never used twice, so an earlier worker's word no longer fits.
+// `due` (ms since 1970): when a queued job may be delivered, when a lease expires, when a job was done or rejected. `lease` counts deliveries and is
+// never reused, so that calls of an earlier worker no longer match.
 const formats = [
   `CREATE TABLE jobs (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,9 +31,9 @@ const formats = [
    CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
-  // Empty: nobody's.
+  // Empty: nobody's job.
   `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
-  // \`served\` (ms since 1970, and never the same twice): when a person was given a place last.
+  // \`served\` (ms since 1970, and never the same twice): when a person last got a slot.
   `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX leased_jobs ON jobs (kind, due, person) WHERE state = 'leased';
    CREATE TABLE turns (
@@ -44,7 +44,7 @@ const formats = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX turns_by_time ON turns (kind, served)`,
   `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
-  // It was a stack, which may hold words.
+  // It was a stack trace, which may contain words of a person.
   `UPDATE jobs SET reason = 'unknown' WHERE reason IS NOT NULL`,
 ]
 
@@ -60,14 +60,14 @@ type Lease = [id: string, payload: string, attempt: number, lease: number, perso
 
 type Db = ReturnType<typeof openSqlite>
 
-/** Statements that add jobs and give them out. */
+/** Statements that add and deliver jobs. */
 function takingStatements(db: Db) {
   const insert = db.prepare<[string, string, string, string, number]>(
     `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
   )
-  // The next person is whoever has the fewest jobs under way; of several, whoever was served longest ago, then whose job waits longest.
-  // Nobody has more than `most`. Each person costs a few index steps, however many of their jobs wait.
+  // Next is the person with the fewest running jobs, then the one served longest ago, then the one whose job has waited longest. Nobody has more than
+  // `most`. Each person costs a few index steps, however many of their jobs wait.
   const next = db.prepare<[string, number, number], [seq: number, person: string]>(
     `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
@@ -102,14 +102,14 @@ function takingStatements(db: Db) {
      ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
   )
   const forgetTurns = db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`)
-  // A job that is due already waits for a free slot, and is found when one is free.
+  // A job that is already due waits for a free slot, and is found when there is one.
   const nextDue = db.prepare<[string, number], [number | null]>(
     `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
   )
   return { insert, next, lease, noteTurn, forgetTurns, nextDue }
 }
 
-/** Statements on jobs that are given out, done or set aside, and on marks. */
+/** Statements on jobs that are leased, done or rejected, and on marks. */
 function jobStatements(db: Db) {
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
   const renew = db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`)
@@ -170,7 +170,7 @@ interface Queue extends Statements {
   swept: number
 }
 
-/** Opens the queue in `file`. What an earlier process had leased is queued again: one process holds the file. */
+/** Opens the queue in `file`. Jobs leased by an earlier process are queued again, because only one process uses the file. */
 export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
   const { file, clock, onFault } = options
   const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
@@ -209,7 +209,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       queue.nextDue.get('', 0)
     },
     close: async () => {
-      // Not awaited: a handler may run for hours, and what it still says is refused once the file is closed.
+      // Not awaited: a handler may run for hours, and its calls fail once the file is closed.
       for (const worker of queue.workers) void worker.stop()
       db.close()
     },
@@ -268,7 +268,7 @@ async function putJob(queue: Queue, { id, kind, person = '', payload }: Job): Pr
   wakeWorkers(queue, kind)
 }
 
-/** Gives jobs of a kind to `handle`, up to `concurrency` at once, as they fall due. */
+/** Delivers due jobs of a kind to `handle`, at most `concurrency` at once. */
 function startWorker(
   queue: Queue,
   kind: string,
@@ -313,7 +313,7 @@ interface RunningWorker {
   timer: NodeJS.Timeout | undefined
   /** When the timer fires, by `performance.now()`. */
   timerAt: number
-  /** How often in a row no job could be taken. */
+  /** The number of consecutive failures to take a job. */
   failures: number
 }
 
@@ -321,7 +321,7 @@ interface RunningWorker {
 function takeAll(worker: RunningWorker): void {
   const { queue, kind, concurrency, leaseMs, running } = worker
   while (running.size < concurrency) {
-    // One reading of the clock: a job that falls due between two readings would be seen by neither query.
+    // Read the clock once: with two readings, a job that becomes due in between would be missed by both queries.
     const at = queue.now()
     const row = takeJob(queue, kind, at, leaseMs, placesOfOne(concurrency))
     if (row === undefined) {
@@ -351,11 +351,11 @@ async function deliver({ queue, kind, handle }: RunningWorker, delivery: Deliver
   }
 }
 
-/** Looks for jobs in `ms` milliseconds, or earlier if that was asked for before. */
+/** Looks for jobs in `ms` milliseconds, or earlier if already scheduled. */
 function wakeIn(worker: RunningWorker, ms: number): void {
   const waitMs = Math.min(Math.max(ms, 0), longestTimerMs)
   const at = performance.now() + waitMs
-  // An earlier timer stays as it is: put off again and again, it would never fire.
+  // An earlier timer is kept: if it were postponed repeatedly, it would never fire.
   if (worker.isStopped || worker.timerAt <= at) return
   clearTimeout(worker.timer)
   worker.timerAt = at

@@ -1,7 +1,7 @@
-/** The leases that an adapter holds, until each is stopped. */
+/** Tracks the leases that an adapter holds, until each is stopped. */
 import type { Held, Leases } from '../ports/leases.ts'
 
-/** `hold` goes on until its signal; what it holds is stopped when it resolves. */
+/** `hold` runs until its signal is aborted; when it resolves, its work has stopped. */
 export function holdings(
   hold: (name: string, start: () => Promise<Held>, signal: AbortSignal) => Promise<void>,
 ): Pick<Leases, 'hold' | 'close'> {

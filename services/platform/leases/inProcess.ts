@@ -1,4 +1,4 @@
-/** The leases of a single process: the first caller holds the name until it stops, and the next one follows. */
+/** Leases within a single process: the first caller holds the name until it stops, then the next one. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { Held, Leases } from '../ports/leases.ts'
@@ -7,10 +7,10 @@ import { holdings } from './heldLeases.ts'
 const startAgainMs = 500
 
 export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leases {
-  /** By name, when the last who asked has given the lease back. */
+  /** By name: resolves when the last caller in line has given the lease back. */
   const turns = new Map<string, Promise<void>>()
 
-  /** The way to give the lease back, once it is this one's turn; `undefined` when it was stopped before. */
+  /** A function that gives the lease back, once it is this caller's turn; `undefined` when it was stopped before. */
   async function turn(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     const before = turns.get(name) ?? Promise.resolve()
     let giveBack = () => {}
@@ -36,7 +36,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
         onFault(`What ${name} stands for did not start, or did not stop`, fault)
       }
       giveBack()
-      // Others that wait get a chance to start it first.
+      // Gives other waiting callers the chance to start first.
       await pause(startAgainMs, undefined, { signal }).catch(() => {})
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Leases in MongoDB: one document a name, whose beat its holder moves on. No clock is compared with another: who waits takes over when the
- * beat stood still for as long as it looked, and a holder that could not move it gives up before that by its own clock.
+ * Leases in MongoDB: one document per name, with a beat that its holder increases. Clocks are never compared: a waiting process takes over when it
+ * has seen the same beat for long enough, and a holder that cannot increase it gives up earlier by its own clock.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,28 +13,28 @@ import { holdings } from './heldLeases.ts'
 
 interface StoredLease {
   readonly _id: string
-  /** `null` once it was given back. */
+  /** `null` once given back. */
   readonly holder: string | null
   /** Increases with each holder. */
   readonly term: number
   readonly beat: number
 }
 
-/** `since` is a time of this process, by `performance.now()`: others count from later. */
+/** `since` is by this process's `performance.now()`; other processes start counting later. */
 interface Obtained {
   readonly lease: StoredLease
   readonly since: number
 }
 
 const beatMs = 500
-/** How often a waiting process looks: a lease that was given back has a new holder within a second, also on a slow machine. */
+/** How often a waiting process checks: a lease that was given back has a new holder within a second, even on a slow machine. */
 const lookMs = 250
-/** A lease whose beat stands still for so long is free. */
+/** A lease with the same beat for this long is free. */
 const silentMs = 3_000
-/** How long a holder trusts its last beat: less than `silentMs`, by the time that stopping takes. */
+/** How long a holder relies on its last beat: shorter than `silentMs`, by the time that stopping takes. */
 const trustedMs = 2_000
 const callMs = 1_000
-/** Longer than others take to look again. */
+/** Longer than the interval at which others check. */
 const startAgainMs = 1_000
 
 interface MongoLeases {
@@ -65,7 +65,7 @@ function ask<T>(
   return leases.mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 }
 
-/** The lease as this one's own, with a time before which it became so; asks for ever, and gives `undefined` once it is stopped. */
+/** Obtains the lease, with a time before which it was obtained; retries for ever, and returns `undefined` once stopped. */
 async function obtain(
   leases: MongoLeases,
   name: string,
@@ -78,7 +78,7 @@ async function obtain(
       const lease = await ask(leases, (leases) => leases.findOne({ _id: name }))
       const now = performance.now()
       if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-      // Its own: an answer was lost on the way. It is taken again, so that what is still on the way for the old term does nothing.
+      // It is ours already, because an answer was lost. It is taken again with a new term, so that pending writes of the old term have no effect.
       const isFree =
         !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
       const taken = isFree ? await take(leases, name, me, lease) : undefined
@@ -92,7 +92,7 @@ async function obtain(
   return undefined
 }
 
-/** Takes the lease only if it is still as it was found. */
+/** Takes the lease only if it is unchanged since it was read. */
 async function take(
   leases: MongoLeases,
   name: string,
@@ -111,7 +111,7 @@ async function take(
   return modifiedCount === 1 ? { _id: name, ...mine } : undefined
 }
 
-/** Resolves when the lease is held no more, or could not be renewed in time, or this is to stop. */
+/** Resolves when the lease was lost, could not be renewed in time, or should stop. */
 async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: AbortSignal): Promise<void> {
   const { _id, holder, term } = lease
   let renewed = since
@@ -125,7 +125,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
       const found = await ask(
         leases,
         (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
-        // The answer that comes later is trusted no more.
+        // A later answer would come too late to rely on.
         Math.min(callMs, left),
       )
       if (found.matchedCount === 0) return
@@ -140,7 +140,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
 async function giveBack(leases: MongoLeases, { _id, holder, term }: StoredLease): Promise<void> {
   await ask(leases, (leases) => leases.updateOne({ _id, holder, term }, { $set: { holder: null } })).catch(
     () => {
-      // It runs out by itself.
+      // It expires by itself.
     },
   )
 }
@@ -167,7 +167,7 @@ async function hold(
     ending.abort()
     await kept
     await giveBack(leases, obtained.lease)
-    // Others that wait get a chance to start it first.
+    // Gives other waiting processes the chance to start first.
     await pause(startAgainMs, undefined, { signal }).catch(() => {})
   }
 }

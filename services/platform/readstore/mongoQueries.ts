@@ -1,4 +1,4 @@
-/** From the read store port's queries and keys to MongoDB's. Names are checked; values are never operators. */
+/** Translates queries and keys of the read store port to MongoDB. Names are checked; values never become operators. */
 import type { Find, Document } from '../ports/readStore.ts'
 
 type Value = string | number | boolean | null
@@ -7,36 +7,36 @@ export interface Filter {
   [field: string]: Condition | Filter[]
 }
 
-/** The collection of a kind of document. Throws on a name that is not a plain word. */
+/** The collection for a kind of document. Throws for a name that is not a plain word. */
 export function collectionOf(collection: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(collection))
     throw new RangeError(`${collection} is no name for a collection.`)
   return `docs_${collection}`
 }
 
-/** The name of what a collection of the database holds; `undefined` when it is none of ours. */
+/** Our name for a collection of the database; `undefined` when it is not ours. */
 export function nameStoredAs(collection: string): string | undefined {
   return /^docs_(.+)$/.exec(collection)?.[1]
 }
 
-/** The keys of an index: equality fields, the sort field, then the id that breaks ties. Empty where the id alone serves. */
+/** The keys of an index: equality fields, the sort field, then the id as a tie-breaker. Empty when the id index is enough. */
 export function indexOf(fields: readonly string[]): Map<string, 1> {
   const keys = fields.filter((field) => field !== 'id').map(keyOf)
   return new Map(keys.length === 0 ? [] : [...keys, '_id'].map((key) => [key, 1]))
 }
 
-/** What matches `where`, without what was removed. */
+/** The filter for `where`, without removed documents. */
 export function filterOf(where: Find['where']): Filter {
   const filter: Filter = {}
   for (const [field, value] of Object.entries(where)) {
     filter[keyOf(field)] = Array.isArray(value) ? { $in: value } : { $eq: value }
   }
-  // A removed document has no fields: where one must have a value it cannot match, and an index alone can count.
+  // A removed document has no fields, so it cannot match where a field must have a value, and an index alone can count.
   const isPresent = Object.entries(where).some(([field, value]) => field !== 'id' && value !== null)
   return isPresent ? filter : { ...filter, document: { $exists: true } }
 }
 
-/** A page that an index serves whole when one fits. */
+/** The query for a page, which an index can serve completely if there is a suitable one. */
 export function pageOf({ where, sort, after }: Find): { filter: Filter; sort: Map<string, 1 | -1> } {
   const direction = sort.direction === 'ascending' ? 1 : -1
   const field = keyOf(sort.field)
@@ -47,7 +47,7 @@ export function pageOf({ where, sort, after }: Find): { filter: Filter; sort: Ma
     const [comes, comesOrIs] = direction === 1 ? (['$gt', '$gte'] as const) : (['$lt', '$lte'] as const)
     const { id, value } = after ?? { id: '', value: '' }
     if (field === '_id') return { _id: { [comes]: id } }
-    // The first bounds the reading of the index, the second leaves out what ties with the last of the page before.
+    // The first condition limits the index range, the second excludes ties up to the last document of the page before.
     return {
       [field]: { [comesOrIs]: value },
       $or: [{ [field]: { [comes]: value } }, { _id: { [comes]: id } }],
@@ -64,14 +64,14 @@ function keyOf(field: string): string {
   return field === 'id' ? '_id' : `document.${field}`
 }
 
-/** The document with keys that can be stored: the very same when all of its keys can be. */
+/** The document with all keys in a storable form; the same object when they already are. */
 export function escaped(document: Document): { readonly document: Document; readonly hasEscapedKeys?: true } {
   return canBeStored(document)
     ? { document }
     : { document: renamed(document, (key) => key.replace(special, codeOf)), hasEscapedKeys: true }
 }
 
-/** The document as it was before `escaped`. */
+/** Reverses `escaped`. */
 export function unescaped(document: Document): Document {
   return renamed(document, decodeURIComponent)
 }
@@ -88,7 +88,7 @@ function canBeStored(value: unknown): boolean {
   return Object.entries(value).every(([key, each]) => key.search(special) === -1 && canBeStored(each))
 }
 
-/** The key `id` is never another one. */
+/** The key `id` is never renamed. */
 function renamed(document: Document, rename: (key: string) => string): Document {
   return { ...entriesOf(document, rename), id: document.id }
 }

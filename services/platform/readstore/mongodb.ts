@@ -1,6 +1,6 @@
 /**
- * The read store on MongoDB: `{ _id, position, document }`, in one collection each. Every write is of one document and guarded by
- * its position; there are no transactions, so a batch that breaks off is applied again, and its writes are no-ops then.
+ * The read store on MongoDB: one collection each, with `{ _id, position, document }`. Every write is of one document and guarded by its position.
+ * There are no transactions: an interrupted batch is applied again, and the writes that were done are then no-ops.
  */
 import { BSON, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb'
 import { sortKey } from '#domain/kernel/event.ts'
@@ -18,27 +18,27 @@ import {
 import { isGeneration, StoredCatalog, storedNames } from '../ports/catalog.ts'
 import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf, escaped, unescaped } from './mongoQueries.ts'
 
-/** A removed document keeps its place without a `document`. */
+/** A removed document keeps its entry without a `document`. */
 interface Stored {
   readonly _id: string
   readonly position: string
   readonly document?: Document
-  /** Some key of the document is written otherwise than it reads. */
+  /** Some keys of the document are stored escaped. */
   readonly hasEscapedKeys?: true
 }
 
-/** Half a minute for a batch of a projector; a usual call has the time of the connection. */
+/** Half a minute for a projector's batch; other calls have the time limit of the connection. */
 const applyMs = 30_000
-/** What a document may have, by https://www.mongodb.com/docs/manual/reference/limits/, less what is stored beside it. */
+/** The maximum size of a document by https://www.mongodb.com/docs/manual/reference/limits/, minus what is stored with it. */
 const mostBytes = 16 * 1024 * 1024 - 1024
-/** Each attempt drops what it lost to; more than a few in a row are a defect. */
+/** Each attempt drops the writes that lost; more than a few in a row are a defect. */
 const mostAttempts = 10
 
 interface MongoReadStore {
   readonly mongo: Mongo
   readonly names: ReturnType<typeof storedNames>
   readonly isServed: ReadonlySet<string>
-  /** The catalog as it was read last. */
+  /** The catalog as last read. */
   known: Catalog
 }
 
@@ -58,12 +58,12 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
     ...writeCalls(store),
     ...readCalls(store),
     async aside() {
-      // Nobody here waits for another writer.
+      // Writers do not block each other here, so an aside writes directly.
       const { prepare, apply, getMany, find } = readStore
       return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
     },
     removeAsides: async () => undefined,
-    // The server's own files are its operator's: what was removed may stay in its journal and oplog for as long as they go back.
+    // The server's files belong to its operator: removed data may stay in its journal and oplog for as long as those go back.
     scrub: async () => undefined,
     ready: () => mongo.ready(),
     close: () => mongo.close(),
@@ -79,7 +79,7 @@ function collectionCalls(store: MongoReadStore): Pick<ReadStore, 'prepare' | 'ge
       mongo.ask(async (db) => {
         for (const { name, indexes } of collections) {
           const collection = storedIn(db, name)
-          // One a command: servers of the protocol differ in what they do with several of which some are there.
+          // One command per index: servers of the protocol differ when some of several already exist.
           for (const fields of indexes) {
             const key = indexOf(fields)
             if (key.size > 0) await collection.createIndex(key)
@@ -98,7 +98,7 @@ function collectionCalls(store: MongoReadStore): Pick<ReadStore, 'prepare' | 'ge
   }
 }
 
-/** Calls on the catalog, which one writer at a time replaces. */
+/** Calls on the catalog, which only one writer at a time can replace. */
 function catalogCalls(store: MongoReadStore): Pick<ReadStore, 'catalog' | 'replaceCatalog'> {
   const { mongo } = store
   return {
@@ -176,7 +176,7 @@ function readCalls(store: MongoReadStore): Pick<ReadStore, 'get' | 'getMany' | '
     find: (collection, query) =>
       mongo.ask(async (db) => {
         const { filter, sort } = pageOf(query)
-        // To the server a limit of 0 is none.
+        // For the server, a limit of 0 means no limit.
         if (query.limit <= 0) return []
         const found = await reading(store, db, collection, (stored) =>
           stored.find(filter).sort(sort).limit(query.limit).toArray(),
@@ -197,8 +197,8 @@ async function readCatalog(store: MongoReadStore, db: Db): Promise<Catalog> {
 }
 
 /**
- * Reads what is live, at the cost of no wait: it reads what was live when last looked, and looks at the same time. A generation never
- * comes back, so what is live still was live all along; what is no more is read again from what is live now.
+ * Reads a live generation without an extra wait: reads the last known one and the catalog at the same time. A generation never comes back, so if it
+ * is still live it was live all along; if not, the read is repeated on the current one.
  */
 async function reading<T>(
   store: MongoReadStore,
@@ -227,7 +227,7 @@ function storedIn(db: Db, collection: string): Collection<Stored> {
   return db.collection<Stored>(collectionOf(collection))
 }
 
-/** What is to be stored, by collection, each in the order of the changes. Throws `TooLarge` before anything is written. */
+/** The entries to store, by collection, in the order of the changes. Throws `TooLarge` before anything is written. */
 function writesOf(changes: readonly Change[]): ReadonlyMap<string, readonly Stored[]> {
   const writes = new Map<string, Stored[]>()
   for (const change of changes) {
@@ -256,8 +256,8 @@ function storedOf(change: Change): Stored {
 }
 
 /**
- * Writes in order. An older write finds no document at or below its position, tries to make one, and is stopped by the one that
- * there is: then all that lost is dropped and the rest is written again, which changes nothing where it had been written.
+ * Writes in order. An older write finds no entry at or below its position, tries to insert one, and fails because of the existing one: the writes
+ * that lost are then dropped and the rest is repeated, which changes nothing where it was already done.
  */
 async function write(collection: Collection<Stored>, all: readonly Stored[]): Promise<void> {
   let wanted = all

@@ -1,4 +1,4 @@
-/** From the read store port's queries and writes to SQL. Names are checked, values are bound. */
+/** Translates queries and writes of the read store port to SQL. Names are checked, values are bound. */
 import type { Find } from '../ports/readStore.ts'
 import type { SqlValue } from '../engines/sqlite.ts'
 
@@ -8,8 +8,8 @@ export interface Query {
 }
 
 /**
- * A collection as it is stored. Each key, a field that some index names, has a column beside the body, so that an index is written only
- * when one of its own fields changed.
+ * A stored collection. Each key, a field that is in some index, has its own column beside the body, so that an index is written only when one of its
+ * own fields changed.
  */
 export interface Table {
   readonly collection: string
@@ -23,12 +23,12 @@ export function tableOf(collection: string): string {
   return `"docs_${collection}"`
 }
 
-/** The column of a key. A space keeps it apart from the table's own columns. */
+/** The column of a key. A space distinguishes it from the table's own columns. */
 export function columnOf(key: string): string {
   return `"key ${plain(key)}"`
 }
 
-/** What a field has in a document that is given as JSON text. */
+/** The SQL for a field's value in a document given as JSON text. */
 export function valueIn(body: string, field: string): string {
   return `json_extract(${body}, '$.${plain(field)}')`
 }
@@ -37,7 +37,7 @@ export function indexName(collection: string, fields: readonly string[]): string
   return `${collection} keyed by ${fields.join(', ')}`
 }
 
-/** The SQL of an index: equality fields, the sort field, then the id that breaks ties. */
+/** The SQL of an index: equality fields, the sort field, then the id as a tie-breaker. */
 export function indexSql(collection: string, fields: readonly string[]): string {
   const columns = [...fields.filter((field) => field !== 'id').map(columnOf), 'id']
   return (
@@ -46,7 +46,7 @@ export function indexSql(collection: string, fields: readonly string[]): string 
   )
 }
 
-/** Finds bodies; a sorted page that an index serves whole when one fits. */
+/** Finds bodies; a sorted page that an index can serve completely if there is a suitable one. */
 export function findSql(table: Table, { where, sort, limit, after }: Find): Query {
   const conditions = conditionsOf(table, where)
   const field = valueOf(table, sort.field)
@@ -74,7 +74,7 @@ export function countSql(table: Table, where: Find['where']): Query {
   }
 }
 
-// A removed document keeps its row. The indexes leave it out, and serve a query only if it says so too.
+// A removed document keeps its row. The indexes exclude such rows, and a query must say the same to use them.
 const present = 'present = 1'
 
 function conditionsOf(
@@ -94,7 +94,7 @@ function conditionsOf(
       sql.push(`${expression} = ?`)
       values.push(value)
     } else {
-      // One bound list, so that the statement is the same for every length.
+      // One bound list, so that the statement is the same for any length.
       sql.push(`${expression} IN (SELECT value FROM json_each(?))`)
       values.push(JSON.stringify(value))
     }
@@ -112,7 +112,7 @@ function plain(field: string): string {
   return field
 }
 
-/** Replaces what is there if all keys stay what they are, and then touches no index: most changes of a document are such. */
+/** Replaces a document whose keys all stay the same, without touching an index: most changes are such. */
 export function replaceSql({ collection, keys }: Table): string {
   const same = keys.map((key) => ` AND ${columnOf(key)} IS ${valueIn('?3', key)}`)
   return (
@@ -121,7 +121,7 @@ export function replaceSql({ collection, keys }: Table): string {
   )
 }
 
-/** Puts the document, or its absence if the body is null, unless what is there is newer. */
+/** Stores the document, or its removal if the body is null, unless the stored one is newer. */
 export function putSql({ collection, keys }: Table): string {
   const columns = ['position', 'body', 'present', ...keys.map(columnOf)]
   const values = ['?2', '?3', '?3 IS NOT NULL', ...keys.map((key) => valueIn('?3', key))]

@@ -1,10 +1,10 @@
-/** The tables of collections: created, migrated, moved in and dropped. */
+/** Creates, migrates, fills and drops the tables of collections. */
 import type { Collection } from '../ports/readStore.ts'
 import type { Sqlite } from '../engines/sqlite.ts'
 import { columnOf, indexName, indexSql, tableOf, valueIn, type Table } from './sqlQueries.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** To be called in a transaction. Documents that are there get the keys that are new. */
+/** Must be called in a transaction. Existing documents get the new keys. */
 export function prepareTable(db: Sqlite, { name, indexes }: Collection): void {
   const table = tableOf(name)
   db.exec(
@@ -27,7 +27,7 @@ export function prepareTable(db: Sqlite, { name, indexes }: Collection): void {
   for (const fields of indexes) db.exec(indexSql(name, fields))
 }
 
-/** What is stored of a collection, by its columns. */
+/** The columns of a stored collection. */
 export function openTable(db: Sqlite, collection: string): Table {
   const columns = columnsOf(db, collection)
   const keys = columns.map((column) => /^"key (.+)"$/.exec(column)?.[1]).filter((key) => key !== undefined)
@@ -40,15 +40,15 @@ function columnsOf(db: Sqlite, collection: string): readonly string[] {
   return columns.all().map(([, name]) => `"${name}"`)
 }
 
-/** Rows that are written in one transaction: a few milliseconds, in which no other writer gets its turn. */
+/** Rows per transaction: a few milliseconds during which other writers wait. */
 const rowsAtOnce = 250
-/** Between two: others that wait look again after 1 or 2 ms. */
+/** The pause between two: waiting writers retry after 1 or 2 ms. */
 const pauseMs = 3
 
-/** Copies what a file has in the table of this name into our own; what is newer here stays. */
+/** Copies the table of this name from a file into ours; newer documents here are kept. */
 export async function landTable(db: Sqlite, file: string, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
-  // Several may land over one connection.
+  // Several asides may be copied over one connection.
   const aside = `"${file}"`
   const { keys } = openTable(db, name)
   const columns = ['id', 'position', 'body', 'present', ...keys.map(columnOf)]
@@ -75,7 +75,7 @@ export async function landTable(db: Sqlite, file: string, name: string, signal?:
   }
 }
 
-/** Empties the table and takes it away. */
+/** Empties and drops the table. */
 export async function dropTable(db: Sqlite, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
   const found = db.prepare<[string], [number]>(

@@ -19,14 +19,14 @@ import { dropTable, landTable, openTable, prepareTable } from './sqlTables.ts'
 
 const formats = [
   'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
-  // Keys have columns, which `prepare` adds; who does not know them must not write.
+  // Keys have columns, which `prepare` adds; a version that does not know them must not write.
   '',
-  // Pages that were freed until now still hold what was in them.
+  // Pages that were freed before still contain old data.
   overwriteFreed,
   'CREATE TABLE catalog (only INTEGER PRIMARY KEY CHECK (only = 1), revision INTEGER NOT NULL, body TEXT NOT NULL) STRICT',
 ]
 
-/** Opens the read models in `file`. A power cut may take the last writes, with their checkpoint: they are folded again. */
+/** Opens the read models in `file`. A power cut may lose the last writes together with their checkpoint: they are then folded again. */
 export function openSqliteReadStore(options: { file: string; served?: readonly Served[] }): ReadStore {
   const { file, served = [] } = options
   return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, { served })
@@ -57,10 +57,10 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly names: ReturnType<typeof storedNames>
   readonly replacesFirst: boolean
-  /** Prepared queries by their text. Texts come from code and are few, so all are kept. */
+  /** Prepared queries by SQL text. The texts come from code and are few, so all are kept. */
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
-  /** The catalog as it was read last: other processes and threads change it too, but seldom. */
+  /** The catalog as last read: other processes and threads rarely change it. */
   known: Catalog
 }
 
@@ -244,13 +244,13 @@ async function dropCollections(
   }
 }
 
-/** A file of its own: whoever writes to it waits for nobody, and nobody waits for it. */
+/** A separate file, so that writing to it blocks nobody and waits for nobody. */
 function openAside(db: Sqlite, file: string): Aside {
   const remove = () => {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   }
   remove()
-  // It is thrown away when it breaks off. Most documents that come here are new.
+  // It is discarded if the fold is interrupted. Most of its documents are new.
   const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
   const { prepare, apply, getMany, find, close } = readStoreIn(own, file, { replacesFirst: false })
   return {
@@ -270,14 +270,14 @@ function openAside(db: Sqlite, file: string): Aside {
   }
 }
 
-/** Of as many parts as there were once: another machine may have fewer cores. */
+/** Removes the files of all parts that there may have been: another machine may have had more cores. */
 function removeAsides(file: string): void {
   const ofFile = `${basename(file)}.part`
   for (const name of readdirSync(dirname(file)))
     if (name.startsWith(ofFile)) rmSync(join(dirname(file), name), { force: true })
 }
 
-/** Positions have at most 20 digits; of one length they order as text. */
+/** Pads a position to 20 digits, so that it sorts as text. */
 function ordered(position: Position): string {
   return position.padStart(20, '0')
 }

@@ -1,4 +1,4 @@
-/** Recent keys in MongoDB: a document each. Of two processes that note one at once, the index on its id lets one be first. */
+/** Recent keys in MongoDB, one document each. If two processes store one at once, the unique id decides which is first. */
 import type { Collection } from 'mongodb'
 import { share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted } from '../engines/mongoFaults.ts'
@@ -54,7 +54,7 @@ export async function openMongoRecentKeys(options: {
         }
         const known = await ask((keys) => keys.findOne({ _id: id }))
         if (known && known.at > now - limits.keptMs) return { digest: known.digest, again: true }
-        // It was forgotten meanwhile, or is to be.
+        // It was removed meanwhile, or is due for removal.
         if (known) await ask((keys) => keys.deleteOne({ _id: id, at: known.at }))
       }
     },

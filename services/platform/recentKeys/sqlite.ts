@@ -1,4 +1,4 @@
-/** Recent keys in a SQLite file. A power cut may take the last of them: what was done under a key is in the log, and is not done again. */
+/** Recent keys in a SQLite file. A power cut may lose the last ones: the log still has what was done under them, so it is not done again. */
 import type { Clock } from '../ports/clock.ts'
 import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 import { openSqlite } from '../engines/sqlite.ts'

@@ -1,4 +1,4 @@
-/** Where the master key comes from: the configuration, or a file of its own that is made on first start. */
+/** The source of the master key: the configuration, or a file that is created on first start. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
@@ -7,8 +7,8 @@ import { UnusableMasterKey } from '../ports/faults.ts'
 import { keyBytes } from './sealing.ts'
 
 /**
- * The 32-byte master key: `configured` (base64 or hex) when it is given, else what `file` holds, which is made with mode
- * 0600 where there is none. Throws `UnusableMasterKey` with what to do about it.
+ * The 32-byte master key: `configured` (base64 or hex) if given, else the content of `file`, which is created with mode 0600 if missing. Throws
+ * `UnusableMasterKey` with what to do about it.
  */
 export async function loadMasterKey(source: {
   configured: string | undefined
@@ -47,7 +47,7 @@ async function read(file: string): Promise<Uint8Array | undefined> {
   })
   if (handle === undefined) return undefined
   try {
-    // The opened file is asked, not its name, so that nothing comes between the check and the read.
+    // Checks the opened file, not its name, so that it cannot be replaced between check and read.
     const { mode } = await handle.stat()
     if ((mode & 0o077) !== 0) {
       throw new UnusableMasterKey(`The master key in ${file} can be read by others. Run: chmod 600 ${file}`)
@@ -73,7 +73,7 @@ async function make(file: string): Promise<Uint8Array> {
     } finally {
       await handle.close()
     }
-    // A link is never half there, and never replaces a key that another process made meanwhile.
+    // Creating a link is atomic, and never replaces a key that another process created meanwhile.
     await link(draft, file)
   } catch (fault) {
     const other = hasCode(fault, 'EEXIST') ? await read(file) : undefined

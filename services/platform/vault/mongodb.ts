@@ -1,4 +1,4 @@
-/** The vault on MongoDB: wrapped data keys and sealed secrets; what lies in the database opens only with the master key. */
+/** The vault on MongoDB: wrapped data keys and sealed secrets, which can only be opened with the master key. */
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Collection, Db } from 'mongodb'
@@ -18,7 +18,7 @@ import {
 } from './sealing.ts'
 import type { Place } from './sealing.ts'
 
-/** A destroyed scope keeps its document without a key, so that no new key is ever made for it. */
+/** A destroyed scope keeps its document without a key, so that no new key is ever created for it. */
 interface StoredKey {
   readonly _id: string
   readonly wrapped: Uint8Array | null
@@ -39,7 +39,7 @@ export interface MongoVaultOptions {
   /** Stays open when the vault is closed. */
   readonly mongo: Mongo
   readonly masterKey: Uint8Array
-  /** For so long (5 s) a key serves on in a process that did not see another one destroy it. */
+  /** How long (5 s by default) a process may use a key that another one has destroyed. */
   readonly cachedMs?: number
 }
 
@@ -53,14 +53,14 @@ interface MongoVault {
   readonly mongo: Mongo
   readonly wrapping: Uint8Array
   readonly cache: LRUCache<string, Uint8Array | 'destroyed'>
-  /** Look-ups under way, by scope. */
+  /** Running look-ups, by scope. */
   readonly lookups: Map<string, Promise<Found>>
 }
 
 /**
- * Opens the vault in the database of the connection. Throws `WrongMasterKey` when it was made with another master key.
- * A key that another process destroyed is gone here within `cachedMs`. The server's journal, oplog and back-ups hold its wrapped form for as long
- * as they go back; it opens with the master key only.
+ * Opens the vault in the database of the connection. Throws `WrongMasterKey` when it was created with another master key. A key that another process
+ * destroyed is dropped here within `cachedMs`. The server's journal, oplog and backups keep its wrapped form for as long as they go back; only the
+ * master key can unwrap it.
  */
 export async function openMongoVault(options: MongoVaultOptions): Promise<Vault> {
   const { masterKey, cachedMs = usualCachedMs } = options
@@ -115,7 +115,7 @@ async function keyOf(vault: MongoVault, scope: string): Promise<Found> {
 
 async function lookUp(vault: MongoVault, scope: string): Promise<Found> {
   const found = await vault.mongo.ask((db) => keysIn(db).findOne({ _id: scope }))
-  // It may have been destroyed here while the answer was under way.
+  // It may have been destroyed here during the look-up.
   if (found?.wrapped === null || vault.cache.get(scope) === 'destroyed') return 'destroyed'
   if (found === null) return 'none'
   return remember(vault, scope, openBytes(vault.wrapping, keyPlace(scope), found.wrapped))
@@ -155,7 +155,7 @@ async function destroyKey(vault: MongoVault, scope: string): Promise<void> {
     ),
   )
   vault.cache.set(scope, 'destroyed')
-  // They open no more already; should this break off, destroying again ends it.
+  // They can no longer be opened; if this is interrupted, destroying the scope again completes it.
   await vault.mongo.ask((db) => secretsIn(db).deleteMany({ scope }))
 }
 
@@ -169,7 +169,7 @@ async function putSecret(vault: MongoVault, scope: string, name: string, secret:
   )
 }
 
-/** The first that opens the vault leaves a check value; all the others must be able to open it. */
+/** The first process to open the vault stores a check value, which all others must be able to open. */
 async function checkMasterKey(db: Db, wrapping: Uint8Array, name: string): Promise<void> {
   const checks = db.collection<StoredCheck>('vault_check')
   const fresh = { _id: 'check', sealed: sealBytes(wrapping, checkPlace, new Uint8Array()) } as const
@@ -181,7 +181,7 @@ async function checkMasterKey(db: Db, wrapping: Uint8Array, name: string): Promi
   }
 }
 
-/** The check value that is there in the end: of those who open a new vault at once, one makes it. */
+/** The final check value: if several processes open a new vault at once, only one of them creates it. */
 async function madeBy(checks: Collection<StoredCheck>, fresh: StoredCheck): Promise<StoredCheck> {
   if (await inserted(checks, fresh)) return fresh
   const found = await checks.findOne({ _id: 'check' })

@@ -1,11 +1,11 @@
 /**
- * How bytes are sealed, the same for every vault: AES-256-GCM, laid out as format (1 byte), IV (12), tag (16), ciphertext.
- * What they are bound to - scope and context - is authenticated and not stored.
+ * How every vault seals bytes: AES-256-GCM, laid out as format (1 byte), IV (12), tag (16), ciphertext. Scope and context are authenticated but not
+ * stored.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { CannotOpen } from '../ports/faults.ts'
 
-/** Where sealed bytes belong. A scope has no NUL, so that scope and context cannot run into each other. */
+/** The place that sealed bytes are bound to. A scope contains no NUL, so that scope and context cannot be confused. */
 export interface Place {
   readonly scope: string
   readonly context: string
@@ -13,15 +13,15 @@ export interface Place {
 
 export const keyBytes = 32
 
-/** Where a vault keeps what shows that its master key is the right one. */
+/** The place of the value that verifies a vault's master key. */
 export const checkPlace: Place = { scope: 'vault', context: 'check' }
 
-/** Where a scope's data key is sealed, under the wrapping key. */
+/** The place of a scope's data key, sealed under the wrapping key. */
 export function keyPlace(scope: string): Place {
   return { scope, context: 'data key' }
 }
 
-/** Where a secret is sealed, under its scope's data key. */
+/** The place of a secret, sealed under its scope's data key. */
 export function secretPlace(scope: string, name: string): Place {
   return { scope, context: `secret\0${name}` }
 }
@@ -31,7 +31,7 @@ export function wrappingKey(masterKey: Uint8Array): Uint8Array {
   return deriveKey(masterKey, 'data-key wrapping')
 }
 
-/** The key of a server's own for one purpose; no purpose meets the wrapping key. */
+/** The server's own key for one purpose; no purpose yields the wrapping key. */
 export function purposeKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return deriveKey(masterKey, `purpose ${purpose}`)
 }

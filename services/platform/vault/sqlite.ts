@@ -15,7 +15,7 @@ import {
 } from './sealing.ts'
 import type { Place } from './sealing.ts'
 
-// A destroyed scope keeps its row without a key, so that no new key is ever made for it.
+// A destroyed scope keeps its row without a key, so that no new key is ever created for it.
 const formats = [
   `CREATE TABLE keys (scope TEXT PRIMARY KEY, wrapped BLOB) STRICT, WITHOUT ROWID;
    CREATE TABLE secrets (scope TEXT NOT NULL, name TEXT NOT NULL, sealed BLOB NOT NULL, PRIMARY KEY (scope, name)) STRICT;
@@ -63,7 +63,7 @@ interface SqliteVault extends ReturnType<typeof statements> {
   readonly cache: Map<string, Uint8Array>
 }
 
-/** Opens the vault in `file`. Throws `WrongMasterKey` when it was made with another master key. */
+/** Opens the vault in `file`. Throws `WrongMasterKey` when it was created with another master key. */
 export function openSqliteVault(options: { file: string; masterKey: Uint8Array }): Vault {
   const { file, masterKey } = options
   const wrapping = wrappingKey(masterKey)
@@ -100,7 +100,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
   }
 }
 
-/** Throws `WrongMasterKey` when the vault in the database was made with another master key. */
+/** Throws `WrongMasterKey` when the vault in the database was created with another master key. */
 function checkMasterKey(db: Sqlite, wrapping: Uint8Array, file: string): void {
   const row = db.prepare<[], [Uint8Array]>('SELECT sealed FROM check_value').get()
   if (row === undefined) {
@@ -165,6 +165,6 @@ async function destroy(vault: SqliteVault, scope: string): Promise<void> {
     vault.deleteSecrets.run(scope)
   })
   drop(vault, scope)
-  // The write-ahead log still holds the key as it was: it is emptied too.
+  // The write-ahead log still contains the key, so it is emptied too.
   vault.db.truncateLog()
 }
