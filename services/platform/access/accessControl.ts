@@ -13,16 +13,16 @@ import { createHmac } from 'node:crypto'
 export interface AccessControl {
   /** Everybody has access, and nothing is checked. */
   readonly isOpen: boolean
-  /** Whether the owner of this account may sign in, as the code host says at this moment. Throws `CodeHostFault`. */
+  /** Whether the account's owner may sign in, according to the code host now. Throws `CodeHostFault`. */
   admits(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
   /**
-   * Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be asked and no longer takes their
-   * token, `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
+   * Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be queried and no longer accepts their token,
+   * and `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
    */
   check(userId: string): Promise<void>
-  /** Whether `ADMINS` names the person, or they are the one person of single-user mode: who works with its token. */
+  /** Whether `ADMINS` lists the person, or whether they are the owner of the token in single-user mode. */
   isAdmin(person: Pick<UserDocument, 'id' | 'githubId' | 'githubUsername'>): Promise<boolean>
-  /** What a person without access is told. */
+  /** The message for a person without access. */
   refusal(login: string | null): string
 }
 
@@ -44,7 +44,7 @@ interface Deps extends Engines {
 export const answersHold = {
   allowed: 300_000,
   refused: 30_000,
-  /** While the code host does not answer: how long after it last confirmed a person. */
+  /** While the code host is unavailable: how long after its last confirmation a person keeps access. */
   withoutHost: 3_600_000,
 }
 /** People whose results are cached. */
@@ -54,7 +54,7 @@ interface Answer {
   readonly allowed: boolean
   /** In milliseconds of the clock. */
   readonly since: number
-  /** When the code host, or the list, last said so. */
+  /** When the code host, or the list, last confirmed it. */
   readonly said: number
 }
 
@@ -88,7 +88,7 @@ export function openAccessControl(
   }
 }
 
-/** By the token that they work with: the code host, which may be away, is not asked. */
+/** Decides by the token that they work with, without asking the code host, which may be unavailable. */
 async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promise<boolean> {
   if (codeHost.ownToken === undefined) return false
   const token = await access.tokenOf(userId).catch((fault: unknown) => {
@@ -98,7 +98,7 @@ async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promi
   return token === codeHost.ownToken
 }
 
-/** A sign-in claims a name for the account; a later check only asks whether it still has it. */
+/** A sign-in claims a name for the account; a later check only verifies that the account still has it. */
 type NameCheck = 'claim' | 'isFree'
 
 async function isListed(
@@ -141,7 +141,7 @@ async function isMember(
   return false
 }
 
-/** Gives a person's answer from the cache, or asks for it; requests at the same time share one question. */
+/** A person's result from the cache, or a new one; simultaneous requests share one query. */
 function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
   const answers = new Map<string, Answer>()
   const asking = new Map<string, Promise<Answer>>()
@@ -166,7 +166,7 @@ function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
 async function ask(deps: Deps, userId: string, last: Answer | undefined): Promise<Answer> {
   const now = deps.clock.now().getTime()
   const person = await deps.documents.get(usersView, userId)
-  // The request for a person who does not exist fails by itself.
+  // A request by a person who does not exist fails anyway.
   if (person === undefined) return { allowed: true, since: now - answersHold.allowed, said: now }
   const known = personOf(person)
   try {
@@ -177,7 +177,7 @@ async function ask(deps: Deps, userId: string, last: Answer | undefined): Promis
     if (fault instanceof Fault && fault.code === 'github_not_connected') throw signInAgain()
     if (!(fault instanceof CodeHostFault)) throw fault
     if (fault.kind === 'unauthorized') throw signInAgain()
-    // An outage of the code host signs nobody out: the last confirmation holds a while longer.
+    // An outage of the code host signs nobody out: the last confirmation stays valid for a while.
     if (last?.allowed === true && now - last.said < answersHold.withoutHost)
       return { ...last, since: now - answersHold.allowed + answersHold.refused }
     throw new Fault('code_host_unavailable', cannotAsk)
@@ -195,13 +195,13 @@ const personOf = ({
   githubId === null || githubUsername === null ? null : { id: githubId, login: githubUsername.toLowerCase() }
 
 /**
- * Ties each name on the access list to the first account that signed in under it. Logins and organization names change hands at the code
- * host: whoever takes over a listed name must not gain access by it.
+ * Binds each name on the access list to the first account that signed in under it. Logins and organization names can change hands at the code host,
+ * and the new owner of a listed name must not get access with it.
  */
 interface NameClaims {
-  /** Whether the name belongs to this account, or to nobody so far. */
+  /** Whether the name belongs to this account, or to no account yet. */
   isFree(kind: NameKind, name: string, id: string): Promise<boolean>
-  /** The same, and if so the name belongs to this account from now on. */
+  /** The same check, and if it succeeds the account owns the name from now on. */
   claim(kind: NameKind, name: string, id: string): Promise<boolean>
 }
 
@@ -209,13 +209,13 @@ type NameKind = 'user' | 'organization'
 
 const scope = 'code-host-names'
 
-/** `codeHostName` keeps the names of one code host apart from those of another. */
+/** `codeHostName` separates the names of different code hosts. */
 function openNameClaims(
   vault: Pick<Vault, 'getSecret' | 'putSecret' | 'deriveKey'>,
   codeHostName: string,
 ): NameClaims {
   const key = vault.deriveKey('code-host-names')
-  // Names of secrets are stored in clear; a keyed hash does not reveal the login.
+  // Names of secrets are stored in clear, so the login is replaced by a keyed hash.
   const secretOf = (kind: NameKind, name: string): string =>
     createHmac('sha256', key).update(`${codeHostName}\n${kind}\n${name}`).digest('hex')
   const ownerOf = (kind: NameKind, name: string) => vault.getSecret(scope, secretOf(kind, name))

@@ -1,9 +1,9 @@
-/** The list of people who may sign in, as the operator wrote it. */
+/** The list of people who may sign in, as configured by the operator. */
 
-/** A person as the list may name them: by login at the code host, or by id there, written `id:1001`. */
+/** A person in the forms that the list may use: login at the code host, or id there, written `id:1001`. */
 export interface Named {
   readonly id: string
-  /** In lower case: logins are compared without case. */
+  /** In lower case, because logins are case-insensitive. */
   readonly login: string
 }
 
@@ -19,20 +19,20 @@ export interface AllowList {
   /** Logins in lower case, and ids as `id:1001`. */
   readonly users: readonly string[]
   readonly organizations: readonly AllowedOrganization[]
-  /** As `users`. They may sign in whatever the rest of the list says. */
+  /** In the form of `users`. They may sign in whatever the rest of the list says. */
   readonly admins: readonly string[]
 }
 
 export const everybody: AllowList = { everybody: true, users: [], organizations: [], admins: [] }
 
-/** Whether a list names a person, and how. */
+/** Whether a list names a person, and by what. */
 export function namesOf(list: readonly string[], person: Named): 'by_id' | 'by_login' | 'not' {
   if (list.includes(`id:${person.id}`)) return 'by_id'
-  // A login has no colon, so a login can never pass for an id.
+  // A login with a colon is not accepted, so that a login can never pass for an id.
   return !person.login.includes(':') && list.includes(person.login) ? 'by_login' : 'not'
 }
 
-/** What a person who is not on the list is told. `login` is `null` for an account without one. */
+/** The message for a person who is not on the list. `login` is `null` for an account without one. */
 export function refusalSentence({ admins }: Pick<AllowList, 'admins'>, login: string | null): string {
   const logins = admins.filter((name) => !name.startsWith('id:'))
   const whom = logins.length === 0 ? 'Ask its administrator' : `Ask ${asOr(logins)}`

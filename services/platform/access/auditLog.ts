@@ -1,4 +1,4 @@
-/** Recording what the audit log alone holds. What other streams record anyway is in it by itself. */
+/** Records the events that only the audit log has. Actions that other streams record appear in it automatically. */
 import { audit, SignInRefused, type AuditEvent } from '#domain/audit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
@@ -13,7 +13,7 @@ export interface AuditServices {
   readonly clock: Clock
 }
 
-/** Records the event, in the stream of the day. Throws when it cannot be recorded: what it is about must not happen then. */
+/** Records the event in the stream of the day. Throws when that fails: the audited action must not happen then. */
 export async function recordAudit(
   { commands, clock }: AuditServices,
   event: AuditEvent,
@@ -25,7 +25,7 @@ export async function recordAudit(
   return position
 }
 
-/** Records that somebody was not let in. They are refused either way, so a fault is logged and not thrown. */
+/** Records a refused sign-in. The person is refused either way, so a fault is logged and not thrown. */
 export async function recordRefusal(
   services: AuditServices & { readonly logger: Pick<Logger, 'error'> },
   refusal: Parameters<typeof SignInRefused.of>[0],

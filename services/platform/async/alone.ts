@@ -1,16 +1,16 @@
-/** Work that one process does at a time. */
+/** Work that only one process may do at a time. */
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 
-/** Longer than the code host is waited for, twice. */
+/** Twice as long as calls to the code host may take. */
 const patienceMs = 30_000
 
-/** Does the work once, while nobody else works under this name. Throws `EngineUnavailable` when its turn does not come in 30 s. */
+/** Does the work once, while nobody else works under this name. Throws `EngineUnavailable` when its turn does not come within 30 s. */
 export function alone<T>(leases: Pick<Leases, 'hold'>, name: string, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let begun: Promise<unknown> | undefined
     const held = leases.hold(name, async () => {
-      // One that is lost and held again does not do it twice.
+      // If the lease is lost and obtained again, the work is not done twice.
       begun ??= work().then(resolve, reject)
       void begun.then(() => held.stop())
       return { stop: async () => void (await begun) }

@@ -1,10 +1,10 @@
-/** Work on many things of which one that fails holds up no other. */
+/** Works on many items so that a failing one does not hold up the others. */
 import type { Logger } from '../log.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 
 /**
- * Works on each, one after the other. What fails for one is logged, with what names it, and the next one follows. Throws when an engine is
- * away: that would fail for all of them.
+ * Works on the items one after the other. A failure is logged with the item's name, and the next one follows. Throws when an engine is unavailable,
+ * because then all of them would fail.
  */
 export async function eachAlone<T>(
   all: Iterable<T> | AsyncIterable<T>,

@@ -1,6 +1,6 @@
-/** Queues of asynchronous work within one process: one at a time, one at a time per key, or at most so many at once. */
+/** Queues of asynchronous work within one process: one at a time, one at a time per key, or a limited number at once. */
 
-/** Runs the work after all work that was queued before it has settled, fulfilled or rejected. */
+/** Runs the work after all earlier work has settled, fulfilled or rejected. */
 export type Serialize = <T>(work: () => Promise<T> | T) => Promise<T>
 
 /** A queue that runs one piece of work at a time, in order. */
@@ -13,7 +13,7 @@ export function serialize(): Serialize {
   }
 }
 
-/** Runs the work after all work that was queued under the same key before it has settled. */
+/** Runs the work after all earlier work under the same key has settled. */
 export type SerializeByKey = <T>(key: string | number, work: () => Promise<T>) => Promise<T>
 
 /** A queue per key. A key whose queue is empty takes no memory. */
@@ -31,7 +31,7 @@ export function serializeByKey(): SerializeByKey {
   }
 }
 
-/** Runs at most `atOnce` pieces of work at once, in order. `mayWait` gets the length of the queue and throws when it is too long. */
+/** Runs at most `atOnce` pieces of work at once, in order. `mayWait` is called with the length of the queue, and throws when it is too long. */
 export function limitConcurrency(
   atOnce: number,
   mayWait: (waiting: number) => void = () => undefined,

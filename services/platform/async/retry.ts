@@ -1,16 +1,16 @@
-/** Repeating what failed for a passing reason. */
+/** Retries after transient faults. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface RetryOptions {
   /** Whether the same attempt may succeed later. */
   readonly isTransient: (fault: unknown) => boolean
-  /** Pauses between attempts, in milliseconds, in turn. The last fault is thrown once they are used up. */
+  /** The pauses between attempts, in milliseconds. Once they are used up, the last fault is thrown. */
   readonly pausesMs: Iterable<number>
-  /** Ends the pause under way and makes no further attempt. */
+  /** Ends the current pause and prevents further attempts. */
   readonly signal?: AbortSignal
 }
 
-/** Attempts until one succeeds. Throws the fault of the last attempt: one that is not transient, or the one after the last pause. */
+/** Retries until an attempt succeeds. Throws the fault of the last attempt: one that is not transient, or the one after the last pause. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const pauses = options.pausesMs[Symbol.iterator]()
   for (;;) {
@@ -26,7 +26,7 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
   }
 }
 
-/** Pauses that double up to `longestMs`, for as long as one more would end within `patienceMs` of this call. */
+/** Pauses that double up to `longestMs`, as long as the next one would end within `patienceMs` of this call. */
 export function backOff(limits: {
   readonly firstMs: number
   readonly longestMs: number

@@ -1,8 +1,8 @@
-/** Work that is asked for at any time and done in rounds, one at a time: however often it is asked for, at most one more round waits. */
+/** Work that can be requested at any time and is done in rounds, one at a time: however often it is requested, at most one more round waits. */
 export interface Rounds {
-  /** A round begins in so many ms, or sooner where one is due sooner; during a round this asks for one more after it. */
+  /** Starts a round within this many ms, or earlier if one is already scheduled; during a round, schedules one more after it. */
   within(ms: number): void
-  /** Ends once the round that is under way has. */
+  /** Resolves when the running round has ended. */
   stop(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
-/** Time limits on promises. What takes too long goes on unseen: its result and its error are dropped. */
+/** Time limits on promises. Work that takes too long continues, but its result and error are dropped. */
 
-/** Settles as `work` does, or rejects with `timedOut()` after `ms` milliseconds. */
+/** Settles like `work`, or rejects with `timedOut()` after `ms` milliseconds. */
 export async function within<T>(ms: number, work: Promise<T>, timedOut: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -13,7 +13,7 @@ export async function within<T>(ms: number, work: Promise<T>, timedOut: () => Er
   }
 }
 
-/** Settles as `work` does, or resolves to `fallback` after `ms` milliseconds. */
+/** Settles like `work`, or resolves to `fallback` after `ms` milliseconds. */
 export async function withinOr<T, F>(ms: number, work: Promise<T>, fallback: F): Promise<T | F> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<F>((resolve) => {

@@ -1,20 +1,20 @@
-/** Where the product is reached. */
+/** The addresses of the product. */
 import type { CodeHostConfig } from './codeHost.ts'
 import { isLoopback } from './checks.ts'
 import type { Config } from './config.ts'
 
-/** Where this process finds its own gateway. */
+/** The address at which this process reaches its own gateway. */
 export function ownAddress({ host, port }: Pick<Config, 'host' | 'port'>): string {
   const everywhere = host === '0.0.0.0' || host === '::'
   const name = everywhere || host === 'localhost' ? '127.0.0.1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-/** Where people reach the product. */
+/** The address at which people reach the product. */
 export const publicAddress = ({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string =>
   publicUrl ?? `http://localhost:${port}`
 
-/** The product's address for what stays at the code host; `null` where its readers could not follow a link to this machine. */
+/** The product's address for links in texts at the code host; `null` when readers there could not reach this machine. */
 export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | 'codeHost'>): string | null {
   const { codeHost } = config
   const address = publicAddress(config)
@@ -22,7 +22,7 @@ export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | '
   return isHere || !isLoopback(new URL(address).hostname) ? address.replace(/\/+$/, '') : null
 }
 
-/** Where the code host is reached: its pages, and its API. */
+/** The addresses of the code host: of its pages, and of its API. */
 export function codeHostAddresses(config: Pick<Config, 'codeHostPort'>, codeHost: CodeHostConfig) {
   if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }
   return {
@@ -31,7 +31,7 @@ export function codeHostAddresses(config: Pick<Config, 'codeHostPort'>, codeHost
   }
 }
 
-/** The domain of the addresses by which a code host knows the commits of its accounts. */
+/** The domain of the email addresses by which the code host attributes commits to accounts. */
 export function noreplyDomainOf(config: Pick<Config, 'codeHostPort' | 'codeHost'>): string {
   const { serverUrl } = codeHostAddresses(config, config.codeHost)
   return `users.noreply.${new URL(serverUrl).hostname}`

@@ -1,4 +1,4 @@
-/** The configuration of the agents, read from the variables that `domain/agents` names for each of them. */
+/** The agents' configuration, read from the variables that `domain/agents` lists for each. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { z } from 'zod'
 import type { AgentName } from '#domain/agents.ts'
@@ -7,17 +7,17 @@ import type { AgentConfiguration } from '#domain/agents/agent.ts'
 import { address, hosts } from './values.ts'
 
 export interface AgentConfig {
-  /** The path of its program; `undefined`: it is looked up. */
+  /** The path of its program; `undefined`: it is searched for. */
   readonly program: string | undefined
   readonly apiKey: string | undefined
-  /** Where its model's API is; `undefined` for an agent that knows that itself. */
+  /** The base URL of its model's API; `undefined` for an agent that knows it itself. */
   readonly baseUrl: string | undefined
   /** Hosts that its sandbox may reach, in addition to those that the project allows. */
   readonly hosts: readonly string[]
 }
 export type AgentsConfig = Readonly<Record<AgentName, AgentConfig>>
 
-/** What `--help` says of each variable. */
+/** The descriptions of the variables for `--help`. */
 export const agentVariables: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.entries(agentConfigurations).map(([name, configuration]) => helpOf(name, configuration)),
@@ -40,12 +40,12 @@ function helpOf(name: string, { program, variables }: AgentConfiguration): Reado
   }
 }
 
-/** The variables that hold a secret. */
+/** The variables that contain a secret. */
 export const agentSecrets: readonly string[] = Object.values(agentConfigurations).map(
   ({ variables }) => variables.key,
 )
 
-/** Reads the variables of every agent; what is wrong with one is added to the faults. */
+/** Reads the variables of all agents; faults are added to `faults`. */
 export function readAgents(
   given: Readonly<Record<string, string | undefined>>,
   faults: string[],
@@ -74,7 +74,7 @@ export function readAgents(
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    // A folder can be entered, which is the same right.
+    // Folders also have the execute permission, so it must be a file.
     return statSync(file).isFile()
   } catch {
     return false

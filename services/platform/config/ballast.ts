@@ -1,4 +1,4 @@
-/** Room of the server's own on its disk: a file that is given up once the disk is full, so that deletions, a sign-in and a start can be written. */
+/** Reserved disk space: a file that is deleted when the disk is full, so that deletions, sign-ins and a start can still be written. */
 import { randomBytes } from 'node:crypto'
 import { rmSync, statfsSync, statSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
@@ -8,11 +8,11 @@ import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 
 export interface Ballast {
-  /** Whether the disk is full: what is free, the ballast included, is kept for deletions and the like. */
+  /** Whether the disk is full: the free space, including the ballast, is then reserved for deletions and the like. */
   isFull(): boolean
   /** Throws while the disk is full. */
   ready(): Promise<void>
-  /** For `/readyz`: what an operator should know, in sentences. */
+  /** Messages for the operator in `/readyz`. */
   details(): Readonly<Record<string, readonly string[]>>
   close(): Promise<void>
 }
@@ -20,24 +20,24 @@ export interface Ballast {
 /** Below this many bytes the next write may fail. */
 export const leastFreeBytes = 16 * 1024 ** 2
 
-/** The size for a disk of so many bytes. */
+/** The ballast's size for a disk of this size, in bytes. */
 export function ballastBytes(diskBytes: number): number {
   return Math.floor(Math.min(256 * 1024 ** 2, diskBytes / 50))
 }
 
-/** What is free, and the ballast: all in bytes. */
+/** The free space and the ballast, in bytes. */
 export interface DiskState {
   readonly free: number
   readonly size: number
   readonly isThere: boolean
 }
 
-/** Whether only what was the ballast is left. Pure. */
+/** Whether only the space of the ballast is left. Pure. */
 export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }
 
-/** Whether the ballast is to go or to come. It comes only where as much is free besides. Pure. */
+/** Whether to delete or create the ballast. It is only created if as much space again stays free. Pure. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
   return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
@@ -60,7 +60,7 @@ export function releaseIfFull(folder: string): void {
 const pollIntervalMs = 500
 const retryIntervalMs = 60_000
 
-/** Where nothing of the server is on a disk. */
+/** For servers that store nothing on a disk. */
 export const noBallast: Ballast = {
   isFull: () => false,
   ready: async () => undefined,
@@ -68,7 +68,7 @@ export const noBallast: Ballast = {
   close: async () => undefined,
 }
 
-/** Keeps the ballast of the data folder: gives it up when the disk is full, and makes it again once there is room. */
+/** Maintains the ballast of the data folder: deletes it when the disk is full, and creates it again once there is space. */
 export function keepBallast(
   { dataDir: folder, path }: Pick<Config, 'dataDir' | 'path'>,
   logger: Pick<Logger, 'warn'>,
@@ -84,7 +84,7 @@ export function keepBallast(
     const step = nextStep(state)
     const isFalling = state.free < lastFree
     lastFree = state.free
-    // Whoever still fills the disk would take the room as well.
+    // While free space is still falling, whatever fills the disk would take this space as well.
     if (step === 'release' && !isFalling && making === undefined) rmSync(fileIn(folder), { force: true })
     if (step !== 'make' || performance.now() < notBefore) return
     notBefore = performance.now() + retryIntervalMs
@@ -116,7 +116,7 @@ export function keepBallast(
   }
 }
 
-/** Takes the room for real: at once where the system can, and else by writing what no file system makes smaller. */
+/** Really allocates the space: at once if the system supports that, otherwise by writing data that no file system can compress. */
 async function make(folder: string, size: number, path: string): Promise<void> {
   const file = halfIn(folder)
   const handle = await open(file, 'w', 0o600)

@@ -1,7 +1,7 @@
-/** Checks of variables against each other. Each fault is a sentence that begins with its variable. */
+/** Checks that involve several variables. Each fault is a sentence that begins with a variable's name. */
 import { serviceNames, withCommand, type ServiceName, type Variables } from './variables.ts'
 
-/** All services, unless some are named; the local code host only when GitHub is not configured. */
+/** All services, unless some are named; the local code host only if GitHub is not configured. */
 export function servicesOf(
   listed: string | undefined,
   codeHost: { readonly kind: 'local' | 'github' },
@@ -16,7 +16,7 @@ export function servicesOf(
   const isNamed = (name: ServiceName) =>
     names.includes(name) || (withCommand.includes(name) && names.includes('command'))
   const services = new Set(serviceNames.filter(isNamed))
-  // A process with its own engines is the whole product, whether all services are named or not.
+  // A process with embedded engines is the whole product, whether all services are named or not.
   if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
   if (codeHost.kind === 'github') services.delete('codehost')
   if (services.size === 0)
@@ -28,7 +28,7 @@ function runsAll(services: ReadonlySet<ServiceName>): boolean {
   return serviceNames.every((name) => name === 'codehost' || services.has(name))
 }
 
-/** Variables missing for services that run apart, and for engines that processes share. */
+/** Variables that are missing when services run separately or processes share engines. */
 export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.MONGODB_URL !== undefined && values.MASTER_KEY === undefined)
@@ -48,7 +48,7 @@ export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variab
   return faults
 }
 
-/** The operator must say who may sign in, unless only this machine can reach the product. */
+/** The operator must configure who may sign in, unless only this machine can reach the product. */
 export function entryFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const isAsked = services.has('gateway') || services.has('runner')
   const isSaid =
@@ -62,7 +62,7 @@ export function entryFaults(services: ReadonlySet<ServiceName>, values: Variable
   ]
 }
 
-/** Why the product can be reached from other machines; `undefined` when it cannot. */
+/** The setting by which other machines can reach the product; `undefined` when they cannot. */
 export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string | undefined {
   if (HOST !== undefined && !isLoopback(HOST)) return `HOST is ${HOST}`
   if (PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname))
@@ -70,10 +70,10 @@ export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string 
   return TRUST_PROXY > 0 ? 'TRUST_PROXY says that a proxy is in front' : undefined
 }
 
-/** Whether a host name is this machine itself. */
+/** Whether a host name refers to this machine. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
-/** The local code host asks for no passwords, so an operator must open it to others explicitly. */
+/** The local code host has no passwords, so an operator must open it to other machines explicitly. */
 export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)

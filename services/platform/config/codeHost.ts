@@ -1,4 +1,4 @@
-/** Which code host the variables name, and the App that we are there. */
+/** The configured code host, and our App there. */
 import { createPrivateKey } from 'node:crypto'
 import { tokenKindOf } from '#domain/codeHostToken.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
@@ -8,29 +8,29 @@ import type { Variables } from './variables.ts'
 export type CodeHostConfig =
   | {
       readonly kind: 'local'
-      /** Whether Flightdeck is registered there as an App, and installed by every account. */
+      /** Whether Flightdeck is registered there as an App, and whether every account has installed it. */
       readonly app: Variables['CODEHOST_APP']
     }
   | {
       readonly kind: 'github'
       readonly serverUrl: string
       readonly apiUrl: string
-      /** The App that the variables name; `null` where `/setup` makes it. */
+      /** The configured App; `null` when it is created at `/setup`. */
       readonly app: AppRegistration | null
-      /** Single-user mode: the one person's own token, in place of an App. */
+      /** Single-user mode: the one person's own token, which replaces the App. */
       readonly token?: string
     }
 
-/** Whether the code host is GitHub: said by name, or by naming an App there. */
+/** Whether the code host is GitHub: named explicitly, or by configuring an App there. */
 export function isGitHubNamed(values: Variables): boolean {
   if (values.CODE_HOST !== undefined) return values.CODE_HOST === 'github'
-  // Not by GITHUB_TOKEN: many shells carry one for other programs.
+  // GITHUB_TOKEN does not count: many shells have it set for other programs.
   return isAppNamed(values)
 }
 
 const isAppNamed = (values: Variables): boolean => namesOfApp.some((name) => values[name] !== undefined)
 
-/** Whether there is a token that is not used: where an App is named, people sign in with it; and the local code host gives its own. */
+/** Whether a token is configured but unused: with an App, people sign in through it, and the local code host has its own tokens. */
 export function isTokenUnused(values: Variables): boolean {
   return values.GITHUB_TOKEN !== undefined && (isAppNamed(values) || !isGitHubNamed(values))
 }
@@ -42,7 +42,7 @@ const namesOfApp = [
   'GITHUB_APP_PRIVATE_KEY',
 ] as const
 
-/** The code host; faults go into `faults`, a sentence each that begins with its variable. */
+/** The code host's configuration; faults are added to `faults`, each a sentence that begins with a variable's name. */
 export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig {
   if (!isGitHubNamed(values)) {
     for (const name of namesOfApp)
@@ -59,7 +59,7 @@ export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig 
   return { kind: 'github', serverUrl, apiUrl, app, token }
 }
 
-/** Whoever reaches the server acts with the token: so only its own machine may reach it. */
+/** Everybody who reaches the server acts with the token, so only this machine may reach it. */
 function tokenFaults(token: string, values: Variables): readonly string[] {
   const reached = reachedBy(values)
   return [
@@ -76,7 +76,7 @@ function tokenFaults(token: string, values: Variables): readonly string[] {
   ]
 }
 
-/** Where a host's REST interface is: https://docs.github.com/en/enterprise-server/rest/quickstart */
+/** The base URL of a host's REST API: https://docs.github.com/en/enterprise-server/rest/quickstart */
 function apiOf(serverUrl: string | undefined): string {
   if (serverUrl === undefined || !URL.canParse(serverUrl)) return ''
   const { hostname, origin } = new URL(serverUrl)

@@ -1,4 +1,4 @@
-/** The one place that reads the environment: everything is checked at once, before anything starts. */
+/** The only place that reads the environment: everything is validated before anything starts. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { engineSockets, proxiesOf, type allowedShortcomings } from './values.ts'
@@ -9,22 +9,22 @@ import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from '.
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
-/** What a sandbox may lack without stopping a real model, by the operator's word. */
+/** Sandbox features that may be missing, if the operator allows it, without refusing to run real models. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
-/** The container engine that makes sandboxes, where bubblewrap does not. */
+/** The container engine for sandboxes, used when bubblewrap is not. */
 export interface ContainersConfig {
-  /** Where it may listen, in the order in which they are tried. */
+  /** Sockets on which it may listen, in the order in which they are tried. */
   readonly sockets: readonly string[]
-  /** `null`: ours, which is built where the engine does not have it. */
+  /** `null`: our own image, which is built if the engine does not have it. */
   readonly image: string | null
   /** The proxies of this process, for building the image. */
   readonly buildArguments: Readonly<Record<string, string>>
-  /** Folders of this process, each with the folder that it is on the engine's machine; none: both see the same. */
+  /** Folders of this process, each with its path on the engine's machine; empty when both see the same paths. */
   readonly shared: Readonly<Record<string, string>>
 }
 
-/** What stands behind the ports: an address of an engine that others may share, or `null` for the embedded one. */
+/** The engines behind the ports: the address of one that may be shared, or `null` for the embedded one. */
 export interface EngineUrls {
   readonly eventStore: string | null
   readonly mongo: string | null
@@ -32,12 +32,12 @@ export interface EngineUrls {
 }
 
 export interface Config {
-  /** What this process runs. */
+  /** The services that this process runs. */
   readonly services: ReadonlySet<ServiceName>
   readonly engines: EngineUrls
-  /** Where the gateway finds the services that it has not in its own process. */
+  /** The addresses of services that run outside of the gateway's process. */
   readonly upstreams: { readonly command: string | null; readonly query: string | null }
-  /** Where this process listens: the product itself at a gateway, else what other services ask. */
+  /** The port of this process: of the product itself for a gateway, otherwise for calls by other services. */
   readonly port: number
   readonly codeHostPort: number
   readonly codeHostHost: string
@@ -48,79 +48,79 @@ export interface Config {
   readonly codeHost: CodeHostConfig
   readonly following: FollowingConfig
   readonly agents: AgentsConfig
-  /** Where programs are looked for. */
+  /** The path on which programs are searched for. */
   readonly path: string
-  /** The operator's own environment, for programs that act for the operator: cloning what `--repo` names. */
+  /** The operator's own environment, for programs that act on the operator's behalf: cloning `--repo`. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** `auto`: bubblewrap, else a container engine that is there. */
+  /** `auto`: bubblewrap or, without it, an available container engine. */
   readonly sandbox: 'auto' | 'bubblewrap' | 'container' | 'none'
   readonly containers: ContainersConfig
   readonly weakerSandbox: readonly AllowedShortcoming[]
-  /** Whether a project's sandboxes may reach addresses of this machine and of private networks that the project lists in numbers. */
+  /** Whether sandboxes may reach addresses of this machine and of private networks that their project lists as numeric addresses. */
   readonly privateEgress: boolean
   /** Who may sign in. */
   readonly allowed: AllowList
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
-  /** How many proxies are in front, whose entries in `X-Forwarded-For` are believed: the address of who asks is counted from the right. */
+  /** The number of trusted proxies in front: the client's address is taken from `X-Forwarded-For`, counted from the right. */
   readonly proxies: number
-  /** Connections of one address on which nobody has signed in; in all four times as many. */
+  /** Maximum connections per address without a sign-in; four times as many in total. */
   readonly strangersOfAddress: number
-  /** Requests below `/api` that a person may make in a minute; an address may make twice as many. `null`: any number. */
+  /** Maximum requests below `/api` per person and minute; an address may make twice as many. `null`: unlimited. */
   readonly requestsAMinute: number | null
-  /** Tasks of one person that may run or wait to run at once. */
+  /** Maximum tasks of one person that run or are queued at once. */
   readonly tasksAtOnce: number
   readonly runs: RunLimits
-  /** How many agents may wait for their next message; 0: nothing is started ahead; `null`: as many as memory allows. */
+  /** How many agents may wait for their next message; 0: none is started ahead; `null`: limited by memory. */
   readonly warmAgents: number | null
   readonly budgets: BudgetConfig
-  /** What a run, and a person in a day of UTC, may record; a day's `null`: as much as one likes. */
+  /** Maximum recorded output per run, and per person and day (UTC); `null` for a day: unlimited. */
   readonly recording: { readonly runBytes: number; readonly dayBytes: number | null }
   readonly disk: DiskLimits
-  /** What of a repository is checked out. */
+  /** Limits on what is checked out of a repository. */
   readonly checkout: { readonly entries: number; readonly bytes: number }
   readonly seals: SealsConfig
-  /** Where `/metrics` is served; `null`: nowhere. */
+  /** The port of `/metrics`; `null`: not served. */
   readonly metricsPort: number | null
   readonly metricsHost: string
-  /** Where traces are sent, by OTLP over HTTP; `null`: nowhere. */
+  /** The endpoint for traces, by OTLP over HTTP; `null`: none are sent. */
   readonly otlpEndpoint: string | null
   /** Whether traces also follow the conventions for generative AI. */
   readonly genAiTraces: boolean
-  /** Whether git notes with the origin of lines are pushed beside commits. */
+  /** Whether git notes with the origin of lines are pushed with commits. */
   readonly originNotes: boolean
-  /** Who signs the commits that are made, and with which key; `null`: nobody. */
+  /** The signer of the commits that we make, and the key; `null`: they are not signed. */
   readonly commitSigner: { readonly key: string; readonly name: string; readonly email: string } | null
   readonly logLevel: string
-  /** Variables that are set and have no effect yet. */
+  /** Variables that are set but have no effect yet. */
   readonly unused: readonly string[]
 }
 
 /** How pull requests are followed at the code host. */
 export interface FollowingConfig {
-  /** The secret of webhooks, and the one before; `null`: none. */
+  /** The webhook secret and the previous one; `null`: none. */
   readonly webhookSecret: string | null
   readonly webhookSecretBefore: string | null
   /** Poll interval for pull requests whose page is open. */
   readonly everyMs: number
-  /** How long a review is awaited to be whole. */
+  /** How long to wait for a review to be complete. */
   readonly gatherMs: number
-  /** Whether the local code host tells by webhooks what happens. */
+  /** Whether the local code host sends webhooks. */
   readonly localWebhooks: boolean
 }
 
 /** How the log is sealed. */
 export interface SealsConfig {
-  /** `null`: not at all. */
+  /** `null`: the log is not sealed. */
   readonly everyMs: number | null
-  /** The file outside of the database. */
+  /** A file outside of the database, to which seals are written. */
   readonly file: string
   /** A git repository that gets a commit for each seal, and the address of a witness; `null`: none. */
   readonly git: string | null
   readonly witness: string | null
 }
 
-/** What may be taken of the disk, in bytes. */
+/** Limits on disk use, in bytes. */
 export interface DiskLimits {
   /** By mirrors and workspaces of a runner. */
   readonly budget: number
@@ -128,11 +128,11 @@ export interface DiskLimits {
   readonly workspace: number
   /** By all workspaces of one project. */
   readonly project: number
-  /** What stays free: the log must always find room. */
+  /** Free space that must remain, because the log must always be able to grow. */
   readonly leastFree: number
 }
 
-/** What may be used of models; `null`: as much as one likes. Prices are US dollars for a million tokens, by how names of models begin. */
+/** Limits on model usage; `null`: unlimited. Prices are in US dollars per million tokens, by prefix of model names. */
 export interface BudgetConfig {
   readonly run: { readonly tokens: number | null; readonly dollars: number | null }
   readonly day: { readonly tokens: number | null; readonly dollars: number | null }
@@ -149,13 +149,13 @@ export interface BudgetConfig {
   >
 }
 
-/** How many runs a runner has, and how long things may take in one, in milliseconds. */
+/** The number of runs per runner, and time limits within a run, in milliseconds. */
 export interface RunLimits {
   readonly atOnce: number
-  /** Nothing heard of an agent for so long means that nothing will be. */
+  /** After this long without output, an agent is considered stuck. */
   readonly silentMs: number
   readonly longestMs: number
-  /** How long after a passing fault of the model a turn asks it once more; 0: it does not. */
+  /** How long after a temporary fault of the model a turn asks it again; 0: never. */
   readonly modelRetryMs: number
   /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */
   readonly idleMs: number
@@ -171,12 +171,12 @@ export class BadConfig extends Error {
   }
 }
 
-/** Names the code host: accounts of two hosts never meet. */
+/** The name of the code host, which keeps accounts of different hosts apart. */
 export function codeHostName({ codeHost }: Pick<Config, 'codeHost'>): string {
   return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
 }
 
-/** Where the code host has the pictures of people: GitHub has a host for them, a server of an enterprise may have one below its own name. */
+/** The origins of people's pictures: GitHub has a separate host for them, an enterprise server may have one below its own name. */
 export function pictureOrigins({
   codeHost,
   codeHostPort,
@@ -187,12 +187,12 @@ export function pictureOrigins({
   return [origin, `${protocol}//avatars.${host}`]
 }
 
-/** The token in place of an App, in single-user mode. */
+/** The token that replaces the App in single-user mode. */
 export function tokenOf({ codeHost }: Pick<Config, 'codeHost'>): string | undefined {
   return codeHost.kind === 'github' ? codeHost.token : undefined
 }
 
-/** Reads and checks the environment. Throws `BadConfig` with every fault there is. */
+/** Reads and validates the environment. Throws `BadConfig` with all faults. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []
   const given = { ...env, ...secretsOfFiles(env, faults) }
@@ -202,12 +202,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       if (!parsed.success) faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`)
       return [name, parsed.data]
     }),
-    // Each value comes from the schema of its own name.
+    // Each value comes from the schema of the same name.
   ) as Variables
   const agents = readAgents(given, faults)
   const codeHost = codeHostOf(values, faults)
   const services = servicesOf(values.SERVICES, codeHost, faults)
-  // A variable with a fault of its own is not reported as missing, too.
+  // A variable with a fault of its own is not also reported as missing.
   const atFault = new Set(faults.map(variableOf))
   const missing = sharingFaults(services, values).filter((fault) => !atFault.has(variableOf(fault)))
   faults.push(...missing, ...entryFaults(services, values))
@@ -277,7 +277,7 @@ function signerOf({ COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }: Variables)
   return key === undefined || signer === undefined ? null : { key, ...signer }
 }
 
-/** The two go together: a signature counts at the code host as that of the committer. */
+/** Both are needed: the code host counts a signature as the committer's. */
 function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly string[] {
   const both = ['COMMIT_SIGNING_KEY', 'COMMIT_SIGNER'] as const
   const missing = both.filter((name) => values[name] === undefined && !atFault.has(name))
@@ -317,13 +317,13 @@ function limitsOf(values: Variables): Limits {
   }
 }
 
-/** The product as it is without a word said: engines of its own, and the local code host. */
+/** Whether nothing is configured: embedded engines, and the local code host. */
 function isEmbedded(values: Variables): boolean {
   const { EVENTSTORE_URL, MONGODB_URL, NATS_URL } = values
   return !isGitHubNamed(values) && [EVENTSTORE_URL, MONGODB_URL, NATS_URL].every((url) => url === undefined)
 }
 
-/** The secrets that lie in files. Faults never show what is in one. */
+/** Secrets that are given in files. Faults never contain a file's content. */
 function secretsOfFiles(
   env: Readonly<Record<string, string | undefined>>,
   faults: string[],
@@ -346,12 +346,12 @@ function secretsOfFiles(
   return found
 }
 
-/** The variable that a fault begins with, given by itself or in a file. */
+/** The variable that a fault is about, whether given directly or in a file. */
 function variableOf(fault: string): string {
   return fault.slice(0, fault.indexOf(':')).replace(/_FILE$/, '')
 }
 
-/** Where nobody is named, whoever can reach the product may sign in. */
+/** If nobody is listed, everybody who can reach the product may sign in. */
 function allowListOf({ ALLOWED_USERS, ALLOWED_ORGANIZATIONS, ADMINS }: Variables): AllowList {
   const users = ALLOWED_USERS === '*' ? [] : (ALLOWED_USERS ?? [])
   const isNobodyNamed = users.length + ALLOWED_ORGANIZATIONS.length + ADMINS.length === 0

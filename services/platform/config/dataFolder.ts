@@ -10,8 +10,8 @@ export class UnusableDataFolder extends Error {
 }
 
 /**
- * Makes the folder, or makes it its owner's alone (mode 0700), and locks it. The lock is the system's own on a file, so that it is gone the moment its process is,
- * however that ends. The returned function gives it back. Throws `UnusableDataFolder`.
+ * Creates the folder, restricts it to its owner (mode 0700), and locks it. The lock is the system's own file lock, so it is released as soon as the
+ * process ends, in whatever way. The returned function releases it. Throws `UnusableDataFolder`.
  */
 export function holdDataFolder(folder: string): () => void {
   const lock = join(folder, 'lock')
@@ -20,9 +20,9 @@ export function holdDataFolder(folder: string): () => void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const trial = join(folder, '.writable')
     writeFileSync(trial, '', { mode: 0o600 })
-    // The journal of the lock gets the lock's mode. A lock that is there is not opened: closing it would give it back.
+    // The lock's journal gets the mode of the lock. An existing lock is not opened, because closing it would release it.
     if (!existsSync(lock)) writeFileSync(lock, '', { mode: 0o600 })
-    // What was there before may let others of the machine in.
+    // Existing paths may be accessible to other users of the machine.
     for (const path of [folder, trial, lock, join(folder, 'blobs')]) closeToOthers(path)
   } catch (fault) {
     throw new UnusableDataFolder(
@@ -37,7 +37,7 @@ export function holdDataFolder(folder: string): () => void {
   )
 }
 
-/** Takes away what others than the owner may do with it, if it is there. */
+/** Removes all access for others than the owner, if the path exists. */
 function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700)

@@ -1,4 +1,4 @@
-/** The kinds of values that variables of the environment have, each with the end of the sentence that is said of a wrong one. */
+/** The types of values in environment variables, each with the end of the sentence about an invalid one. */
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
@@ -16,9 +16,9 @@ export const address = z.url({ protocol: /^https?$/, error: 'is an http or https
 export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
 })
-/** A key in PEM, whose line breaks an environment file may hold as `\\n`. */
+/** A PEM key, whose line breaks may be written as `\\n` in an environment file. */
 export const pem = z.string().transform((text) => text.replaceAll('\\n', '\n'))
-/** A private key as ssh-keygen writes it. Whether it can be used is seen when it is. */
+/** A private key in the format of ssh-keygen. It is only fully checked when used. */
 export const sshKey = pem.refine(
   (text) => /^-----BEGIN (?:OPENSSH |RSA |EC )?PRIVATE KEY-----\n/.test(text),
   {
@@ -31,7 +31,7 @@ export const person = z.string().transform((text, { addIssue }) => {
   if (email === '') addIssue('is a name and an address, as Flightdeck <bot@example.com>')
   return { name, email }
 })
-/** Names of hosts, each with all that is below it where it begins with `*.`. */
+/** Host names; one that begins with `*.` includes everything below it. */
 export const hosts = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
   const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
@@ -73,7 +73,7 @@ export const unixSocket = z
   .transform((url) => url.slice('unix://'.length))
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where a container engine may listen on this machine: as `DOCKER_HOST` says, else where Docker and Podman usually do. */
+/** Sockets on which a container engine may listen on this machine: `DOCKER_HOST`, else the usual ones of Docker and Podman. */
 export function engineSockets(env: Environment): readonly string[] {
   const host = env['DOCKER_HOST']
   if (host !== undefined && host !== '')
@@ -90,7 +90,7 @@ export function engineSockets(env: Environment): readonly string[] {
 
 const proxyNames = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy']
 
-/** The variables that name proxies. */
+/** The variables that configure proxies. */
 export function proxiesOf(env: Environment): Readonly<Record<string, string>> {
   return Object.fromEntries(
     proxyNames.flatMap((name) => {
@@ -100,7 +100,7 @@ export function proxiesOf(env: Environment): Readonly<Record<string, string>> {
   )
 }
 
-/** `/here=/there`, with commas. */
+/** `/here=/there`, separated by commas. */
 export const folders = z.string().transform((listed, { addIssue }) => {
   const pairs = listed.split(',').map((pair) => pair.trim().split('='))
   const isPair = ([here, there, ...more]: readonly string[]) =>
@@ -108,7 +108,7 @@ export const folders = z.string().transform((listed, { addIssue }) => {
   if (!pairs.every(isPair)) addIssue('is a list of folders, here and at the engine, as /data=/srv/flightdeck')
   return Object.fromEntries(pairs.map(([here = '', there = '']) => [resolve(here), resolve(there)]))
 })
-/** Of 10^9 bytes, given in bytes; `fallback` in gigabytes. */
+/** A size in gigabytes of 10^9 bytes, converted to bytes; `fallback` is in gigabytes. */
 export const gigabytes = (fallback: number) =>
   z.coerce
     .number({ error: 'is a number' })
@@ -138,7 +138,7 @@ export const prices = z
       pricesError,
     ),
   )
-/** What a sandbox may lack of what sandboxes promise, where an operator allows it by name. */
+/** Features that sandboxes guarantee, and that an operator may allow to be missing by name. */
 export const allowedShortcomings = ['seccomp', 'user_namespaces'] as const
 export const shortcomings = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim() || [])
@@ -148,5 +148,5 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
   return known
 })
 /** Reserved: it has no effect yet, and a warning says so when it is set. */
-/** The adapter knows what an address of its engine is. */
+/** Each adapter validates its engine's address itself. */
 export const engine = z.string().optional()

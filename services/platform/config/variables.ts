@@ -34,15 +34,15 @@ export const serviceNames = [
 ] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** What runs with `command`, also where it is not named. */
+/** Services that always run with `command`, named or not. */
 export const withCommand: readonly ServiceName[] = ['github', 'maintenance']
 
-/** The services in the words of an operator, who need not name what runs with `command`. */
+/** The services as an operator names them, without those that run with `command` anyway. */
 export function namedServices(services: ReadonlySet<ServiceName>): readonly ServiceName[] {
   return [...services].filter((name) => !services.has('command') || !withCommand.includes(name))
 }
 
-/** How Flightdeck is known at the local code host. */
+/** Flightdeck's status at the local code host. */
 const localApps = ['installed', 'registered', 'none'] as const
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -307,7 +307,7 @@ export const variables = {
   ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>
 
-/** Variables that `<NAME>_FILE` may give in a file instead: secrets, and addresses with a password in them. */
+/** Variables that can be given as `<NAME>_FILE` instead: secrets, and addresses that contain a password. */
 export const inFiles = [
   'MASTER_KEY',
   'GITHUB_CLIENT_SECRET',
@@ -322,7 +322,7 @@ export const inFiles = [
   ...agentSecrets,
 ]
 
-/** Values by variable, as their schemas read them. */
+/** The parsed values, by variable. */
 export type Variables = { [Name in keyof typeof variables]: z.output<(typeof variables)[Name][0]> }
 
 /** The table of variables for `--help`. */

@@ -1,7 +1,7 @@
-/** The time, again and again, for words that age. */
+/** The current time at intervals, for relative times. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
-/** Now, in milliseconds, renewed each `everyMs` while `ticking`; a stopped clock keeps the last time it showed. */
+/** The current time in milliseconds, updated every `everyMs` while `ticking`; a stopped clock keeps its last time. */
 export function useNow(everyMs: number, ticking = true): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useNow(everyMs: number, ticking = true): number {
   return now
 }
 
-/** Whether a media query holds, as the window changes. */
+/** Whether a media query matches, kept up to date. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (changed) => {
@@ -24,8 +24,8 @@ export function useMedia(query: string): boolean {
   )
 }
 
-/** The same function at each drawing, for what is drawn again only when its props change. */
-/** Does what the latest `run` does; not to be called while something is drawn. */
+/** A function with a stable identity, for components that only render when their props change. */
+/** Calls the latest `run`; must not be called during rendering. */
 export function useStable<Args extends readonly unknown[]>(
   run: (...args: Args) => void,
 ): (...args: Args) => void {

@@ -9,7 +9,7 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly size?: ButtonSize
   readonly icon?: ReactNode
   readonly busy?: boolean
-  /** What the button says while busy; its own word when left out. */
+  /** The label while busy; defaults to the normal one. */
   readonly busyLabel?: ReactNode
   /** Marks the safe button of a dialog. */
   readonly 'data-safe'?: boolean
@@ -51,7 +51,7 @@ export function Button({
   )
 }
 
-/** One of the two faces of a button, in the same place; the hidden one still takes its width. */
+/** One of the two faces of a button, in the same place; the hidden one still takes up its width. */
 function Face({
   icon,
   hidden = false,
@@ -75,7 +75,7 @@ function Face({
   )
 }
 
-/** A link that looks like a button: it goes somewhere. Inside the product by the router, elsewhere in a new tab. */
+/** A link that looks like a button. Uses the router within the product, and opens other sites in a new tab. */
 interface ButtonLinkProps {
   readonly to: string
   readonly kind?: ButtonKind
@@ -83,7 +83,7 @@ interface ButtonLinkProps {
   readonly icon?: ReactNode
   /** Opens another site in a new tab. */
   readonly outside?: boolean
-  /** What it is called where its word alone is said of several things. */
+  /** Its accessible name, when several links have the same word. */
   readonly label?: string
   readonly className?: string
   readonly children: ReactNode

@@ -1,4 +1,4 @@
-/** One of a few, each in sight: radio buttons as tiles, so that the arrow keys and forms work as everywhere. */
+/** A choice of a few visible options: radio buttons as tiles, so that arrow keys and forms work as usual. */
 import { type ReactNode, useId } from 'react'
 import { classes } from '../classes.ts'
 
@@ -38,10 +38,10 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
   )
 }
 
-/** A box to tick, with its words beside it. */
+/** A checkbox with its label. */
 interface CheckboxProps {
   readonly checked: boolean
-  /** The id of what explains it further. */
+  /** The id of an element that explains it further. */
   readonly describedBy?: string
   readonly onChange: (checked: boolean) => void
   readonly children: ReactNode

@@ -1,4 +1,4 @@
-/** A labelled line of text: help below it, and when it is wrong a red border, an icon and the reason, tied to the input. */
+/** A labelled text input: with help below it and, when invalid, a red border, an icon and the reason, linked to the input. */
 import { CircleAlert } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useId, useRef } from 'react'
 import { classes } from '../classes.ts'
@@ -7,9 +7,9 @@ import { TextArea } from './TextArea.tsx'
 
 interface FieldProps extends Omit<ComponentProps<'input'>, 'size' | 'maxLength'> {
   readonly label: string
-  /** Keeps the label for assistive technology only, where an icon and a placeholder say the same. */
+  /** Shows the label to assistive technology only, when an icon and a placeholder say the same. */
   readonly labelHidden?: boolean
-  /** Above it a sentence says how much is too long. */
+  /** Above this length, a sentence says by how much the text is too long. */
   readonly maxCharacters?: number
   readonly help?: string | undefined
   readonly error?: string | undefined
@@ -77,9 +77,9 @@ export function Field({
   )
 }
 
-/** A labelled text of several lines, which grows with what is in it. */
+/** A labelled multi-line text input that grows with its content. */
 interface AreaFieldProps extends Omit<ComponentProps<typeof TextArea>, 'className' | 'interim'> {
-  /** It is written in a markup whose columns and fences count. */
+  /** Whether its markup depends on columns, so that it needs a fixed-width font. */
   readonly mono?: boolean
 }
 

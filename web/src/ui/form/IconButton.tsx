@@ -1,4 +1,4 @@
-/** A button without a word: its name is for assistive technology and for the tooltip, which may add a shortcut. */
+/** A button with only an icon: its name is for assistive technology and the tooltip, which may add a shortcut. */
 import type { ComponentProps } from 'react'
 import type { LucideIcon } from 'lucide-react'
 import { buttonStyle, type ButtonKind } from './Button.tsx'
@@ -15,7 +15,7 @@ interface IconButtonProps extends Omit<ComponentProps<'button'>, 'aria-label' | 
   readonly icon: LucideIcon
   readonly kind?: ButtonKind
   readonly size?: IconButtonSize
-  /** Keys that do the same, for the tooltip: `Ctrl Shift M`. */
+  /** The keys for the same action, for the tooltip: `Ctrl Shift M`. */
   readonly shortcut?: string
   readonly busy?: boolean
 }

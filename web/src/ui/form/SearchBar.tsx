@@ -1,13 +1,12 @@
 /**
- * A bar in which text is looked for in what is below it: what was found, and the way from one place to the next. Enter goes
- * on, with Shift back.
+ * A bar to search the text below it, with the number of matches and buttons to move between them. Enter moves forward, with Shift back.
  */
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
 import type { ComponentProps, KeyboardEvent } from 'react'
 import { IconButton } from './IconButton.tsx'
 import { isComposingKey } from '../composition.ts'
 
-/** What the bar and its buttons are called. */
+/** The names of the bar and its buttons. */
 export interface SearchBarNames {
   readonly label: string
   readonly previous: string
@@ -15,7 +14,7 @@ export interface SearchBarNames {
   readonly close: string
 }
 
-/** Keys that do what a button does. */
+/** The keys that do the same as a button. */
 type KeysOfButton = Pick<ComponentProps<typeof IconButton>, 'shortcut' | 'aria-keyshortcuts'>
 
 interface SearchBarProps {
@@ -23,9 +22,9 @@ interface SearchBarProps {
   readonly keys?: Readonly<Partial<Record<'previous' | 'next' | 'close', KeysOfButton>>>
   readonly words: string
   readonly onWords: (words: string) => void
-  /** What was found, in words. */
+  /** The result of the search, in words. */
   readonly said: string
-  /** There is nowhere to go. */
+  /** Whether there is no match to move to. */
   readonly nothing: boolean
   readonly onStep: (by: -1 | 1) => void
   readonly onClose: () => void
@@ -33,7 +32,7 @@ interface SearchBarProps {
 
 export function SearchBar({ names, keys, words, onWords, said, nothing, onStep, onClose }: SearchBarProps) {
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter that ends a composed character does not go on to the next.
+    // Enter that finishes composing a character must not move to the next match.
     if (event.key !== 'Enter' || isComposingKey(event.nativeEvent)) return
     event.preventDefault()
     onStep(event.shiftKey ? -1 : 1)
@@ -77,7 +76,7 @@ function Step(props: ComponentProps<typeof IconButton>) {
   return <IconButton {...props} size="row" className="flex-none max-md:size-11!" />
 }
 
-/** What was looked for last is there to be typed over. */
+/** Selects the last search text, so that typing replaces it. */
 function takeFocus(input: HTMLInputElement | null): void {
   input?.focus()
   input?.select()

@@ -1,4 +1,4 @@
-/** Two to five views of which one shows: a row of joined buttons, 28 px high. */
+/** A choice between two to five views: a row of joined buttons, 28 px high. */
 import { useState, type ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
@@ -23,7 +23,7 @@ export function Segmented<Value extends string>({
   onChoose,
   className,
 }: SegmentedProps<Value>) {
-  /** Why what was pressed last cannot be chosen: a touch shows no title. */
+  /** Why the option that was just pressed is disabled, since touch screens show no title. */
   const [refusal, setRefusal] = useState<string | null>(null)
   return (
     <div
@@ -39,7 +39,7 @@ export function Segmented<Value extends string>({
           key={option.value}
           type="button"
           aria-pressed={option.value === chosen}
-          // It keeps the focus and its sentence, which a button that is disabled outright would not show.
+          // `aria-disabled` keeps the focus and the title, which `disabled` would not.
           aria-disabled={option.disabled !== undefined}
           title={option.disabled}
           onBlur={() => setRefusal(null)}

@@ -1,6 +1,6 @@
 /**
- * A box of text that grows with what is in it, up to a height; then it scrolls. The frame around it is the caller's. A
- * mirror of the text in the same cell of a grid gives the height, so that nothing is measured while somebody types.
+ * A text box that grows with its content up to a maximum height, and then scrolls. The caller provides the frame. A mirror of the text in the same
+ * grid cell determines the height, so that nothing is measured while typing.
  */
 import { useEffect, useRef, type ComponentProps, type Ref } from 'react'
 import { classes } from '../classes.ts'
@@ -11,11 +11,11 @@ interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'ref' | 'rows' 
   readonly value: string
   /** Pixels. */
   readonly minHeight: number
-  /** Pixels; past it the box scrolls. */
+  /** In pixels; above it the box scrolls. */
   readonly maxHeight: number
-  /** Above it a sentence says how much is too long. */
+  /** Above this length, a sentence says by how much the text is too long. */
   readonly maxCharacters?: number
-  /** Words that are on their way, shown muted behind the text and no part of it. */
+  /** Dictated words that are not final yet, shown muted after the text but not part of it. */
   readonly interim?: string
   readonly ref?: Ref<HTMLTextAreaElement>
 }
@@ -35,7 +35,7 @@ export function TextArea({
 }: TextAreaProps) {
   const box = useRef<HTMLDivElement>(null)
   const sentence = useLengthLimit(box, value, maxCharacters)
-  // What is spoken is at the end: it is kept in sight.
+  // Dictated words appear at the end, which is kept in view.
   useEffect(() => {
     if (interim !== '' && box.current !== null) box.current.scrollTop = box.current.scrollHeight
   }, [interim])

@@ -1,18 +1,18 @@
-/** A button for what the code host asked to wait with: until then it counts down. */
+/** A button for an action that the code host asked to delay: it counts down until then. */
 import type { ComponentProps } from 'react'
 import { useNow } from '../hooks.ts'
 import { elapsed } from '../text/clock.ts'
 import { Button } from './Button.tsx'
 
 type WaitingButtonProps = ComponentProps<typeof Button> & {
-  /** In ms since the epoch; `null` where nothing is to be waited for. */
+  /** In ms since the epoch; `null` when there is nothing to wait for. */
   readonly until: number | null
 }
 
 const texts = { tryIn: (left: string) => `Try again in ${left}` } as const
 
 export function WaitingButton({ until, ...button }: WaitingButtonProps) {
-  // Another wait begins with a clock that tells the time of now.
+  // The key gives a new wait a fresh clock.
   return until === null ? <Button {...button} /> : <Waiting key={until} until={until} {...button} />
 }
 

@@ -1,14 +1,14 @@
-/** What is typed or pasted stays whole. A sentence says by how much it is too long, and its form cannot be sent meanwhile. */
+/** Text that is too long is never cut: a sentence says by how much it is too long, and its form cannot be submitted. */
 import { useEffect, type RefObject } from 'react'
 
-/** By how many characters a text is longer than `max`, as a sentence; `undefined` while it fits. */
+/** A sentence that says by how many characters a text is longer than `max`; `undefined` while it fits. */
 export function tooLong(text: string, max: number | undefined): string | undefined {
   if (max === undefined || text.length <= max) return undefined
   const [over, most] = [text.length - max, max].map((count) => count.toLocaleString('en-US'))
   return `Too long by ${over}: at most ${most} characters fit.`
 }
 
-/** That sentence, which the browser also shows where somebody sends the form; `frame` is around the field. */
+/** The same sentence, which the browser also shows on submitting; `frame` is the element around the field. */
 export function useLengthLimit(
   frame: RefObject<HTMLElement | null>,
   text: unknown,

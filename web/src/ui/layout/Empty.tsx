@@ -1,10 +1,10 @@
-/** What stands where a list would be when it is empty: a title, a sentence, at most one button. */
+/** Shown instead of an empty list: a title, a sentence, and at most one button. */
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
 interface EmptyProps {
   readonly title: string
-  /** `h1` where it stands for the whole page. */
+  /** `h1` when it fills the whole page. */
   readonly heading?: 'h1' | 'h2'
   readonly children?: ReactNode
   readonly action?: ReactNode

@@ -1,6 +1,6 @@
 /**
- * A row of a list that is a link as a whole. The link lies over the row, so a second link inside it (a pull request)
- * stays a link of its own: give that one `relative z-10`.
+ * A list row that is a link as a whole. The link covers the row; to keep another link inside it (a pull request) usable, give that one `relative
+ * z-10`.
  */
 import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
@@ -8,7 +8,7 @@ import { classes } from '../classes.ts'
 
 interface ListRowProps {
   readonly to: string
-  /** What the link is called: the row's title. */
+  /** The accessible name of the link: the row's title. */
   readonly label: string
   readonly children: ReactNode
   readonly className?: string
@@ -16,7 +16,7 @@ interface ListRowProps {
 
 export function ListRow({ to, label, children, className }: ListRowProps) {
   return (
-    // A row out of sight costs no layout: lists grow to thousands.
+    // Rows out of view cost no layout, since lists grow to thousands.
     <li className="relative [contain-intrinsic-height:auto_61px] [content-visibility:auto] border-b border-line-soft transition-colors first:rounded-t-[9px] last:rounded-b-[9px] last:border-b-0 hover:bg-raised">
       <Link to={to} aria-label={label} className="focus-inset absolute inset-0 rounded-[inherit]" />
       <div

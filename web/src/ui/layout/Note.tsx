@@ -1,4 +1,4 @@
-/** A box that says what is wrong, or what to mind, in place. */
+/** A box with a problem or a hint, in place. */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
@@ -6,7 +6,7 @@ import { classes } from '../classes.ts'
 interface NoteProps {
   readonly kind: 'error' | 'warning'
   readonly children: ReactNode
-  /** What can be done about it: a button. */
+  /** A button to fix it. */
   readonly action?: ReactNode
   readonly className?: string
 }
@@ -19,7 +19,7 @@ export function Note({ kind, children, action, className }: NoteProps) {
       className={classes(
         'flex gap-2.5 rounded-control border px-3 py-2.5 text-ui',
         kind === 'error' ? 'border-bad bg-del-bg' : 'border-warn bg-warn-bg',
-        // In a narrow place the button stands below the words.
+        // Without enough width, the button is below the text.
         action === undefined ? 'items-start' : 'flex-wrap items-center',
         className,
       )}

@@ -6,7 +6,7 @@ interface PageProps {
   readonly title: string
   /** 720, 1040 or 1120 px. */
   readonly width: 'narrow' | 'normal' | 'wide'
-  /** Above the title, where no top bar is. */
+  /** Above the title, for pages without a top bar. */
   readonly above?: ReactNode
   /** Below the title; on a phone above the actions. */
   readonly lead?: ReactNode

@@ -5,7 +5,7 @@ import { classes } from '../classes.ts'
 interface PanelProps {
   readonly children: ReactNode
   readonly className?: string
-  /** Names the region when it stands for itself. */
+  /** The accessible name of the region, if it is one. */
   readonly label?: string
 }
 

@@ -1,13 +1,13 @@
 /**
- * Two panes with a divider that is dragged, or moved by the arrow keys, 2 percent a step. Between 20 and 80 percent;
- * a double click puts it back to the middle of things. Where there is no room for both, they stay mounted in one column.
+ * Two panes with a divider that can be dragged, or moved with the arrow keys in steps of 2 percent, between 20 and 80 percent; a double click resets
+ * it. Without room for both, the panes stay mounted in one column.
  */
 import { useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import { classes } from '../classes.ts'
 
 interface SplitViewProps {
   readonly label: string
-  /** Percent of the width that the left pane has. */
+  /** The left pane's share of the width, in percent. */
   readonly position: number
   readonly initial: number
   readonly onMove: (position: number) => void
@@ -23,9 +23,9 @@ const step = 2
 
 export function SplitView({ split = true, left, right, ...divided }: SplitViewProps) {
   const frame = useRef<HTMLDivElement>(null)
-  // While it is dragged the position is only shown; where it is let go is where it stays.
+  // During a drag the position is only shown; it is stored at the end.
   const [dragged, setDragged] = useState<number | null>(null)
-  // The divider goes with the second column, and what is dragged with it.
+  // Without a second column there is no divider, so a drag ends.
   if (!split && dragged !== null) setDragged(null)
   const shown = clamped(dragged ?? divided.position)
   return (

@@ -3,9 +3,9 @@ import { classes } from '../classes.ts'
 import { Skeleton } from '../status/Loading.tsx'
 
 interface StatsProps {
-  /** `undefined` while a figure is on its way, `null` where it does not come. */
+  /** `undefined` while a figure is loading, `null` when it is not available. */
   readonly stats: readonly { readonly name: string; readonly value: number | string | null | undefined }[]
-  /** What assistive technology hears for a figure that is not known. */
+  /** The accessible text for an unknown figure. */
   readonly unknown: string
   readonly className?: string
 }
@@ -47,7 +47,7 @@ export function Stats({ stats, unknown, className }: StatsProps) {
   )
 }
 
-/** `10,000`: put together by hand, since the browser's own formatters cost a millisecond each and lists have many. */
+/** `10,000`: formatted by hand, since the browser's own formatters cost a millisecond each and lists have many. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }

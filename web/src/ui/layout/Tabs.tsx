@@ -1,18 +1,18 @@
-/** Tabs with an underline; arrow keys move, as the ARIA pattern has it. The panel names its tab by `tabPanelProps`. */
+/** Tabs with an underline; arrow keys move, following the ARIA pattern. The panel gets `tabPanelProps`, which link it to its tab. */
 import type { KeyboardEvent, ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
 export interface Tab<Name extends string> {
   readonly name: Name
   readonly label: ReactNode
-  /** A muted figure beside the word. */
+  /** A muted number next to the word. */
   readonly count?: number | undefined
-  /** Extra classes, for a tab that only some widths have. */
+  /** Extra classes, for a tab that is only shown at some widths. */
   readonly className?: string
 }
 
 interface TabsProps<Name extends string> {
-  /** Prefix of the ids that tie tabs to panels; one for each set on the page. */
+  /** Prefix of the ids that link tabs to panels, unique on the page. */
   readonly id: string
   readonly label: string
   readonly tabs: readonly Tab<Name>[]
@@ -65,7 +65,7 @@ export function Tabs<Name extends string>({ id, label, tabs, chosen, onChoose, c
   )
 }
 
-/** What the panel of a tab must carry. */
+/** The props for the panel of a tab. */
 export function tabPanelProps(id: string, name: string) {
   return { role: 'tabpanel', id: `${id}-panel-${name}`, 'aria-labelledby': `${id}-tab-${name}` } as const
 }

@@ -1,17 +1,17 @@
-/** Keeps a scrolling box at its end while things are added, unless the person has scrolled away from it. */
+/** Keeps a scrolling box at its end as content is added, unless the person has scrolled away. */
 import { useCallback, useEffect, useRef, useState, type RefObject } from 'react'
 
-/** Pixels from the end that still count as being there. */
+/** How many pixels from the end still count as the end. */
 const near = 24
 
 interface FollowEnd {
   readonly box: RefObject<HTMLDivElement | null>
-  /** What grows inside the box. */
+  /** The growing content of the box. */
   readonly content: RefObject<HTMLDivElement | null>
   readonly following: boolean
   readonly onScroll: () => void
   readonly jumpToEnd: () => void
-  /** Ends the following: something else is shown than the end. */
+  /** Stops following, in order to show something other than the end. */
   readonly stay: () => void
 }
 
@@ -49,7 +49,7 @@ export function useFollowEnd(): FollowEnd {
       // A hidden box has no end to be at.
       if (view === null || view.clientHeight === 0) return
       const atEnd = view.scrollHeight - view.scrollTop - view.clientHeight < near
-      // What grows below leaves the end behind as well: only somebody who scrolls back up stays there.
+      // New content also moves the end away; only scrolling up stops the following.
       if (atEnd) follow(true)
       else if (view.scrollTop < lastTop.current) follow(false)
       lastTop.current = view.scrollTop

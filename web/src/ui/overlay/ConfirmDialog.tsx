@@ -1,4 +1,4 @@
-/** A question with two answers: a safe one, which has the focus, and the one that does it. */
+/** A confirmation with two answers: the safe one, which has the focus, and the one that acts. */
 import type { ReactNode } from 'react'
 import { Button } from '../form/Button.tsx'
 import { Dialog } from './Dialog.tsx'
@@ -10,14 +10,14 @@ interface ConfirmDialogProps {
   readonly children: ReactNode
   /** The label of the safe answer. */
   readonly leave: string
-  /** The label of the answer that does it. */
+  /** The label of the answer that acts. */
   readonly confirm: string
-  /** Nothing brings back what is lost by it. */
+  /** Whether the action cannot be undone. */
   readonly isDangerous?: boolean
   readonly disabled?: boolean
   readonly busy?: boolean
   readonly busyLabel?: string
-  /** Does it; where it is given the id of a form instead, that is submitted. */
+  /** The action, or the id of a form to submit. */
   readonly onConfirm: (() => void) | { readonly form: string }
 }
 

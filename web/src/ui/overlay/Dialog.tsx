@@ -1,6 +1,6 @@
 /**
- * A question in front of the page: a title, a sentence, buttons at the right with focus on the safe one. It is the
- * browser's own modal dialog, which keeps focus in, makes the page inert and closes on Escape.
+ * A dialog: a title, a sentence, and buttons at the right with the focus on the safe one. It is the browser's own modal dialog, which traps the
+ * focus, makes the page inert and closes on Escape.
  */
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
 
@@ -36,8 +36,8 @@ export function Dialog({ open, onClose, title, children, actions }: DialogProps)
 }
 
 /**
- * Opens and closes a `<dialog>` as a modal, in step with `open`; Escape and a click on the backdrop ask to close it. The
- * focus goes back to where it was, also when the dialog is taken out of the page.
+ * Opens and closes a `<dialog>` as a modal according to `open`; Escape and a click on the backdrop request closing. The focus returns to where it
+ * was, even when the dialog is unmounted.
  */
 export function useModal(open: boolean, onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
@@ -50,14 +50,14 @@ export function useModal(open: boolean, onClose: () => void) {
     if (dialog === null) return
     if (open && !dialog.open) {
       dialog.showModal()
-      // Nothing dangerous is one keystroke away.
+      // No dangerous action may be one keystroke away.
       dialog.querySelector<HTMLElement>('[data-safe]')?.focus()
     }
     if (!open && dialog.open) dialog.close()
   }, [open])
   useLayoutEffect(() => {
     const dialog = ref.current
-    // Before it leaves the page: the browser gives the focus back as it closes one that is still there.
+    // Close it before it is removed: the browser only restores the focus for a dialog that is still in the page.
     return () => {
       if (dialog?.open === true) dialog.close()
     }
@@ -66,7 +66,7 @@ export function useModal(open: boolean, onClose: () => void) {
     const dialog = ref.current
     if (dialog === null) return
     const onDismiss = () => close.current()
-    // The dialog itself is only hit outside its content. What was pressed inside and let go outside chose text there.
+    // The dialog element itself is only hit outside of its content. A press inside that is released outside was a text selection.
     let pressed: EventTarget | null = null
     const onPress = (event: PointerEvent) => {
       pressed = event.target
@@ -86,7 +86,7 @@ export function useModal(open: boolean, onClose: () => void) {
   return ref
 }
 
-/** A panel that comes in from the right edge over a narrow screen; Escape, the backdrop and a chosen link close it. */
+/** A panel that slides in from the right on narrow screens; Escape, the backdrop or a followed link closes it. */
 interface SheetProps {
   readonly open: boolean
   readonly onClose: () => void

@@ -26,7 +26,7 @@ export interface MenuItem {
   readonly disabled?: boolean
 }
 
-/** The props that the button of a menu must have. */
+/** The props for a menu's button. */
 export type MenuButtonProps = Pick<
   ComponentProps<'button'>,
   'ref' | 'onClick' | 'onKeyDown' | 'aria-haspopup' | 'aria-expanded' | 'aria-controls'
@@ -81,9 +81,9 @@ interface MenuListProps {
   readonly anchor: RefObject<HTMLButtonElement | null>
   readonly items: readonly MenuItem[]
   readonly begins: End
-  /** Closes and gives the focus back. */
+  /** Closes and restores the focus. */
   readonly onClose: () => void
-  /** Closes where the focus has gone elsewhere. */
+  /** Closes when the focus has moved elsewhere. */
   readonly onLeave: () => void
 }
 
@@ -110,7 +110,7 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
       leave.current()
     }
     document.addEventListener('pointerdown', elsewhere, true)
-    // What it hangs on would scroll away under it.
+    // The button would scroll away from under the menu.
     document.addEventListener('scroll', elsewhere, true)
     window.addEventListener('resize', elsewhere)
     return () => {
@@ -125,7 +125,7 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
     const at = all.findIndex((row) => row === document.activeElement)
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key]
     if (event.key === 'Escape' || event.key === 'Tab') {
-      // Only the menu closes, not what it stands in.
+      // Only the menu closes, not the dialog or panel around it.
       event.stopPropagation()
       if (event.key === 'Escape') event.preventDefault()
       onClose()

@@ -1,6 +1,6 @@
 /**
- * One of many: a button with the chosen value that opens a list with a filter. The list is a chunk of its own, asked
- * for when a pointer or the focus comes near.
+ * A choice of one from many: a button with the chosen value that opens a filterable list. The list is a chunk of its own, preloaded when the pointer
+ * or the focus comes near.
  */
 import { ChevronDown } from 'lucide-react'
 import { lazy, Suspense, useId, useRef, useState, type ReactNode } from 'react'
@@ -10,10 +10,10 @@ import type { PickerListProps } from './pickerOptions.ts'
 
 interface PickerProps extends PickerListProps {
   readonly icon: ReactNode
-  /** Stands for the value when nothing is chosen. */
+  /** Shown when nothing is chosen. */
   readonly placeholder: string
   readonly disabled?: boolean
-  /** On a phone the value shows as its icon alone; its name stays for assistive technology. */
+  /** On a phone only the icon of the value is shown; its name stays available to assistive technology. */
   readonly shrinks?: boolean
 }
 
@@ -25,7 +25,7 @@ export function Picker({ icon, placeholder, disabled = false, shrinks = false, .
   const button = useRef<HTMLButtonElement>(null)
   const listId = useId()
   const chosen = list.options.find((option) => option.value === list.chosen)
-  // A chunk that does not come is asked for again when the list opens, and fails there.
+  // A failed preload is retried, and reported, when the list opens.
   const prefetch = () => void loadList().catch(() => undefined)
   return (
     <>

@@ -1,4 +1,4 @@
-/** The open list of a `Picker`: a filter field that keeps the focus, and options that the arrow keys move among. */
+/** The open list of a `Picker`: a filter field that keeps the focus, and options selected by arrow keys. */
 import { Check, Search } from 'lucide-react'
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -13,9 +13,9 @@ interface OpenListProps extends PickerListProps {
   readonly onClose: () => void
 }
 
-/** Options that are shown; a filter finds the others. */
+/** How many options are shown; the filter finds the others. */
 const mostShown = 200
-/** Options that Page Up and Page Down move by. */
+/** How many options Page Up and Page Down move by. */
 const pageOfOptions = 8
 
 export function PickerList(props: OpenListProps) {
@@ -56,8 +56,8 @@ export function PickerList(props: OpenListProps) {
 }
 
 /**
- * Shows the box in the browser's top layer beside its button. It closes when something outside is pressed or gets the
- * focus, and on Escape; the focus goes back to the button.
+ * Shows the box in the browser's top layer beside its button. It closes on Escape, and when something outside is pressed or focused; the focus
+ * returns to the button.
  */
 function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => void) {
   const box = useRef<HTMLDivElement>(null)
@@ -74,7 +74,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
       placeBeside(shown, button.getBoundingClientRect(), { align: 'start', gap: 4, edge: 8, maxHeight: 360 })
     place()
     shown.querySelector('input')?.focus()
-    // Fewer options make it lower, and scrolling moves its button.
+    // The box must be repositioned when its height changes, and when its button scrolls.
     const observer = new ResizeObserver(place)
     observer.observe(shown)
     document.addEventListener('scroll', place, true)
@@ -83,7 +83,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
       observer.disconnect()
       document.removeEventListener('scroll', place, true)
       window.removeEventListener('resize', place)
-      // Before the box leaves the page, while it is known whether the focus is in it.
+      // Before the box is removed, while it is known whether it has the focus.
       if (shown.contains(document.activeElement)) button.focus()
     }
   }, [anchor])
@@ -91,7 +91,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
   useEffect(() => {
     const shown = box.current
     const closeOutside = ({ target }: Event) => {
-      // The button closes its own list; closing it here as well would open it again.
+      // The button toggles its own list; closing it here too would open it again.
       if (target instanceof Node && !shown?.contains(target) && !anchor.current?.contains(target))
         close.current()
     }
@@ -99,7 +99,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
       const stops = [...(shown?.querySelectorAll('input, button') ?? [])]
       const leaves = event.key === 'Tab' && event.target === (event.shiftKey ? stops[0] : stops.at(-1))
       if (!leaves && event.key !== 'Escape') return
-      // Only the list closes, not what it stands in.
+      // Only the list closes, not the dialog or panel around it.
       event.preventDefault()
       event.stopPropagation()
       close.current()
@@ -117,7 +117,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
   return box
 }
 
-/** The options that the filter leaves, and which of them the keys are at. */
+/** The options that match the filter, and the active one. */
 function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps) {
   const [filter, setFilter] = useState('')
   const found = matching(options, filter)
@@ -149,7 +149,7 @@ function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps
 
 type OptionList = ReturnType<typeof useOptions>
 
-/** It has the focus all the time; its keys move among the options. */
+/** It keeps the focus; its keys move among the options. */
 function FilterField({
   id,
   filterLabel,
@@ -285,12 +285,12 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
   )
 }
 
-/** Keeps the active option in sight while the keys walk. */
+/** Keeps the active option in view. */
 function intoView(option: HTMLElement | null): void {
   option?.scrollIntoView({ block: 'nearest' })
 }
 
-/** The choice that what was typed stands for, where it is none of the options. */
+/** The choice for a typed text that matches none of the options. */
 function asTyped(
   options: readonly PickerOption[],
   typed: string,
@@ -300,7 +300,7 @@ function asTyped(
   return optionOf === undefined || typed === '' || isOption ? [] : [optionOf(typed)]
 }
 
-/** Options whose name or group has all the words that were typed. */
+/** Options whose name or group contains all typed words. */
 function matching(options: readonly PickerOption[], filter: string): readonly PickerOption[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return options

@@ -1,4 +1,4 @@
-/** One notification: an icon, a title, a message, and when there is one a way back. It counts down unless it is pointed at. */
+/** One notification: an icon, a title, a message, and possibly an undo button. It counts down unless hovered. */
 import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
 import { classes } from '../classes.ts'
 import { Button } from '../form/Button.tsx'
@@ -12,9 +12,9 @@ interface ToastProps {
   readonly kind: ToastKind
   readonly title: string
   readonly message?: string | undefined
-  /** Milliseconds until it goes by itself. */
+  /** Milliseconds until it disappears. */
   readonly duration: number
-  /** The way back, such as Undo. */
+  /** An action such as Undo. */
   readonly action?: { readonly label: string; readonly onClick: () => void } | undefined
   readonly closeLabel: string
   readonly onClose: () => void

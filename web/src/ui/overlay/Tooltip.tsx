@@ -1,13 +1,13 @@
 /**
- * What an icon is called, beside it, after 400 ms of a resting mouse or at once on keyboard focus. It repeats an
- * accessible name, so it is hidden from assistive technology; Escape closes it.
+ * The name of an icon, shown beside it after the mouse rests for 400 ms, or at once on keyboard focus. It repeats the accessible name, so it is
+ * hidden from assistive technology; Escape closes it.
  */
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
 import { placeBeside } from './placeBeside.ts'
 
 const restMs = 400
-/** Pixels between the thing and its name, and between the name and the window's edge. */
+/** The distance in pixels from the element, and from the window's edge. */
 const gap = 6
 
 export function Tooltip({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {

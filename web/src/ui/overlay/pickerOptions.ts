@@ -1,30 +1,30 @@
-/** What a `Picker` offers, and how its list is asked for it. */
+/** The options of a `Picker`, and the props of its list. */
 import type { ReactNode } from 'react'
 
 export interface PickerOption {
   readonly value: string
   readonly label: string
   readonly icon?: ReactNode
-  /** Options of one group stand together, in the order given, under this head. */
+  /** Options of one group are shown together under this heading, in the given order. */
   readonly group?: string
-  /** Why it cannot be chosen, in a sentence; it is shown all the same. */
+  /** Why it cannot be chosen, in a sentence; it is still shown. */
   readonly disabled?: string | undefined
 }
 
 export interface PickerListProps {
   readonly label: string
   readonly options: readonly PickerOption[]
-  /** What may be chosen beside the options: made of what was typed, where no option has that value or label. */
+  /** Makes an option from a typed text that no option has as its value or label. */
   readonly typed?: ((typed: string) => PickerOption) | undefined
   readonly chosen: string | null
   readonly onChoose: (value: string) => void
   readonly mono?: boolean
-  /** Below the options: a sentence to know before choosing. */
+  /** A sentence below the options. */
   readonly note?: string | undefined
-  /** In the filter field. */
+  /** The label of the filter field. */
   readonly filterLabel: string
-  /** Where the options would be when none matches. */
+  /** Shown when no option matches. */
   readonly emptyText: string
-  /** Last in the list, apart from the options. */
+  /** An action at the end of the list, separate from the options. */
   readonly action?: { readonly label: string; readonly onChoose: () => void } | undefined
 }

@@ -1,16 +1,16 @@
-/** Puts what floats beside the control it belongs to, inside the window. */
+/** Positions a floating box beside its control, inside the window. */
 
 interface Placing {
-  /** Which edges are in line, or their middles. */
+  /** Which edges are aligned, or the middles. */
   readonly align: 'start' | 'middle' | 'end'
-  /** Pixels between the two, and between the box and the window's edge. */
+  /** The distance in pixels between the two, and from the window's edge. */
   readonly gap: number
   readonly edge?: number
-  /** Pixels. Given: the box scrolls inside, and is no higher than the room on its side. */
+  /** In pixels. If given, the box scrolls, and is limited to the space on its side. */
   readonly maxHeight?: number
 }
 
-/** Below the control; above it where there is more room there. */
+/** Below the control, or above it if there is more space. */
 export function placeBeside(
   box: HTMLElement,
   control: DOMRect,

@@ -1,7 +1,7 @@
-/** What goes by itself after a while, unless it is pointed at or has the focus. */
+/** A countdown that stops while its element is hovered or focused. */
 import { useEffect, useRef, useState } from 'react'
 
-/** Calls `onOver` once `duration` milliseconds have passed, those not counted in which it was held. */
+/** Calls `onOver` after `duration` milliseconds, not counting the time it was held. */
 export function useCountdown(duration: number, onOver: () => void) {
   const [held, setHeld] = useState(false)
   const left = useRef(duration)
@@ -18,7 +18,7 @@ export function useCountdown(duration: number, onOver: () => void) {
       left.current -= Date.now() - since
     }
   }, [held])
-  /** For the element that holds it. */
+  /** For the element that holds the countdown. */
   return {
     onPointerEnter: () => setHeld(true),
     onPointerLeave: () => setHeld(false),

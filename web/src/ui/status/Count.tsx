@@ -1,4 +1,4 @@
-/** Lines added and deleted: `+267 −33`, with the true minus sign, and no zero. Nothing when nothing changed. */
+/** Added and deleted lines: `+267 −33`, with the true minus sign, and without zeros. Nothing when nothing changed. */
 import { classes } from '../classes.ts'
 
 interface CountProps {

@@ -1,4 +1,4 @@
-/** The whole page waits: for the user, or for the page's own code. */
+/** A full-page loading state: for the user, or for the page's code. */
 import { classes } from '../classes.ts'
 
 export function PageSpinner({ label = 'Loading...' }: { readonly label?: string }) {
@@ -12,7 +12,7 @@ export function PageSpinner({ label = 'Loading...' }: { readonly label?: string 
   )
 }
 
-/** A ring that turns: for a button that works and for a page whose user is not known yet, never in a row. */
+/** A spinner: for a busy button, and for a page whose user is not known yet, never several in a row. */
 export function Spinner({ size = 14 }: { readonly size?: number }) {
   return (
     <svg
@@ -29,7 +29,7 @@ export function Spinner({ size = 14 }: { readonly size?: number }) {
   )
 }
 
-/** The flat shape of what is coming, at its height; say what it is in a `role="status"` around the set. */
+/** A placeholder with the height of the coming content; put a `role="status"` with a description around the set. */
 export function Skeleton({ className }: { readonly className: string }) {
   return <span aria-hidden="true" className={classes('block rounded-badge bg-raised', className)} />
 }

@@ -1,4 +1,4 @@
-/** How far a running task is: a bar 2 px high. */
+/** The progress of a running task: a bar 2 px high. */
 import { classes } from '../classes.ts'
 
 interface ProgressProps {

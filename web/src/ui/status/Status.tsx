@@ -3,19 +3,19 @@ import { Ban, CircleCheck, CircleDashed, CircleX, Clock, FileWarning } from 'luc
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
-/** Statuses of tasks and commands; `damaged` is that of a task whose record is. */
+/** Statuses of tasks and commands; `damaged` is for a task with a damaged stream. */
 export type StatusName = 'pending' | 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'damaged'
 
 interface StatusProps {
   readonly status: StatusName
   /** Percent, for the ring of a running task. */
   readonly progress?: number | undefined
-  /** Only the icon is seen; for chat heads and tool rows. */
+  /** Only the icon is visible; for chat heads and tool rows. */
   readonly iconOnly?: boolean
-  /** Words of the caller stand in place of the status's own. */
+  /** The caller's text replaces the word of the status. */
   readonly wordHidden?: boolean
   readonly small?: boolean
-  /** Follows the word: an elapsed time. */
+  /** Shown after the word: an elapsed time. */
   readonly children?: ReactNode
 }
 
@@ -82,7 +82,7 @@ function StatusIcon({ status, progress, small }: Pick<StatusProps, 'status' | 'p
   }
 }
 
-/** The running ring: filled to a percentage, still. A quarter when how far it is is not known. */
+/** The ring of a running task: filled to a percentage, without animation; a quarter when the progress is unknown. */
 const circumference = 2 * Math.PI * 9
 
 export function Ring({

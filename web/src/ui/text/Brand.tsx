@@ -1,14 +1,14 @@
-/** The mark and the name of the product, where no top bar has them. */
+/** The product's mark and name, for pages without a top bar. */
 import { classes } from '../classes.ts'
 
 /** The name of the product. */
 export const brand = 'Flightdeck'
 
 interface BrandProps {
-  /** The mark stands for itself above a form, and is larger. */
+  /** Whether the mark is larger, standing alone above a form. */
   readonly large?: boolean
   readonly className?: string
-  /** Leaves the name to what stands beside it. */
+  /** Hides the name where text next to it says it. */
   readonly nameClassName?: string
 }
 

@@ -1,9 +1,9 @@
-/** Text in which characters that are not seen, or that turn its direction, are marked by their code point. */
+/** Text in which invisible characters, and those that change the writing direction, are replaced by their code points. */
 import { hasHidden, shownParts } from '#domain/kernel/hiddenCharacters.ts'
 
 const nameOf = (codePoint: string): string => `Hidden character ${codePoint}`
 
-/** A marked character is not in the page itself, so it turns nothing there. */
+/** A replaced character is not in the page itself, so it has no effect there. */
 export function HiddenMarks({ text }: { readonly text: string }) {
   if (!hasHidden(text)) return text
   return shownParts(text).map((part, index) =>
@@ -11,7 +11,7 @@ export function HiddenMarks({ text }: { readonly text: string }) {
       part.text
     ) : (
       <span
-        // Parts have no name but their place.
+        // Parts are only identified by index.
         key={index}
         role="img"
         aria-label={nameOf(part.codePoint)}

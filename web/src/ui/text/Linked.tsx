@@ -1,7 +1,7 @@
-/** A sentence in which addresses can be followed, as that of an organization's single sign-on. */
+/** A sentence with clickable addresses, such as one about an organization's single sign-on. */
 import { safeLink } from './safeLink.ts'
 
-/** What ends a sentence is no part of an address. */
+/** Punctuation at the end of a sentence is not part of an address. */
 const address = /(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)])/
 
 export function Linked({ text }: { readonly text: string }) {

@@ -1,6 +1,6 @@
 /**
- * How times are said: pure functions of a time and of now, both in milliseconds since 1970. In English like all that is said here,
- * and put together by hand: the browser's own formatters cost a millisecond each, and lists have many.
+ * Formats times: pure functions of a time and the current time, both in milliseconds since 1970. In English like all texts, and by hand, since the
+ * browser's own formatters cost a millisecond each and lists have many.
  */
 
 const second = 1_000
@@ -27,20 +27,20 @@ const monthOf = (time: Date) => months[time.getMonth()] ?? ''
 const twoDigits = (number: number) => String(number).padStart(2, '0')
 const hoursAndMinutes = (time: Date) => `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`
 
-/** `Nov 20`; `N/A` for what is no time. */
+/** `Nov 20`; `N/A` for an invalid time. */
 export function shortDate(at: string | null | undefined): string {
   const time = at ? new Date(at) : null
   if (time === null || Number.isNaN(time.getTime())) return 'N/A'
   return `${monthOf(time).slice(0, 3)} ${time.getDate()}`
 }
 
-/** `14:31:25`, in the reader's zone. */
+/** `14:31:25`, in the reader's time zone. */
 export function clockTime(at: string): string {
   const time = new Date(at)
   return `${hoursAndMinutes(time)}:${twoDigits(time.getSeconds())}`
 }
 
-/** A chat message's time: `Just now`, `4m ago`, `2h ago`, else `14:31`. */
+/** The time of a chat message: `Just now`, `4m ago`, `2h ago`, else `14:31`. */
 export function messageTime(at: string, now: number): string {
   const age = now - Date.parse(at)
   if (age < minute) return 'Just now'
@@ -58,7 +58,7 @@ export function age(at: string, now: number): string {
   return `${Math.floor(passed / day)}d ago`
 }
 
-/** `Today`, `Yesterday`, or `Thursday, November 20`, in the reader's zone. */
+/** `Today`, `Yesterday`, or `Thursday, November 20`, in the reader's time zone. */
 export function dayLabel(at: string, now: number): string {
   const then = new Date(at)
   if (sameDay(then, new Date(now))) return 'Today'

@@ -1,4 +1,4 @@
-/** Dates with their zone, and lengths, as a history says them. Apart from the clock, which every page loads. */
+/** Dates with their time zone, and durations, for histories. Separate from `clock.ts`, which every page loads. */
 import { clockTime, shortDate } from './clock.ts'
 
 const second = 1_000
@@ -7,7 +7,7 @@ const hour = 60 * minute
 const day = 24 * hour
 const twoDigits = (number: number) => String(number).padStart(2, '0')
 
-/** `Thursday, November 20, 2026`, in the reader's zone. */
+/** `Thursday, November 20, 2026`, in the reader's time zone. */
 export function fullDate(at: string): string {
   return new Date(at).toLocaleDateString('en-US', {
     weekday: 'long',
@@ -17,7 +17,7 @@ export function fullDate(at: string): string {
   })
 }
 
-/** The reader's zone at a time: `UTC`, `UTC+1` or `UTC−3:30`. */
+/** The reader's time zone at a time: `UTC`, `UTC+1` or `UTC−3:30`. */
 export function zoneAt(at: string): string {
   const minutes = -new Date(at).getTimezoneOffset()
   if (minutes === 0) return 'UTC'
@@ -25,18 +25,18 @@ export function zoneAt(at: string): string {
   return `UTC${minutes > 0 ? '+' : '−'}${hours}${rest === 0 ? '' : `:${twoDigits(rest)}`}`
 }
 
-/** `Nov 20, 2026, 14:31:25 UTC+1`, in the reader's zone. */
+/** `Nov 20, 2026, 14:31:25 UTC+1`, in the reader's time zone. */
 export function dateAndTime(at: string): string {
   return `${shortDate(at)}, ${new Date(at).getFullYear()}, ${clockTime(at)} ${zoneAt(at)}`
 }
 
-/** A name of the day that a time is in, in the reader's zone. */
+/** A key for the day of a time, in the reader's time zone. */
 export function dayOf(at: string): string {
   const time = new Date(at)
   return `${time.getFullYear()}-${time.getMonth()}-${time.getDate()}`
 }
 
-/** A length of time: `40 s`, `8 min`, `2 h 05 min`, `3 d 4 h`. */
+/** A duration: `40 s`, `8 min`, `2 h 05 min`, `3 d 4 h`. */
 export function lasting(ms: number): string {
   if (ms < minute) return `${Math.round(ms / second)} s`
   if (ms < hour) return `${Math.floor(ms / minute)} min`
