@@ -1,26 +1,26 @@
-/** Addresses of a code host: which names may stand in one, and which repository one names. */
+/** Addresses of a code host: which names they may contain, and which repository they refer to. */
 import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
 
-/** Whether a host name is this machine itself. */
+/** Whether a host name refers to this machine. */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
 
 const ownerPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/
 const namePattern = /^(?!\.{1,2}$|-)[A-Za-z0-9._-]{1,100}$/
 
-/** `undefined` when owner or name are none that a host could have given. */
+/** `undefined` when owner or name could not be a host's. */
 export function nameOf(owner: string, name: string): RepositoryName | undefined {
   return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
 }
 
-/** Throws CodeHostFault `not_found` for a name that would lead a request elsewhere. */
+/** Throws CodeHostFault `not_found` for a name that would direct a request elsewhere. */
 export function checkedName({ owner, name }: RepositoryName): RepositoryName {
   const checked = nameOf(owner, name)
   if (!checked) throw new CodeHostFault('not_found', 'There is no repository with this name.')
   return checked
 }
 
-/** Owner and name out of a page's address or one that git takes, if it is on the host of `serverUrl`; loopback names count as one. */
+/** Owner and name from the address of a page or of a git remote, if it is on the host of `serverUrl`; loopback names count as one host. */
 export function repositoryOf(text: string, serverUrl: string): RepositoryName | undefined {
   const server = new URL(serverUrl)
   const address = addressOf(text.trim())
@@ -47,7 +47,7 @@ function addressOf(text: string): Address | undefined {
       ? { host: { name: url.hostname, port: undefined }, path: url.pathname }
       : undefined
   }
-  // An address that holds a credential is better not taken than kept.
+  // An address that contains a credential is refused rather than stored.
   const isPage = /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return isPage ? { host: { name: url.hostname, port: url.port }, path: url.pathname } : undefined
 }
@@ -57,7 +57,7 @@ function isSameHost(host: Address['host'], server: URL): boolean {
   return sameName && (host.port === undefined || host.port === server.port)
 }
 
-/** `address` on the origin of `serverUrl` when both are on loopback, so that all pages of the host are of one origin for the browser. */
+/** Moves `address` to the origin of `serverUrl` when both are on loopback, so that all pages of the host have one origin in the browser. */
 export function onServer(address: string, serverUrl: string): string {
   if (!URL.canParse(address)) return address
   const url = new URL(address)
@@ -66,7 +66,7 @@ export function onServer(address: string, serverUrl: string): string {
   return `${server.origin}${url.pathname}${url.search}`
 }
 
-/** The server as the person's browser reaches it: a loopback server under the loopback name that the browser is using. */
+/** The server's address for the person's browser: a loopback server under the loopback name that the browser uses. */
 export function serverForBrowser(serverUrl: string, origin: string): string {
   const server = new URL(serverUrl)
   const browser = URL.canParse(origin) ? new URL(origin) : undefined

@@ -1,4 +1,4 @@
-/** What we read of GitHub's answers; the rest of them is not looked at. */
+/** The parts of GitHub's answers that we read; everything else is ignored. */
 import { z } from 'zod'
 
 export const Account = z.object({
@@ -47,7 +47,7 @@ export const PullRequest = z.object({
   body: z.string().nullish(),
 })
 
-/** Tokens, or the reason why there are none: GitHub answers 200 either way. */
+/** Tokens, or the reason for none: GitHub answers 200 in both cases. */
 export const TokenAnswer = z.union([
   z.object({
     access_token: z.string().min(1),
@@ -58,7 +58,7 @@ export const TokenAnswer = z.union([
   z.object({ error: z.string(), error_description: z.string().optional() }),
 ])
 
-/** GitHub's account of a refusal. */
+/** GitHub's description of a refusal. */
 export const Refusal = z.object({
   message: z.string(),
   errors: z
@@ -68,7 +68,7 @@ export const Refusal = z.object({
 })
 
 const Level = z.enum(['read', 'write', 'admin'])
-/** What is neither of the three levels is no permission that we know. */
+/** A value that is none of the three levels is an unknown permission. */
 const Permissions = z.record(z.string(), z.unknown()).transform((all) =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, level]) => {
@@ -78,7 +78,7 @@ const Permissions = z.record(z.string(), z.unknown()).transform((all) =>
   ),
 )
 
-/** A person, an organisation, or an enterprise, which has a slug in place of a login. */
+/** A person, an organization, or an enterprise, which has a slug instead of a login. */
 const Owner = z.object({
   id: z.number(),
   login: z.string().optional(),

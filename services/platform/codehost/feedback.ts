@@ -18,7 +18,7 @@ import { endOfStream } from './jobLog.ts'
 import { pages } from './pages.ts'
 import { ask, faultOf, sentences } from './request.ts'
 
-/** An account, as all answers have it. */
+/** An account, in the form that all answers use. */
 export const Author = z
   .object({ id: z.number(), login: z.string(), type: z.string().default('User') })
   .nullish()
@@ -77,7 +77,7 @@ const Status = z.object({
   target_url: z.string().nullish(),
   updated_at: z.iso.datetime({ offset: true }).nullish(),
 })
-/** The last of each context. */
+/** The latest status of each context. */
 const Statuses = z.object({ statuses: z.array(Status) })
 const Annotation = z.object({
   path: z.string().default(''),
@@ -111,7 +111,7 @@ const mostThreadPages = 10
 
 interface FeedbackHost {
   octokit(accessToken: string): Octokit
-  /** Our App's name in addresses; `undefined` while there is none. */
+  /** Our App's slug; `undefined` while there is no App. */
   appSlug(): Promise<string | undefined>
 }
 
@@ -130,7 +130,7 @@ function readingCalls({
       const of = { owner, repo, pull_number: number }
       const reviews = await pages(Review, (page) => pulls.listReviews({ ...of, ...page }))
       const lines = await pages(LineComment, (page) => pulls.listReviewComments({ ...of, ...page }))
-      // They are read by a permission of their own, on issues.
+      // Reading them needs a separate permission, for issues.
       const comments = await pages(Comment, (page) =>
         issues.listComments({ owner, repo, issue_number: number, ...page }),
       ).catch((fault: unknown) => {
@@ -172,13 +172,13 @@ function checkCalls({
       const { statuses } = await ask(Statuses, () =>
         octokit(accessToken).rest.repos.getCombinedStatusForRef({ owner, repo, ref, per_page: 100 }),
       ).catch((fault: unknown) => {
-        // They are read by a permission of their own.
+        // Reading them needs a separate permission.
         if (isHidden(fault)) return { statuses: [] }
         throw fault
       })
       const ofRuns = runs.flatMap(failedFrom)
       const ofStatuses = statuses.flatMap((one) => failedStatusFrom(one, ref))
-      // What fails as both is told once, by the run, which says more of it.
+      // A failure reported as both is returned once, as the check run, which has more details.
       const names = new Set(ofRuns.map(({ name }) => name))
       return [...ofRuns, ...ofStatuses.filter(({ name }) => !names.has(name))]
     },
@@ -200,7 +200,7 @@ function checkCalls({
       try {
         const { data } = await octokit(accessToken).request(
           'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs',
-          // The whole log may be large: it is read as a stream.
+          // A log may be large, so it is read as a stream.
           { owner, repo, job_id: Number(jobId), request: { parseSuccessResponseBody: false } },
         )
         const body: unknown = data
@@ -266,7 +266,7 @@ function writingCalls({
   }
 }
 
-/** Runs a mutation. Throws what any part of it was refused with. */
+/** Runs a mutation. Throws the first refusal of any part of it. */
 async function done(octokit: Octokit, mutation: string, variables: Record<string, unknown>): Promise<void> {
   const { errors } = await askGraphql(octokit, mutation, variables)
   const [error] = errors
@@ -276,10 +276,9 @@ async function done(octokit: Octokit, mutation: string, variables: Record<string
 const isHidden = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)
 
-/** A time of the host, in UTC. */
+/** Converts a time of the host to UTC. */
 export const utc = (time: string): string => new Date(time).toISOString()
 
-/** Who an account is. */
 export function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
   return user ? { id: String(user.id), login: user.login, isBot: user.type === 'Bot' } : null
 }
@@ -302,7 +301,7 @@ function wordsFrom(one: z.infer<typeof Comment> | z.infer<typeof LineComment>) {
   }
 }
 
-/** Nothing of a review that is still being written, or was dismissed. */
+/** Pending and dismissed reviews are left out. */
 function reviewFrom({
   id,
   user,
@@ -355,14 +354,14 @@ function failedFrom(run: z.infer<typeof CheckRun>): readonly HostFailedCheck[] {
       endedAt: utc(completed_at ?? new Date(0).toISOString()),
       url: run.html_url ?? run.details_url ?? null,
       summary: [output?.title, output?.summary].filter((text) => text != null && text !== '').join('\n\n'),
-      // A check of the host's own CI has the id of its job.
+      // A check of the host's own CI has the same id as its job.
       jobId: app?.slug === 'github-actions' ? id : null,
       hasAnnotations: true,
     },
   ]
 }
 
-/** Reporting it again is nothing new: its id is that of its context on the commit. */
+/** A repeated report is not new: the id is made of the context and the commit. */
 function failedStatusFrom(status: z.infer<typeof Status>, commit: string): readonly HostFailedCheck[] {
   const { context, state, description, target_url: url, updated_at } = status
   if (!['failure', 'error'].includes(state)) return []

@@ -30,16 +30,16 @@ import { pages } from './pages.ts'
 import { ask, isUnchanged, limited, type Requests } from './request.ts'
 
 export interface GitHubOptions {
-  /** Where pages and git are: `https://github.com`. */
+  /** The base of pages and git remotes: `https://github.com`. */
   readonly serverUrl: string
   /** How its REST API is asked. */
   readonly requests: Requests
-  /** The App as it is registered when it is needed. */
+  /** The App, as registered at the time of use. */
   readonly app: CurrentApp
-  /** Where browsers that came by `origin` find the server, when that is not `serverUrl`. Loopback names need no telling. */
+  /** The server's address for browsers that came by `origin`, if it differs from `serverUrl`. Not needed for loopback names. */
   readonly browserServerUrl?: (origin: string) => string
   readonly clock?: Clock
-  /** In place of an App. */
+  /** Replaces an App. */
   readonly ownToken?: string | undefined
 }
 
@@ -128,7 +128,7 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
       return tokensFrom(await options.requests.postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     revoke: async (accessToken) => {
-      // What a person made by hand, only they can end.
+      // A personal access token can only be revoked by its owner.
       if (options.ownToken !== undefined) return
       const { clientId, clientSecret } = await host.app()
       const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
@@ -147,7 +147,7 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
   }
 }
 
-/** Who the token belongs to, and what they can reach. */
+/** The token's account, and what it can access. */
 function accountCalls(
   host: Host,
 ): Pick<CodeHost, 'account' | 'tokenScopes' | 'repositories' | 'organizations' | 'membership'> {
@@ -178,7 +178,7 @@ function accountCalls(
       const found = await pages(Repository, (page) =>
         repos.listForAuthenticatedUser({ type: 'all', sort: 'updated', direction: 'desc', ...page }),
       )
-      // What was updated between two pages is in both.
+      // A repository that was updated between two pages is in both.
       return [
         ...new Map(found.items.map((answer) => [answer.id, repositoryFrom(answer, serverUrl)])).values(),
       ]
@@ -255,7 +255,7 @@ function branchCalls({
       ])
       const names = found.items.map((branch) => branch.name)
       const others = names.filter((name) => name !== first)
-      // Where the list was cut, the default branch may be in what was not read.
+      // If the list was cut, the default branch may be in the part that was not read.
       return names.includes(first) || found.cut ? [first, ...others] : others
     },
     branch: async (accessToken, repository, branch) => {
@@ -264,12 +264,12 @@ function branchCalls({
       const found = await ask(BranchWithCommit, () => repos.getBranch({ owner, repo, branch })).catch(
         async (fault: unknown) => {
           if (!(fault instanceof CodeHostFault && fault.kind === 'not_found')) throw fault
-          // Not found may be said of the branch, and of the whole repository.
+          // The 404 may be about the branch or about the whole repository.
           await ask(Repository, () => repos.get({ owner, repo }))
           return undefined
         },
       )
-      // Asked for a branch that was renamed, GitHub leads to the one that it is now.
+      // For a renamed branch, GitHub redirects to the new name.
       if (found?.name !== branch) return undefined
       return { commit: found.commit.sha, tree: found.commit.commit.tree.sha }
     },
@@ -338,7 +338,7 @@ function pullRequestCalls(
   }
 }
 
-/** `undefined` where the host says that there is nothing, or nothing for this person to see. */
+/** `undefined` when the host says that it does not exist, or that this person may not see it. */
 async function unlessHidden<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked
@@ -368,7 +368,7 @@ function tokensFrom(answer: unknown, clock: Clock): HostTokens {
   }
 }
 
-/** Codes and tokens that are used up ask for a new sign-in; the rest is our own set-up. */
+/** Used or expired codes and tokens require a new sign-in; all else is a fault of our configuration. */
 const tokenFault = (error: string): CodeHostFault['kind'] =>
   ['bad_verification_code', 'bad_refresh_token', 'access_denied'].includes(error) ? 'unauthorized' : 'invalid'
 

@@ -1,4 +1,4 @@
-/** The App itself at the code host: made from a manifest, its installations, their tokens. */
+/** The App itself at the code host: its creation from a manifest, its installations, and their tokens. */
 import { createAppAuth } from '@octokit/auth-app'
 import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -24,10 +24,10 @@ export interface GitHubAppsOptions {
 
 type Auth = ReturnType<typeof createAppAuth>
 
-/** How long somebody waits for a token of an installation. One that comes later is kept for the next. */
+/** How long a caller waits for an installation token. One that arrives later is cached for the next caller. */
 const tokenWithinMs = 20_000
 
-/** One of these in a process: octokit shares requests for tokens that are under way by the installation's id alone, whatever the host. */
+/** Use one per process: octokit shares running token requests by the installation's id alone, whatever the host. */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
   const serverUrl = trimmed(url)
   const auth = authOfCurrent(requests)
@@ -99,7 +99,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
   }
 }
 
-/** Without a token the host shows public Apps alone. */
+/** Without a token, the host only shows public Apps. */
 async function isPublic(requests: Requests, app: AppRegistration | undefined): Promise<boolean | null> {
   if (!app) return null
   const { apps } = requests.octokit(undefined).rest
@@ -112,10 +112,10 @@ async function isPublic(requests: Requests, app: AppRegistration | undefined): P
   }
 }
 
-/** A page has a hundred. People look at these lists: more is counted, and not read. */
+/** A page has a hundred items. These lists are for people: further items are counted but not read. */
 const mostPages = { installations: 2, repositories: 3 }
 
-/** What installations have in them. */
+/** The repositories of installations. */
 function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
   const read = (call: () => Promise<{ readonly data: unknown }>) => ask(answers.InstalledRepositories, call)
   return {
@@ -148,11 +148,11 @@ function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf
 interface SigningHost {
   readonly serverUrl: string
   hasKey(): Promise<boolean>
-  /** Octokit that signs as the App. Throws `setup_required`. */
+  /** Octokit that authenticates as the App. Throws `setup_required`. */
   asApp(): Promise<ReturnType<Requests['octokit']>['rest']['apps']>
 }
 
-/** What the host tells the App of itself. */
+/** The host's data about the App. */
 function knownOfApp({
   serverUrl,
   hasKey,
@@ -210,7 +210,7 @@ function knownOfApp({
   }
 }
 
-/** Deliveries that came to nothing, which the host remembers for three days. */
+/** Failed deliveries, which the host keeps for three days. */
 function failedCalls(
   asApp: SigningHost['asApp'],
 ): Pick<CodeHostApps, 'failedDeliveries' | 'deliveryPayload'> {
@@ -242,13 +242,13 @@ function nextCursor(link: string | undefined): string | null {
   return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null
 }
 
-/** Signs as the App, and keeps its installations' tokens; recreated when the App is another one. `undefined` without a key. */
+/** Authenticates as the App, and caches installation tokens; recreated when the App changes. `undefined` without a key. */
 function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | undefined {
   let made: { readonly appId: string; readonly privateKey: string; readonly auth: Auth } | undefined
   return ({ appId, privateKey }) => {
     if (appId === null || privateKey === null) return undefined
     if (made?.appId !== appId || made.privateKey !== privateKey) {
-      // In one line with a pace, tokens of one account would wait for those of all others.
+      // In the paced queue, tokens for one account would wait for those of all others.
       const { request } = requests.unpaced()
       made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
     }

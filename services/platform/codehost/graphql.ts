@@ -1,6 +1,5 @@
 /**
- * What is asked by GraphQL: what REST has no answer to, and what it would answer with many requests. Of an answer with errors, what it holds
- * is kept.
+ * GraphQL queries, for what REST cannot answer, or only with many requests. From an answer with errors, the available data is used.
  */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
@@ -16,7 +15,7 @@ import {
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
-/** How much is asked for: less where a host or a token refuses the whole request because of a part. */
+/** How much is requested: less when a host or token refuses the whole request because of a part. */
 export const readings = ['checks', 'reviews', 'state'] as const
 export type Reading = (typeof readings)[number]
 
@@ -38,7 +37,7 @@ const checks = `
     }
   }`
 
-/** Where no rule of the branch asks for reviews, there is no decision: what the reviewers say counts then. */
+/** If no branch rule requires reviews there is no decision, and the reviewers' own verdicts count. */
 const reviews = `
   reviewDecision
   reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED]) {
@@ -58,7 +57,7 @@ const fieldsOf = (reading: Reading): string => `fragment shown on PullRequest {
   repository { databaseId nameWithOwner }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
 }`
 
-/** Reads pull requests by their ids, and so many more by their numbers. It costs one point of the rate limit. */
+/** Reads pull requests by id, and further ones by number. It costs one point of the rate limit. */
 export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks'): string {
   const indexes = Array.from({ length: byNumber }, (_, index) => index)
   const variables = indexes.map(
@@ -77,7 +76,7 @@ export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks')
   ].join('\n')
 }
 
-/** A check run has a conclusion once it is over, a status of a commit has a state. */
+/** A check run has a conclusion when it is over, a commit status has a state. */
 const Context = z.object({
   name: z.string().nullish(),
   context: z.string().nullish(),
@@ -113,7 +112,7 @@ const PullRequest = z.object({
     })
     .nullish(),
 })
-/** A node of another kind is an empty object. */
+/** For a node of another type, the answer is an empty object. */
 const Node = z.union([PullRequest, z.null(), z.object({}).transform(() => null)])
 const Answer = z.looseObject({ nodes: z.array(Node).nullish() })
 const InRepository = z.object({ pullRequest: PullRequest.nullable() }).nullish()
@@ -125,11 +124,11 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** An hour: a token may be given more rights meanwhile. */
+/** An hour, because a token may get more permissions. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 
-/** `pullRequestStates` of the port. Remembers for an hour which tokens may read how much. */
+/** `pullRequestStates` of the port. Remembers for an hour how much each token may read. */
 export function pullRequestReader() {
   const known = new LRUCache<string, Reading>({ max: rememberedTokens, ttl: rememberedMs })
   return async (
@@ -247,7 +246,7 @@ const decisions = {
 } as const
 const passing = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
 const failing = ['FAILURE', 'ERROR', 'TIMED_OUT', 'STARTUP_FAILURE']
-/** They say nothing of the work. */
+/** Conclusions that say nothing about the work. */
 const silent = ['CANCELLED', 'STALE']
 const fromBest = ['silent', 'passing', 'pending', 'failing'] as const
 type Says = (typeof fromBest)[number]
@@ -289,7 +288,7 @@ function standingFrom(
   return { review, checks: { state, ...counted }, checksReadable }
 }
 
-/** What an issue and comments on it say, and who changed them when. */
+/** The texts of an issue and of comments on it, with their last editors and times. */
 export const issueQuery = `query IssueText($id: ID!, $comments: [ID!]!) {
   node(id: $id) {
     ... on Issue { title body author { login } state lastEditedAt editor { ...Editor } }
@@ -334,7 +333,7 @@ const ErrorAnswer = z.object({
   headers: z.record(z.string(), z.unknown()).catch({}),
 })
 
-/** The data, and the errors of parts that are missing in it. Throws CodeHostFault where there is nothing to keep. */
+/** The data, and the errors about its missing parts. Throws CodeHostFault when there is no data. */
 export async function askGraphql(
   octokit: Octokit,
   query: string,
@@ -343,7 +342,7 @@ export async function askGraphql(
   try {
     return { data: await octokit.graphql(query, variables), errors: [] }
   } catch (error) {
-    // An HTTP error is an error of the request; a GraphQL error comes in an answer.
+    // An HTTP error is thrown by the request; GraphQL errors are in its answer.
     const partial = ErrorAnswer.safeParse(error)
     if (!partial.success) throw faultOf(error)
     const { data, errors, headers } = partial.data
@@ -357,7 +356,7 @@ export async function askGraphql(
   }
 }
 
-/** Why an answer lacks what is at this path: the host's word, or else `not_found`. */
+/** Why an answer lacks the data at this path: the host's error, or else `not_found`. */
 export function faultAt(errors: readonly GraphqlError[], path: string): CodeHostFault {
   const error = errors.find(({ path: at = [path] }) => at[0] === path)
   const kind = error === undefined ? 'not_found' : kindOf(error)

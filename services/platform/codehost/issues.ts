@@ -1,4 +1,4 @@
-/** Issues, by REST; who changed a text last and when, which REST does not tell, by GraphQL. */
+/** Issues, by REST; the last editor and time of a text, which REST does not have, by GraphQL. */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
@@ -52,7 +52,7 @@ const Text = z.object({
   ...edited,
 })
 const CommentText = z.object({ id: z.string(), body: z.string(), ...edited })
-/** What is there and is no issue or no comment has no fields. */
+/** A node that exists but is not an issue or comment has no fields. */
 const Nothing = z.strictObject({}).transform(() => null)
 const Texts = z.object({
   node: z.union([Text, Nothing]).nullable(),
@@ -94,7 +94,7 @@ export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
         ? { items: [], cut: false }
         : await pages(Issue, (page) => list({}, page.page), { from: 2 })
       const issues = [...found, ...rest.items].map((one) => issueFrom(one, slug))
-      // Of several pages the first may stay as it is while others change.
+      // With several pages, the first may be unchanged while others change.
       return { issues, isCut: rest.cut, etag: isOne ? (tag ?? null) : null }
     },
     issue: async (accessToken, repository, number) => {
@@ -132,7 +132,7 @@ export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
     },
     mentionName: async () => {
       const registered = await app()
-      // One that is known by an OAuth client alone has a name that nobody confirmed.
+      // The name of an App that is only known by an OAuth client is not confirmed.
       return registered === undefined || registered.appId === null ? null : registered.slug
     },
   }
@@ -148,9 +148,9 @@ async function issueText(
   const read = Texts.safeParse(data)
   if (!read.success) throw misunderstood(read.error)
   const { node, nodes } = read.data
-  // A token that may not read issues gets none, and an error that says so.
+  // A token that may not read issues gets `null`, with an error about it.
   if (node === null) throw faultAt(errors, 'node')
-  // Of the same right as the issue: a comment that is missing was deleted.
+  // Comments need the same permission as the issue, so a missing one was deleted.
   const comments = nodes.flatMap((one) => (one === null ? [] : [one]))
   const { title, body, author, state } = node
   return {
@@ -168,7 +168,7 @@ function editFrom({
   editor,
 }: Pick<z.infer<typeof Text>, 'lastEditedAt' | 'editor'>): HostEdit | null {
   if (lastEditedAt === null) return null
-  // Whoever has no number is nobody whom another answer names.
+  // An editor without a number cannot be any account named in other answers.
   const id = editor?.databaseId
   const by =
     editor === null || id === null || id === undefined

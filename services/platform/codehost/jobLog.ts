@@ -1,18 +1,18 @@
-/** The end of a job's log: what is kept of a stream of any length, and where the step that failed begins in it. */
+/** The end of a job's log: how it is kept from a stream of any length, and where the failed step begins in it. */
 import { StringDecoder } from 'node:string_decoder'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
-/** Bytes that are kept while it is read. */
+/** How many bytes are kept while reading. */
 const kept = 256 * 1_024
-/** A log that is longer is not read to its end. */
+/** A longer log is not read to its end. */
 const mostBytes = 1_024 * 1_024 * 1_024
 
 type Shown = (text: string) => string
 
 /**
- * Reads a log piece by piece and keeps its end, of which `shown` takes out what must not be shown. Throws what the stream throws, and
- * `RangeError` where it is too long.
+ * Reads a log in pieces and keeps its end, with `shown` applied to remove what must not be shown. Throws the stream's faults, and `RangeError` when
+ * the log is too long.
  */
 export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Shown): Promise<HostLog> {
   let pieces: Buffer[] = []
@@ -33,11 +33,11 @@ export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Show
 
 const stamp = /^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm
 
-/** From the step that failed on, without the times before each line; `isCut` where the text itself is not the whole log. */
+/** The text from the failed step on, without the time before each line; `isCut` when the text is not the whole log. */
 export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   const whole = isCut ? fromWholeLine(text) : text
   const raw = whole.replaceAll('\r\n', '\n').replaceAll(stamp, '')
-  // Before it is cut again: the rest of a secret that a cut begins in is no longer known for one.
+  // Applied before the second cut, because a secret that the cut splits could no longer be recognized.
   const lines = shown(raw)
   const error = lines.lastIndexOf('##[error]')
   const group = error === -1 ? -1 : lines.lastIndexOf('##[group]', error)
@@ -46,5 +46,5 @@ export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   return { text: end, isCut: isCut || end.length < lines.length }
 }
 
-/** Without the line that the text begins in the middle of, where it has more than that. */
+/** Drops the first, incomplete line if there are others. */
 const fromWholeLine = (text: string): string => text.slice(text.indexOf('\n') + 1) || text

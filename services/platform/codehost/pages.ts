@@ -1,16 +1,16 @@
-/** Lists of the code host, page by page. */
+/** Reads paged lists of the code host. */
 import { z } from 'zod'
 import { ask } from './request.ts'
 
 const perPage = 100
-/** 1,000 of anything: more is not asked for. */
+/** 1,000 items of a list: more are not requested. */
 const mostPages = 10
 
 const Headers = z.object({ headers: z.object({ link: z.string() }) })
 
 /**
- * Reads the last ten pages of a list whose oldest comes first; `cut` where there were more before. A host that does not say which page is the
- * last is read from the first.
+ * Reads the last ten pages of a list that is sorted oldest first; `cut` when there were earlier ones. If the host does not say which page is the
+ * last, reads from the first.
  */
 export async function lastPages<Item>(
   schema: z.ZodType<Item>,
@@ -41,7 +41,7 @@ function lastPageOf(answer: unknown): number | undefined {
   return page === undefined ? undefined : Number(page)
 }
 
-/** Reads page after page, from the first where no other is named, until one is not full, or `most`, ten as a rule, were read: `cut` then. */
+/** Reads pages, by default from the first, until one is not full or `most` (by default ten) were read, in which case `cut` is true. */
 export async function pages<Item>(
   schema: z.ZodType<Item>,
   list: (page: { page: number; per_page: number }) => Promise<{ readonly data: unknown }>,

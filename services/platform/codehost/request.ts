@@ -1,6 +1,6 @@
 /**
- * One request to the code host: a time limit on each, one more try for what only reads, none while the host asked its holder to wait, and
- * faults in the port's words.
+ * Requests to the code host: each has a time limit, reads are retried once, none is sent while the host asked its holder to wait, and faults are
+ * those of the port.
  */
 import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
@@ -15,12 +15,12 @@ import { acceptedPermissions, missingSentence, credentials, type Credential } fr
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
-/** No limit of GitHub lasts longer: who asks for more is between us, or at fault. */
+/** No limit of GitHub lasts longer: a longer wait comes from a proxy, or is an error. */
 const longestWaitMs = 86_400_000
-/** Where the host says only that requests come too fast. */
+/** Used when the host only says that requests come too fast. */
 const untoldWaitMs = 60_000
 
-/** The version of the REST API that we were written for; without it a host answers in whatever version is its default. */
+/** The REST API version that we were written for; without it a host uses its default version. */
 const apiVersion = '2022-11-28'
 
 const silent = {
@@ -30,25 +30,25 @@ const silent = {
   error: () => undefined,
 }
 
-/** How requests of one adapter are made. */
+/** How an adapter makes requests. */
 export interface Requests {
-  /** Octokit for a token, or for none. */
+  /** Octokit with a token, or without one. */
   octokit(accessToken: string | undefined): Octokit
-  /** Octokit that signs for itself and keeps no pace: what it asks for waits for nobody else's. */
+  /** Octokit that authenticates itself and is not paced: its requests wait for no others. */
   unpaced(): Octokit
-  /** Says whose a token is: what one holder spends counts together, and waits in one line. */
+  /** Names the holder of a token: rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
-  /** What is left of the holder's limit, as the host last said: nothing for as long as it asked the holder to wait. */
+  /** What is left of the holder's limit, as last reported: nothing while the host asked them to wait. */
   allowance(accessToken: string): Allowance | undefined
-  /** How long the host asked the token's holder to wait, in ms from now; 0 where it did not. Git is in no limit that is used up. */
+  /** How long the host asked the token's holder to wait, in ms from now; 0 when it did not. An exhausted API limit does not affect git. */
   waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number
-  /** The host asked the token's holder to wait, where git or another process was told; a minute where it did not say how long. */
+  /** Records that the host asked the token's holder to wait, as git or another process was told; a minute when it did not say how long. */
   told(accessToken: string, waitMs?: number): void
-  /** What OAuth asks for: it is in nobody's limit, and has a wait of its own. */
+  /** OAuth requests, which count to no holder's limit and have a separate wait. */
   postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown>
 }
 
-/** What one of its limits leaves to a holder. */
+/** What is left of one of a holder's limits. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
@@ -58,15 +58,15 @@ export interface Allowance {
 
 export interface RequestsOptions {
   readonly apiUrl: string
-  /** Where the host's pages are: only links to them are passed on to people. */
+  /** The base of the host's pages: only links to these are shown to people. */
   readonly serverUrl: string
-  /** Whether people's requests are made with `GITHUB_TOKEN`, in place of an App. */
+  /** Whether people's requests use `GITHUB_TOKEN` instead of an App. */
   readonly hasOwnToken?: boolean
-  /** A wait that one process is told holds for all that share it. */
+  /** Shares waits between processes. */
   readonly bus?: Pick<Bus, 'publish' | 'subscribe'>
-  /** Whether writes are spaced as the host asks: a second apart, and three where they notify people. */
+  /** Whether writes are paced as the host requires: a second apart, and three seconds if they notify people. */
   readonly paced: boolean
-  /** Called for each request that the host answered, each try of it. */
+  /** Called for each attempt that the host answered. */
   readonly onSpent?: (spent: {
     readonly holder: string
     readonly method: string
@@ -74,7 +74,7 @@ export interface RequestsOptions {
   }) => void
 }
 
-/** More than there are people and installations at work at once; of more than that the oldest is forgotten. */
+/** More than the people and installations that work at once; beyond it the oldest is dropped. */
 const mostHolders = 2_000
 
 export function requestsTo({
@@ -91,7 +91,7 @@ export function requestsTo({
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
   const waitUntil = (holder: string) => Math.max(waits.get(holder) ?? 0, Date.now())
-  // Of requests under way together, each may be told another wait.
+  // Concurrent requests may each be told another wait.
   const keepWait = ({ holder, until }: BusMessages['hostWait']) => {
     if (until > waitUntil(holder)) waits.set(holder, until)
   }
@@ -113,7 +113,7 @@ export function requestsTo({
       if (allowance) left.set(holder, allowance)
       const pauseMs = pauseIn(url, response)
       if (pauseMs !== undefined) told(holder, pauseMs)
-      // What is used up keeps back only what counts to it.
+      // An exhausted limit only blocks requests that count to it.
       else if (allowance?.remaining === 0) told(counted, allowance.resetsAt - Date.now())
       return response
     }
@@ -125,7 +125,7 @@ export function requestsTo({
       log: silent,
       request: { fetch: fetchAs(holder) },
       retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
-      // Each holder has a line of its own; nobody waits in it for a limit to end, but is told how long that takes.
+      // Each holder has a queue; requests do not wait there for a limit to reset, but fail with the time until then.
       throttle: {
         enabled: isPaced,
         id: `${apiUrl} ${holder}`,
@@ -164,20 +164,20 @@ function credentialOf(holder: string, hasOwnToken: boolean): Credential {
   return hasOwnToken ? 'own_token' : 'person'
 }
 
-/** Which of a holder's limits a request counts to. */
+/** The limit of a holder that a request counts to. */
 function limitOf(url: string): string {
   const { pathname } = new URL(url)
   return /\/(graphql|rate_limit)$/.exec(pathname)?.[1] ?? (pathname.includes('/search/') ? 'search' : 'core')
 }
 
-/** The answer to a request that is not made, as the host would give it. */
+/** The response to a request that is not sent, in the host's form. */
 const refusedHere = (waitMs: number): Response =>
   Response.json(
     { message: 'The wait is not over.' },
     { status: 429, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } },
   )
 
-/** Tokens are kept nowhere but where they are used. */
+/** Tokens are only stored where they are used, so the key is a hash. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url').slice(0, 22)
 
 function bounded<Value>(most: number) {
@@ -197,7 +197,7 @@ function allowanceIn(headers: Headers): Allowance | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   )
-  // A search has a small limit of its own, which says nothing of the rest.
+  // Searches have a separate small limit, which says nothing about the others.
   if (headers.get('x-ratelimit-resource') === 'search') return undefined
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined
   return [limit, remaining, reset].every((value) => Number.isFinite(value))
@@ -206,11 +206,11 @@ function allowanceIn(headers: Headers): Allowance | undefined {
 }
 
 /**
- * How long the host asks the holder to leave it alone, in ms, whatever their limit leaves: GitHub's 'secondary' limits. A minute where it
- * says only that requests come too fast.
+ * How long the host asks the holder to pause, in ms, whatever is left of their limit: GitHub's 'secondary' limits. A minute when it only says that
+ * requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
-  // GraphQL refuses with 200 as well. Elsewhere a `retry-after` of another answer is about what was asked for, or a host that is away.
+  // GraphQL also refuses with 200. A `retry-after` of another response is about the resource, or about an unavailable host.
   const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined
@@ -219,15 +219,15 @@ function pauseIn(url: string, { status, headers }: Response): number | undefined
 
 const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
 
-/** Where something was asked, and with what: for the sentence of a refusal. */
+/** The address and credential of a request, for the sentence about a refusal. */
 interface Asked {
   readonly serverUrl: string
   readonly credential: Credential
 }
 
 /**
- * Only what reads is tried again, and never after a time limit: two waits are too long. The plugin would repeat writes as well. It comes
- * first, so that the plugin's own hooks see what it says.
+ * Only reads are retried, and never after a time-out, because two waits take too long. The plugin would also repeat writes. This is registered first,
+ * so that the plugin's own hooks see its result.
  */
 function readsOnly(octokit: Core): object {
   octokit.hook.before('request', (asked) => {
@@ -242,14 +242,14 @@ function readsOnly(octokit: Core): object {
 
 const LimitedOctokit = Octokit.plugin(readsOnly, retry, throttling)
 
-/** With a time limit of its own for each try. Not in a hook: where a token is used, octokit drops what a hook changes. */
+/** Gives each attempt its own time limit. Not done in a hook, because octokit drops a hook's changes when a token is used. */
 function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   const named = new Headers(headers)
   named.set('x-github-api-version', apiVersion)
   return fetch(url, { ...init, headers: named, signal: AbortSignal.timeout(timeLimitMs) })
 }
 
-/** Asks by `call` and reads the data of the answer by `schema`. Throws CodeHostFault. */
+/** Makes the request `call` and parses its data by `schema`. Throws CodeHostFault. */
 export async function ask<Data>(
   schema: z.ZodType<Data>,
   call: () => Promise<{ readonly data: unknown }>,
@@ -265,7 +265,7 @@ export async function ask<Data>(
 export const misunderstood = (cause: unknown): CodeHostFault =>
   new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.', cause)
 
-/** Posts a form to an OAuth address and answers its JSON. Throws CodeHostFault; secrets stay out of it. */
+/** Posts a form to an OAuth address and returns its JSON. Throws CodeHostFault, without secrets. */
 async function postForm(
   fetchIt: (url: string, init: RequestInit) => Promise<Response>,
   url: string,
@@ -284,7 +284,7 @@ async function postForm(
   throw refused(response.status, new Headers(response.headers), answer, undefined)
 }
 
-/** What octokit throws, as far as it is looked at. The request in it holds tokens and goes nowhere. */
+/** The parts of octokit's errors that are read. Their request contains tokens and must not be passed on. */
 const HttpError = z.object({
   status: z.number(),
   response: z.object({ headers: z.record(z.string(), z.unknown()).catch({}), data: z.unknown() }).optional(),
@@ -296,7 +296,7 @@ const isTimeout = (error: unknown): boolean =>
   (['TimeoutError', 'AbortError'].includes(error.name) ||
     (error.cause !== undefined && isTimeout(error.cause)))
 
-/** A CodeHostFault of what octokit throws; anything else as it is. */
+/** Converts octokit's errors to CodeHostFault; returns anything else unchanged. */
 export function faultOf(error: unknown): unknown {
   const read = HttpError.safeParse(error)
   if (!read.success) return isTimeout(error) ? unreachable() : error
@@ -310,7 +310,7 @@ export function faultOf(error: unknown): unknown {
 
 export const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
 
-/** What the host says in catchwords, such as 'Not Found' and 'Bad credentials'. */
+/** Replace the host's terse messages, such as 'Not Found' and 'Bad credentials'. */
 export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in Settings.',
   not_found: "GitHub can't find this, or your account has no access to it.",
@@ -320,7 +320,7 @@ export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   invalid: 'GitHub refused the request.',
 }
 
-/** What is said where the host does not take a token or a key at all. */
+/** Sentences for when the host does not accept a token or key at all. */
 const notTaken: Readonly<Record<Credential, string>> = {
   person: sentences.unauthorized,
   own_token:
@@ -330,7 +330,7 @@ const notTaken: Readonly<Record<Credential, string>> = {
 }
 
 const notShown = (holder: string): string => `GitHub can't find this, or ${holder} has no access to it.`
-/** What is said where the host hides what is asked for. */
+/** Sentences for when the host hides what was requested. */
 const notFound: Readonly<Record<Credential, string>> = {
   person: sentences.not_found,
   own_token: notShown('the token in GITHUB_TOKEN'),
@@ -357,13 +357,13 @@ function refused(status: number, headers: Headers, data: unknown, asked: Asked |
   }
 }
 
-/** The limit is used up, or requests come too fast; where the host says until when, a person is told. */
+/** The fault for an exhausted limit, or for requests that come too fast; with the time until when, if the host gives it. */
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined)
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
-  // The next full minute: nobody is asked to come too early.
+  // Rounded up to a full minute, so that nobody comes back too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
-  // A time of day is the next one of its name.
+  // A time of day means its next occurrence.
   const words =
     until - now < longestWaitMs
       ? `until ${new Date(until).toISOString().slice(11, 16)} UTC`
@@ -379,7 +379,7 @@ function forbidden(said: string, headers: Headers, asked: Asked | undefined): Co
       `The organization wants this access to be authorized by its single sign-on. Open ${signOn}, then try again.`,
     )
   const missing = acceptedPermissions(headers.get('x-accepted-github-permissions'))
-  // People's tokens are bound by the App's rights, too.
+  // People's tokens are also limited by the App's permissions.
   if (!/not accessible by (integration|personal access token)/i.test(said) || missing.length === 0)
     return new CodeHostFault('forbidden', `GitHub does not allow this: ${said}.`)
   const credential = /by personal access token/i.test(said) ? 'own_token' : (asked?.credential ?? 'person')
@@ -387,7 +387,7 @@ function forbidden(said: string, headers: Headers, asked: Asked | undefined): Co
   return Object.assign(fault, { missing })
 }
 
-/** The page of an organization's single sign-on, of `required; url=https://...`: only by https, and at the code host itself. */
+/** The address of an organization's single sign-on, from `required; url=https://...`: only with https, and only at the code host itself. */
 function signOnLink(header: string | null, serverUrl: string): string | undefined {
   const [, address = ''] = /(?:^|;)\s*url=(\S+)/.exec(header ?? '') ?? []
   if (!URL.canParse(address)) return undefined
@@ -405,7 +405,7 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
 }
 
 /**
- * How long the host asks us to wait, in ms and a day at most: by `retry-after`, or until the limit resets once all of it is used.
+ * How long the host asks us to wait, in ms, at most a day: by `retry-after`, or until the limit resets when it is exhausted.
  */
 export function retryAfterMs(
   headers: Readonly<Record<string, unknown>>,
@@ -418,14 +418,14 @@ export function retryAfterMs(
   return ms === undefined ? undefined : Math.min(Math.max(0, ms), longestWaitMs)
 }
 
-/** What `retry-after` says, in ms: seconds, or a date of HTTP. */
+/** The value of `retry-after` in ms: given in seconds, or as an HTTP date. */
 function waitOf(after: string, now: number): number | undefined {
   if (/^\d+$/.test(after)) return Number(after) * 1_000
   const until = after.endsWith(' GMT') ? Date.parse(after) : Number.NaN
   return Number.isNaN(until) ? undefined : until - now
 }
 
-/** GitHub's message, with the reasons that it gives in sentences. */
+/** GitHub's message, with the reasons that it gives as sentences. */
 function sentenceOf(data: unknown): string | undefined {
   const read = Refusal.safeParse(data)
   if (!read.success) return undefined
@@ -437,6 +437,6 @@ function sentenceOf(data: unknown): string | undefined {
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
 
-/** Whether it says that nothing has changed, which Octokit throws. */
+/** Whether it is a 304, which octokit throws. */
 export const isUnchanged = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && error.status === 304

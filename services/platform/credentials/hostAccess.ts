@@ -1,4 +1,4 @@
-/** A person's access to the code host: kept in the vault, refreshed before it runs out. */
+/** A person's tokens for the code host: stored in the vault, and refreshed before they expire. */
 import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -10,15 +10,15 @@ import { alone } from '../async/alone.ts'
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
   /**
-   * An access token that is valid for at least a minute. Throws `github_not_connected` when there is none, and what the host says where it
-   * does not renew one that has run out.
+   * An access token that is valid for at least a minute. Throws `github_not_connected` when there is none, and the host's fault when it refuses to
+   * renew an expired one.
    */
   tokenOf(userId: string): Promise<string>
-  /** Ends the access here and at the host. */
+  /** Drops the tokens, and revokes them at the host. */
   end(userId: string): Promise<void>
   /**
-   * Asks the host whether it still takes the person's token. Where it does not, `record` runs and then the tokens are dropped, unless others
-   * were kept meanwhile; where `record` throws, they stay. Throws CodeHostFault where the host says neither, and `EngineUnavailable`.
+   * Checks whether the host still accepts the person's token. If not, runs `record` and then drops the tokens, unless others were stored meanwhile;
+   * if `record` throws, they stay. Throws CodeHostFault when the host gives no answer, and `EngineUnavailable`.
    */
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }
@@ -31,7 +31,7 @@ const KeptTokens = z.object({
 })
 const secretName = 'code-host'
 const marginMs = 60_000
-/** The host's word for a refresh token that was used, has run out or was taken back: nothing else ends a grant. */
+/** The host's code for a refresh token that was used, has expired or was revoked: no other code ends a grant. */
 const usedUp = 'bad_refresh_token'
 
 const scope = (userId: string): string => `user:${userId}`
@@ -55,7 +55,7 @@ export function hostAccess(engines: {
   const holds = ({ expiresAt }: HostTokens): boolean =>
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
 
-  /** A refresh token works once: one process at a time uses or ends it, and reads what the one before it left. */
+  /** A refresh token works only once, so only one process at a time uses or ends it, and then reads what the one before it stored. */
   const inTurn = <T>(userId: string, work: () => Promise<T>): Promise<T> =>
     alone(leases, `code host access of ${userId}`, work)
 
@@ -65,14 +65,14 @@ export function hostAccess(engines: {
     if (!tokens || tokens.refreshToken === null) throw new Fault('github_not_connected')
     try {
       const fresh = await codeHost.refresh(tokens.refreshToken)
-      // A sign-in takes no lease: what it kept meanwhile is newer.
+      // A sign-in takes no lease: tokens that it stored meanwhile are newer.
       const now = await kept(userId)
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       await keep(userId, fresh)
       return fresh.accessToken
     } catch (fault) {
       if (!(fault instanceof CodeHostFault && fault.hostCode === usedUp)) throw fault
-      // Whoever used it may have kept what it got for it.
+      // Another process may have used it and stored the new tokens.
       const now = await kept(userId)
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       throw new Fault('github_not_connected')
@@ -98,14 +98,14 @@ export function hostAccess(engines: {
     tokenOf,
     async end(userId) {
       if (!(await kept(userId))) return
-      // After a refresh that is under way, which would put back what is ended here.
+      // After a running refresh, which would otherwise store tokens again.
       await inTurn(userId, async () => {
-        // A sign-in takes no lease, and may keep others meanwhile.
+        // A sign-in takes no lease, and may store other tokens meanwhile.
         for (;;) {
           const secret = await secretOf(userId)
           const tokens = tokensIn(secret)
           if (!tokens) return
-          // What the host did not revoke stays here, so that it can be tried again.
+          // If the revocation fails, the tokens stay here, so that it can be retried.
           await codeHost.revoke(tokens.accessToken)
           await vault.removeSecret(scope(userId), secretName, secret)
         }
@@ -122,7 +122,7 @@ export function hostAccess(engines: {
         if (!isRefusal(fault)) throw fault
       }
       await inTurn(userId, async () => {
-        // What a sign-in kept meanwhile the host has not refused.
+        // The host has not refused tokens that a sign-in stored meanwhile.
         const secret = await secretOf(userId)
         if (tokensIn(secret)?.accessToken !== refused) return
         await record()

@@ -1,4 +1,4 @@
-/** What the code host said and takes many requests to say: kept for some minutes, or until it tells of a change of installations. */
+/** Caches answers of the code host that take many requests: for some minutes, or until a webhook reports a change of installations. */
 import { LRUCache } from 'lru-cache'
 import type { GitHubAccess, InstallationsOfApp } from '#domain/api/github.schema.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -7,18 +7,18 @@ import type { InstallationRequest } from '#platform/ports/codeHostApp.ts'
 
 export interface HostAnswers<Answer extends object> {
   /**
-   * What is kept under this name, or else what `read` answers: those who ask at once share one reading, and a fault is not kept. With
-   * `again` it is read again, unless that was begun some seconds ago or is still under way.
+   * The cached answer for this name, or else that of `read`: simultaneous callers share one read, and faults are not cached. `again` reads once more,
+   * unless a read is running or began only seconds ago.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
-  /** The next who asks has it read again, unless another answer is kept or read by now. */
+  /** Makes the next caller read again, unless the cached answer is another one by now. */
   forget(name: string, answer: Answer): void
 }
 
 const keptMs = 300_000
-/** A reading takes up to a hundred requests of a limit of 5,000 an hour. */
+/** A read takes up to a hundred requests of a limit of 5,000 an hour. */
 const againMs = 10_000
-/** Of what is read with the App's own limit, which everybody shares. */
+/** For reads with the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000
 const mostKept = 500
 
@@ -29,7 +29,7 @@ interface Kept<Answer> {
   countsMs: number
 }
 
-/** Answers of one kind, in memory, for as long as the bus is there. `soonestMs`: between two readings that somebody asked for. */
+/** A cache for one kind of answer, in memory. `soonestMs`: the minimum interval between two requested reads. */
 export function hostAnswers<Answer extends object>({
   bus,
   clock,
@@ -49,7 +49,7 @@ export function hostAnswers<Answer extends object>({
     of(name, read, { again }) {
       const known = kept.get(name)
       if (known && counts(known, again)) {
-        // It may be from before what they want to see.
+        // It may have begun before the change that the caller wants to see.
         if (again) known.countsMs = soonestMs
         return known.answer
       }
@@ -66,13 +66,13 @@ export function hostAnswers<Answer extends object>({
   }
 }
 
-/** What is kept of the App for people who look at it. */
+/** Cached answers about the App. */
 export interface GitHubAnswers {
-  /** By person: what the App reaches for them. */
+  /** By person: what they can reach through the App. */
   readonly access: HostAnswers<GitHubAccess>
   /** Its installations, for administrators. */
   readonly installations: HostAnswers<InstallationsOfApp>
-  /** Who asked an owner to install it, for everybody; `null` where the host does not say. */
+  /** Requests to install it, for everybody; `null` when the host does not say. */
   readonly requests: HostAnswers<{ readonly found: readonly InstallationRequest[] | null }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which GitHub App the product is: the one of the configuration, else the one that `/setup` put into the vault. Processes learn of a new
- * one from the log, or within seconds.
+ * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Processes learn of a new one from the
+ * log, or within seconds.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -13,19 +13,19 @@ import { alone } from '../async/alone.ts'
 
 export interface HostApp {
   readonly current: CurrentApp
-  /** Keeps a new registration, in one write. `false` where there is one already: that one stays. */
+  /** Stores a new registration atomically. `false` when there already is one, which is kept. */
   keep(app: AppRegistration): Promise<boolean>
-  /** Keeps a registration in place of another: that of a code host of our own, which says at each start what it is. */
+  /** Replaces the registration: for our own code host, which announces its App at each start. */
   replace(app: AppRegistration): Promise<void>
   close(): void
 }
 
 export interface HostAppDeps {
-  /** The App of the configuration, which counts before any other; `null`: none. */
+  /** The configured App, which takes precedence; `null`: none. */
   readonly configured: AppRegistration | null
-  /** What is true until something is kept; `null`: there is no App then. */
+  /** Used until one is stored; `null`: there is no App until then. */
   readonly fallback?: AppRegistration | null
-  /** Names the code host: an App of one is nobody at another. */
+  /** The name of the code host: an App of one host is unknown at another. */
   readonly codeHostName: string
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
   readonly bus: Pick<Bus, 'subscribe'>
@@ -45,7 +45,7 @@ const Kept = z.object({
 })
 
 const scope = 'code-host-app'
-/** How long what was read counts, in ms: an App does not change, one may come at any time. */
+/** How long a result is cached, in ms: an existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({
@@ -96,7 +96,7 @@ export function hostApp({
   }
 }
 
-/** What deliveries are signed with now: a configured secret counts before the one that the App was registered with. */
+/** The current secrets for verifying deliveries: a configured secret takes precedence over the registered one. */
 export function webhookSecrets(
   { current }: Pick<HostApp, 'current'>,
   configured: { readonly webhookSecret: string | null; readonly webhookSecretBefore: string | null },

@@ -1,6 +1,6 @@
 /**
- * Where the App is installed, and tokens of its installations: one repository, and no more rights than the work needs. What the host said
- * counts for half a minute, or until it tells of a change.
+ * Where the App is installed, and tokens of its installations, limited to one repository and to the permissions that the work needs. Answers of the
+ * host are cached for half a minute, or until it reports a change.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -10,16 +10,19 @@ import type { AppPermissions } from '#domain/appPermissions.ts'
 import type { Logger } from '#platform/log.ts'
 import type { CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'
 
-/** A repository at the code host: its number is its identity, its owner's name says whose installation has it. */
+/** A repository at the code host: identified by its number; its owner's name determines the installation. */
 export interface InstalledRepository {
   readonly id: string
   readonly owner: string
 }
 
-/** What a token is for: git, git with workflow files, reading a pull request or an issue with all that belongs to it, or writing on an issue. */
+/**
+ * The purpose of a token: git, git with workflow files, reading a pull request or issue with everything that belongs to it, or commenting on an
+ * issue.
+ */
 export type RepositoryWork = 'git' | 'git with workflows' | 'reading' | 'commenting'
 
-/** Why an installation gives no token; the person's own is used then, where that can do it. */
+/** Why there is no installation token; the person's own is then used, if it can do the work. */
 export type NoToken = 'no_key' | 'not_installed' | 'suspended' | 'not_selected' | 'not_granted'
 
 export type RepositoryToken =
@@ -27,11 +30,11 @@ export type RepositoryToken =
   | { readonly kind: 'none'; readonly why: NoToken; readonly installation: Installation | undefined }
 
 export interface Installations {
-  /** All of them; empty without a key. Throws CodeHostFault. */
+  /** All installations; empty without a key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
   /**
-   * A token for work on the repository. With `fresh` a new one is made, after one that is kept was refused. Throws `app_key_refused` where the
-   * host refuses the App's key, as no person's token may stand in for it, and CodeHostFault where the host cannot be asked.
+   * A token for work on the repository. `fresh` creates a new one, after a cached one was refused. Throws `app_key_refused` when the host refuses the
+   * App's key, since no person's token may replace it, and CodeHostFault when the host cannot be reached.
    */
   tokenFor(
     repository: InstalledRepository,
@@ -39,13 +42,13 @@ export interface Installations {
     how?: { readonly fresh: boolean },
   ): Promise<RepositoryToken>
   /**
-   * A token that reads all that the installation has, once it has been seen that the repository is among it: for reads by ids alone, as a
-   * name may lead to another repository. With `fresh` both are asked for again, after one that is kept was refused.
+   * A token that can read everything in the installation, after checking that the repository is in it: only for reads by id, since a name may lead to
+   * another repository. `fresh` renews both, after a cached one was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
-  /** Whether the host refuses the App's key, as far as is known; it is asked where that is long ago. Never throws. */
+  /** Whether the host refuses the App's key, as last known; the host is asked when that was long ago. Never throws. */
   isKeyRefused(): Promise<boolean>
-  /** What is known is asked for again. */
+  /** Drops all cached answers. */
   forget(): void
   close(): void
 }
@@ -53,7 +56,7 @@ export interface Installations {
 type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
 
 const countsMs = 30_000
-/** One that is missing may have been made since the list was read; a storm of questions is one. */
+/** A missing installation may have been created since the list was read; many calls at once share one request. */
 const missingCountsMs = 2_000
 
 const needs = {
@@ -63,7 +66,7 @@ const needs = {
   commenting: { issues: 'write' },
 } as const satisfies Record<RepositoryWork, AppPermissions>
 
-/** Read where it was granted. */
+/** Read access where it was granted. */
 const readable = ['contents', 'pull_requests', 'issues', 'checks', 'statuses', 'actions'] as const
 
 interface InstallationsDeps {
@@ -73,9 +76,9 @@ interface InstallationsDeps {
   readonly logger: Pick<Logger, 'error'>
 }
 
-/** What is known of installations, in memory, until it is closed. */
+/** Cached knowledge about installations, in memory, until closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
-  /** What the key was refused for last, until the same is answered again. */
+  /** The kind of call for which the key was last refused, until that kind succeeds again. */
   let keyRefusedFor: 'list' | 'token' | undefined
   let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
   const forget = () => void (known = undefined)
@@ -89,7 +92,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     known = asked
     found.then(
       () => void (keyRefusedFor = keyRefusedFor === 'list' ? undefined : keyRefusedFor),
-      // A refused key is not tried again for each question.
+      // A refused key is not tried again on each call.
       (fault: unknown) => {
         if (isRefusalOfKey(fault)) tellOfKey('list', fault)
         else if (known === asked) forget()
@@ -99,7 +102,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
   const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
 
-  /** The operator is told once until the key is accepted again. */
+  /** The operator is told once per refusal, until the key is accepted again. */
   function tellOfKey(refusedFor: 'list' | 'token', fault: unknown): void {
     if (!keyRefusedFor) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
     keyRefusedFor = refusedFor
@@ -131,7 +134,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
       return { kind: 'token', accessToken, installation }
     } catch (fault) {
       if (!(fault instanceof CodeHostFault)) throw fault
-      // What is known of the installation may be no longer true.
+      // The cached data about the installation may be outdated.
       if (['forbidden', 'not_found', 'invalid'].includes(fault.kind)) forget()
       if (fault.kind === 'not_found') return none('not_installed')
       if (fault.kind === 'forbidden') return none('suspended')
@@ -162,7 +165,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
 }
 
-/** What the host says to a key that is not, or no longer, that of an App. */
+/** The host's answer to a key that is not, or no longer, an App's. */
 const isRefusalOfKey = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && (fault.kind === 'unauthorized' || fault.kind === 'not_found')
 
@@ -174,7 +177,7 @@ function readsOf({ permissions }: Installation): AppPermissions {
   ])
 }
 
-/** Each of the few that are asked for is `read`, which anything covers, or `write`, which `read` does not. */
+/** We only request `read`, which every level includes, and `write`, which `read` does not include. */
 function isGranted(asked: AppPermissions, granted: AppPermissions): boolean {
   return Object.entries(asked).every(
     ([name, level]) =>

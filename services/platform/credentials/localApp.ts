@@ -1,4 +1,4 @@
-/** The App that we are at the local code host. */
+/** Our App at the local code host. */
 import type { Config } from '#platform/config/config.ts'
 import type { CodeHostConfig } from '#platform/config/codeHost.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
@@ -6,14 +6,14 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 const localClientId = 'flightdeck-local'
 
-/** Secrets, but for `clientId`. */
+/** Secret, except for `clientId`. */
 export interface LocalCredentials {
   readonly clientId: string
   readonly clientSecret: string
   readonly webhookSecret: string
 }
 
-/** The product is the local code host's own App, under credentials that follow from the master key. */
+/** The product is the local code host's own App, with credentials derived from the master key. */
 export function localCredentials({ following }: Config, vault: Vault): LocalCredentials {
   const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
   return {
@@ -23,7 +23,7 @@ export function localCredentials({ following }: Config, vault: Vault): LocalCred
   }
 }
 
-/** That App until the local code host, which makes its key, says more. */
+/** That App, until the local code host, which creates its key, announces the full registration. */
 export function localApp(local: LocalCredentials, codeHost: CodeHostConfig): AppRegistration | null {
   if (codeHost.kind === 'local' && codeHost.app === 'none') return null
   return { ...local, appId: null, slug: 'flightdeck', name: 'Flightdeck', htmlUrl: null, privateKey: null }

@@ -1,9 +1,9 @@
-/** Passwords, stored as scrypt hashes that name their parameters, so that the cost can be raised. */
+/** Passwords, stored as scrypt hashes that include their parameters, so that the cost can be increased later. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { limitConcurrency } from '../async/queue.ts'
 
-/** What a hash costs: about `128 * 2^ln * r` bytes of memory, `p` times over. */
+/** The cost of a hash: about `128 * 2^ln * r` bytes of memory, `p` times over. */
 export interface ScryptCost {
   /** Binary logarithm of scrypt's N. */
   readonly ln: number
@@ -11,16 +11,16 @@ export interface ScryptCost {
   readonly p: number
 }
 
-/** What can be done with passwords once it is one's turn. */
+/** The operations available to work that has its turn. */
 export interface Hashing {
   /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
   hash(password: string): Promise<string>
-  /** Whether the hash is of this password. Without a hash it does the same work and says no. */
+  /** Whether the hash is of this password. Without a hash it takes the same time and returns false. */
   matches(password: string, hash: string | undefined): Promise<boolean>
 }
 
 export interface Passwords {
-  /** Does work that hashes when its turn has come: few do at once, in the order they came. Throws `rate_limited` when too many wait. */
+  /** Runs work that hashes when it is its turn: only a few run at once, in order. Throws `rate_limited` when too many wait. */
   limited<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
 }
 
@@ -28,10 +28,10 @@ const usualCost: ScryptCost = { ln: 17, r: 8, p: 1 }
 const saltBytes = 16
 const hashBytes = 32
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
-/** What a long line takes to get shorter. */
+/** How long a full queue needs to shrink. */
 const waitAgainSeconds = 5
 
-/** At most `atOnce` hash at a time, each in 128 MiB and for some tenths of a second; `waiting` more may wait. */
+/** At most `atOnce` hashes at a time, each with 128 MiB and some tenths of a second; up to `waiting` more may wait. */
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
   const limited = limitConcurrency(atOnce, (inLine) => {
     if (inLine < waiting) return
@@ -59,10 +59,10 @@ export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
   const { ln, r, p } = cost
   const N = 2 ** ln
-  // Twice what the table takes: Node counts the rest of it as well.
+  // Twice the size of the table, because Node counts the other memory as well.
   const options = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
-    // The same characters, however the keyboard composed them, are the same password.
+    // Normalized, so that the same characters match, however the keyboard composed them.
     scrypt(password.normalize('NFC'), salt, length, options, (fault, key) =>
       fault === null ? resolve(key) : reject(fault),
     )

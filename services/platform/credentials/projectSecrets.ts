@@ -3,12 +3,12 @@ import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface ProjectSecrets {
-  /** Stores a value in place of an older one. False when the project was deleted meanwhile: nothing is stored then. */
+  /** Stores a value, replacing an older one. False, and nothing is stored, when the project was deleted meanwhile. */
   set(projectId: string, name: string, value: string): Promise<boolean>
-  /** Those of these that have a value, by name. */
+  /** The values of these names, as far as they have one. */
   valuesOf(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>
   remove(projectId: string, name: string): Promise<void>
-  /** Destroys all of them for good, with their key. May be repeated. */
+  /** Destroys all of them permanently, with their key. Idempotent. */
   destroy(projectId: string): Promise<void>
 }
 

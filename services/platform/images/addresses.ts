@@ -1,6 +1,6 @@
 /**
- * Addresses of images: whoever has one sees that image and no other, for a quarter of an hour at most. What it takes to open the image is
- * in the address, sealed, so that no read model is asked, and a name that somebody gave shows in no log of addresses.
+ * Addresses of images: they give access to one image, for a quarter of an hour at most. Everything needed to open the image is in the address,
+ * sealed, so that no read model is queried, and so that file names do not appear in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -11,13 +11,13 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface ImageAddresses {
-  /** Below `/api`'s host, with a query that makes it good from now on for 10 to 15 minutes; the same for five of them. */
+  /** An address without a host, whose query makes it valid for 10 to 15 minutes; it stays the same for five minutes. */
   readonly addressOf: AddressOf
-  /** What an address of ours opens, and for how many seconds more; `undefined` for any other, and when its time is over. */
+  /** The image that one of our addresses opens, and for how many more seconds; `undefined` for any other or expired address. */
   openedBy(imageId: string, grant: string): { image: SealedImage; secondsLeft: number } | undefined
 }
 
-/** The member of the query that makes an address good. */
+/** The query parameter with the grant. */
 export const grantName = 'grant'
 
 const shortestMs = 10 * 60_000
@@ -39,7 +39,7 @@ export function imageAddresses(engines: { vault: Pick<Vault, 'deriveKey'>; clock
   const ivKey = engines.vault.deriveKey('image-address-iv')
   const now = () => engines.clock.now().getTime()
 
-  /** AES-256-GCM, its IV a keyed hash of all that is sealed: the same address for the same image, and no IV for two. */
+  /** AES-256-GCM with a keyed hash of the sealed data as IV: the same image gets the same address, and different images never share an IV. */
   function seal(imageId: string, plain: string): string {
     const hash = createHmac('sha256', ivKey).update(`${imageId}\n`).update(plain).digest()
     const iv = hash.subarray(0, ivBytes)

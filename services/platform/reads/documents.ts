@@ -11,7 +11,7 @@ export interface Documents {
   getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]): Promise<ReadonlyMap<string, D>>
   find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
   count(view: View<ViewDocument>, where: Find['where']): Promise<number>
-  /** The document as of a place in its stream, also when the projection has not got there yet, or is being made. */
+  /** The document as of a revision of its stream, even if the projection is behind or being rebuilt. */
   asOf<D extends ViewDocument>(
     view: View<D>,
     stream: string,
@@ -28,13 +28,13 @@ export const collections: readonly Collection[] = views.map(({ collection, index
   indexes,
 }))
 
-/** What is read by its catalog alone. */
+/** Collections that are only read through the catalog. */
 export const served: readonly Served[] = views.map(({ collection, version, readsFrom = version }) => ({
   collection,
   readsFrom,
 }))
 
-/** What the views are folded from. */
+/** The events that the views are folded from. */
 export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
   const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
   const types = views.flatMap((view) => view.types ?? [])
@@ -43,10 +43,10 @@ export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
     : { streams, types: [...new Set(types)] }
 }
 
-/** What the read models are folded from. */
+/** The events that the read models are folded from. */
 export const projectedEvents: EventFilter = wantedBy(views)
 
-/** Whether each view has documents that can be read. */
+/** Whether each view has a readable generation. */
 export function isReadable({ live }: Pick<Catalog, 'live'>): boolean {
   return served.every(({ collection, readsFrom }) => (live[collection]?.version ?? -1) >= readsFrom)
 }
@@ -68,7 +68,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
       const events = await log
         .read(stream, version + 1, Math.min(readBatch, head.revision - version))
         .catch((fault: unknown) => {
-          // What is known up to where the stream cannot be read is shown; nothing is written to it any more.
+          // The documents up to the unreadable event are shown; nothing can be appended to the stream any more.
           if (fault instanceof UnreadableEvent) return []
           throw fault
         })
@@ -93,7 +93,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
     asOf,
     now: async (view, stream, id) => {
       const head = await log.headOf(stream).catch((fault: unknown): Pick<Head, 'revision'> => {
-        // As far as the stream can be read.
+        // The stream is folded as far as it can be read.
         if (fault instanceof UnreadableEvent) return { revision: Infinity }
         throw fault
       })
@@ -102,12 +102,12 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
   }
 }
 
-/** A view's collection holds what the view folded, and nothing else writes there. */
+/** Only the view writes to its collection, so the document has the view's type. */
 function typed<D extends ViewDocument>(document: Document): D {
   return document as unknown as D
 }
 
-/** The ids of the stored documents of a view that go with the event. */
+/** The ids of a view's stored documents that the event removes. */
 export async function goneWith<D extends ViewDocument>(
   readStore: Pick<ReadStore, 'find'>,
   { collection, goneWith }: View<D>,

@@ -1,11 +1,11 @@
-/** Feedback as the API shows it, and the message that it would be sent as. */
+/** The API's form of feedback, and the message with which it would be sent. */
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { followUpOf } from '#domain/task/codeHost/followUp.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { FeedbackDocument } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 
-/** What was read at the code host; `null` once it is erased. */
+/** The content read at the code host; `null` once erased. */
 export function contentOf({
   number,
   writtenAt,
@@ -22,19 +22,19 @@ export function contentOf({
   return { number, writtenAt, author, url, headCommit, reviewId, commentId, body, comments, check }
 }
 
-/** The message that it would be sent as; `null` once its words are erased. */
+/** The message with which it would be sent; `null` once its content is erased. */
 export function proposedMessage(document: FeedbackDocument): string | null {
   const content = contentOf(document)
   const { kind, right, verdict } = document
   return content && followUpOf({ kind, right, verdict, ...content })
 }
 
-/** How much of a log a page shows: its end. */
+/** How much of a log's end a page shows. */
 const shownLog = 8_000
 
 /**
- * Whether it was sent and came to nothing, by the state of its task: the message was withdrawn, or its turn was cancelled or failed. Of these
- * events none names the feedback, so its document knows nothing of them.
+ * Whether its turn came to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or failed. None of these
+ * events names the feedback, so its document does not know.
  */
 function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState | null): boolean {
   return (
@@ -42,7 +42,7 @@ function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState |
   )
 }
 
-/** What the API shows of a document. `task` says which commit is the head; `state` is that of the task, `null` where it cannot be read. */
+/** The API's form of a document. `task` has the current head commit; `state` is the task's state, `null` when it cannot be read. */
 export function shownFeedback(
   stored: FeedbackDocument,
   { pullRequest }: Pick<TaskDocument, 'pullRequest'>,

@@ -1,4 +1,4 @@
-/** Documents as the API shows them: joined with what they refer to. */
+/** The API's form of documents: joined with the documents that they refer to. */
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { projectOf, projectsView, type ProjectDocument } from '#domain/views/projects.ts'
@@ -9,7 +9,7 @@ import type { Documents } from './documents.ts'
 
 const runningTitles = 10
 
-/** What it takes to show a document. */
+/** What is needed to present documents. */
 export interface Presenting {
   readonly documents: Documents
   readonly imageAddresses: Pick<ImageAddresses, 'addressOf'>

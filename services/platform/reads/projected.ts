@@ -1,4 +1,4 @@
-/** Waiting until a projection has folded a position: what makes a read after a write show it. */
+/** Waits until a projection has folded a position, so that a read after a write shows it. */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
@@ -16,7 +16,7 @@ export interface Projected {
 
 const pollMs = 250
 
-/** Follows the main projection by the bus, and by its checkpoint and the log where the bus was silent. */
+/** Follows the main projection by bus messages and, when there are none, by its checkpoint and the log. */
 export function projected(engines: {
   bus: Bus
   readStore: Pick<ReadStore, 'checkpoint'>
@@ -32,7 +32,7 @@ export function projected(engines: {
     for (const check of waiting) check()
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
-  /** A projector is told late, by some engines, of events that no read model wants. */
+  /** Some engines report events that no read model wants to a projector only with a delay. */
   async function isNothingWanted(after: Position | null, position: Position): Promise<boolean> {
     const [next] = await eventStore.readAll(after, 1, projectedEvents)
     if (next !== undefined) return comparePositions(next.position, position) > 0
@@ -64,7 +64,7 @@ export function projected(engines: {
         const deadline = setTimeout(settle, withinMs, false)
         const poll = setInterval(() => {
           ask().catch(() => {
-            // The deadline answers for an engine that is away.
+            // An unavailable engine is covered by the deadline.
           })
         }, pollMs)
         waiting.add(check)

@@ -1,4 +1,4 @@
-/** The proposal for a task's pull request, of what is recorded. */
+/** The proposed text for a task's pull request, from the recorded data. */
 import { z } from 'zod'
 import { ChangedFile } from '#domain/api/tasks.schema.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -9,10 +9,10 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Documents } from './documents.ts'
 import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
-/** Messages that are looked through for what was asked and answered. */
+/** How many messages are searched for requests and answers. */
 const latestMessages = 200
 
-/** Reads the chat, and makes the proposal; what was erased is left out. */
+/** Reads the chat and makes the proposal; erased content is left out. */
 export async function proposalFor(
   { documents }: { readonly documents: Documents },
   task: TaskDocument,
@@ -28,9 +28,9 @@ export async function proposalFor(
   )
   return proposePullRequest({
     title: task.title,
-    // That of a task that was made of an issue is a quotation for the agent: the pull request leads to the issue.
+    // The description of a task made from an issue is a quotation for the agent: the pull request links to the issue instead.
     description: task.issue ? '' : task.description,
-    // The first message of all is the description.
+    // The first message is the description.
     asked: asked.toReversed().filter((message) => message !== task.description),
     answered: answered?.message ?? null,
     issue: task.issue?.number ?? null,
@@ -41,7 +41,7 @@ interface Recorded {
   readonly blobs: SealedBlobs
 }
 
-/** The files of a recorded diff; none when it is gone or damaged. */
+/** The files of a recorded diff; empty when it is gone or damaged. */
 export async function changedFilesOf(
   services: Recorded,
   taskId: string,
@@ -50,7 +50,7 @@ export async function changedFilesOf(
   return (await recordedFilesOf(services, taskId, blob)) ?? []
 }
 
-/** The files of a recorded diff, which has none without a blob; `undefined` when the blob is gone or damaged. */
+/** The files of a recorded diff, empty for one without a blob; `undefined` when the blob is gone or damaged. */
 export async function recordedFilesOf(
   { blobs }: Recorded,
   taskId: string,

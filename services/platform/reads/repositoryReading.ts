@@ -1,4 +1,4 @@
-/** What a repository at the code host says of its project: read by the host's number, which stays when the repository is renamed or moved. */
+/** Reads a project's repository at the code host, by the host's numeric id, which stays the same when the repository is renamed or transferred. */
 import { viewerOf } from '#domain/appPermissions.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RepositoryFacts } from '#domain/project/events.ts'
@@ -8,19 +8,19 @@ import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/por
 
 export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' | 'githubRepoName'>
 
-/** What is to be recorded, in this order; the last says how the project stands. */
+/** The events to record, in this order; the last one is the outcome of the sync. */
 export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand
-  /** What whoever asked is to be told. */
+  /** The fault to report to the caller. */
   readonly refusal?: Fault | CodeHostFault
-  /** For the next time; `null` where nothing was read. */
+  /** The ETag for the next read; `null` when nothing was read. */
   readonly etag: string | null
 }
 
 /**
- * Reads the repository of a project. `unchanged` where it is as it was when `etag` was given. Throws what is neither a fault of the code host
- * nor of the access to it.
+ * Reads the repository of a project. `unchanged` when it still matches `etag`. Throws everything except faults of the code host and of the access to
+ * it.
  */
 export async function readProject(
   project: ReadProject,
@@ -47,7 +47,7 @@ export async function readProject(
       code: fault.kind,
       reason: reasonOf(fault, project, viewerOf(codeHost)),
     } as const
-    // A repository that is gone or out of reach is a fact about the project; a host that is away is one about this sync.
+    // A missing or inaccessible repository is a fact about the project; an unavailable host only affects this sync.
     return { before: [], last, ...(fault.kind === 'unavailable' ? { refusal: fault } : {}), etag: null }
   }
 }
@@ -84,12 +84,12 @@ function said(repository: HostRepository): Pick<Reading, 'before' | 'last'> {
 
 export const archivedReason = 'The repository is archived at GitHub: it can only be read.'
 
-/** What of a repository a project keeps. */
+/** The facts about a repository that a project stores. */
 export function factsOf({ htmlUrl, owner, name, defaultBranch, language }: HostRepository): RepositoryFacts {
   return { githubUrl: htmlUrl, githubOwner: owner, githubRepoName: name, defaultBranch, language }
 }
 
-/** Whether a reading says anything that the project does not show yet. */
+/** Whether a reading contains anything that the project does not show yet. */
 export function isNews(project: ProjectDocument, { before, last }: Reading): boolean {
   const isFailure = last.type === 'RecordSyncFailure'
   if (isFailure ? project.statusReason !== last.reason : project.status !== 'active') return true

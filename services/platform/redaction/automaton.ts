@@ -1,34 +1,34 @@
 /**
- * An Aho-Corasick automaton: finds all of many words in one pass. It lies in shared memory, so that every thread can read one that any
- * thread has built; a chain of nodes that do not branch takes 14 bytes a node.
+ * An Aho-Corasick automaton: finds many words in one pass. It is in shared memory, so that all threads can use an automaton that one has built; in a
+ * chain without branches, a node takes 14 bytes.
  */
 
-/** What is to be hidden is more than an automaton may hold. */
+/** There are more secrets than an automaton can hold. */
 export class TooMuchToHide extends Error {
   override readonly name = 'TooMuchToHide'
 }
 
-/** A word of the automaton, and the bit of `markBits` that its end sets; 0: it is told by its length. */
+/** A word of the automaton, and the bit of `markBits` that its end sets; 0: it is reported by its length. */
 export interface Word {
   readonly text: string
   readonly mark: number
 }
 
-/** Arrays over nodes. Node 0 is the beginning; the words without a mark have the nodes below `firstMarked`. */
+/** Arrays indexed by node. Node 0 is the root; words without a mark have the nodes below `firstMarked`. */
 export interface Automaton {
   readonly labels: Uint16Array
   readonly fails: Int32Array
   readonly depths: Int32Array
-  /** Of the longest word that ends here its length, the marks of those that end here, and which children there are. */
+  /** For each node: the length of the longest word that ends here, the marks of words that end here, and which children exist. */
   readonly outputs: Int32Array
-  /** Children of node 0, by ASCII. */
+  /** Children of the root, by ASCII code. */
   readonly starts: Int32Array
-  /** Children that are not the next node: pairs of parent and child, hashed by parent and label. */
+  /** Children other than the next node: pairs of parent and child, hashed by parent and label. */
   readonly branches: Int32Array
   readonly firstMarked: number
 }
 
-/** Nodes of one automaton: 110 MB. The secrets that a project may have stay below it in all their forms. */
+/** The maximum number of nodes: 110 MB. A project's secrets in all their forms stay below it. */
 export const mostNodes = 8_000_000
 const lengthMask = (1 << 18) - 1
 const marksAt = 18
@@ -38,7 +38,7 @@ const chainBit = 1 << 30
 const branchBit = 1 << 31
 
 export const longestAt = (output: number): number => output & lengthMask
-/** Whether the next node is a child. */
+/** Whether the next node is a child of this one. */
 export const isChained = (output: number): boolean => (output & chainBit) !== 0
 export const marksIn = (output: number): number => (output >> marksAt) & marksMask
 
@@ -108,7 +108,7 @@ export function automatonOf(words: readonly Word[]): Automaton {
   return { ...growing, firstMarked: firstMarked === 0 ? last + 1 : firstMarked }
 }
 
-/** The node that `label` leads to, 0 when there is none. */
+/** The child for `label`; 0 when there is none. */
 export function childOf(
   { labels, outputs, starts, branches }: Omit<Automaton, 'firstMarked'>,
   node: number,
@@ -126,7 +126,7 @@ export function childOf(
   }
 }
 
-/** Where a letter leads to from a node: the longest beginning of a word that what was read ends with. */
+/** The node after a letter: that of the longest word prefix with which the text read so far ends. */
 export function moved(automaton: Automaton, from: number, label: number): number {
   let node = from
   for (;;) {
@@ -141,7 +141,7 @@ function slotOf(node: number, label: number, slots: number): number {
   return (mixed ^ (mixed >>> 15)) & (slots - 1)
 }
 
-/** All nodes but the first, parents before children. */
+/** All nodes except the root, parents before children. */
 function byDepth(depths: Int32Array, last: number): Int32Array {
   let deepest = 0
   for (let node = 1; node <= last; node += 1) deepest = Math.max(deepest, depths[node] ?? 0)

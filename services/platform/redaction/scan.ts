@@ -1,54 +1,54 @@
 /**
- * Removes secrets from text in one pass: each character is read once, however many secrets there are. What a scan remembers between two
- * pieces of a text is a plain value, so that any thread can continue it.
+ * Removes secrets from text in one pass: each character is read once, however many secrets there are. The state between two pieces of a text is a
+ * plain value, so that any thread can continue the scan.
  */
 import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } from './automaton.ts'
 import { formsOf, classes, classesOf, keyBlock, prefixedShapes, webToken } from './secretForms.ts'
 
 /** Replaces a secret. */
 export const redacted = '[redacted]'
-/** At the very end of a text, this many characters of a known secret's beginning count as the secret. */
+/** At the very end of a text, a known secret's first characters count as the secret if there are at least this many. */
 const tellingPrefix = 8
 
 const jwtBit = 1 << prefixedShapes.length
 const beginBit = jwtBit << 1
 const endBit = beginBit << 1
-/** In `live` alone: a key block that was not closed. */
+/** Only in `live`: a key block that was not closed. */
 const blockBit = endBit
 
-/** A line such as `-----BEGIN PRIVATE KEY-----` whose beginning was seen. */
+/** A line such as `-----BEGIN PRIVATE KEY-----` that has begun. */
 interface Marker {
   readonly from: number
   title: string
   dashes: number
 }
 
-/** Positions are counted from where the held text begins; those of a certain match may lie before it. */
+/** Positions are relative to the start of the held text; those of a confirmed match may be before it. */
 export interface Scan {
-  /** Whether line ends are shown, also within what is hidden. */
+  /** Whether line ends stay visible, even within hidden text. */
   readonly linesStay: boolean
   node: number
-  /** What may be part of a secret. */
+  /** Text that may be part of a secret. */
   held: string
-  /** What of it is to be hidden: from and to, in pairs, in order and apart. */
+  /** The parts of it to hide: pairs of start and end, in order, not overlapping. */
   covers: number[]
-  /** Whether the last that was given back was hidden. */
+  /** Whether the last returned text was hidden. */
   marked: boolean
-  /** The shapes that are under way, one bit each. */
+  /** The running shapes, one bit each. */
   live: number
-  /** Where each prefixed shape began that is under way. */
+  /** The start of each running shape with a prefix. */
   prefixes: number[]
   jwt: {
-    /** Where headers may have begun. */
+    /** Possible starts of headers. */
     starts: number[]
-    /** A header that ended with a dot, and how much of `eyJ` followed. */
+    /** A header that ended with a dot, and how much of `eyJ` has followed. */
     awaiting: { readonly from: number; seen: number } | null
-    /** A token that is sure, and goes on. */
+    /** The start of a confirmed token that continues. */
     run: number | null
   }
   begin: Marker | null
   block: { from: number; until: number; end: Marker | null } | null
-  /** Moves in the automaton so far: what a scan costs, beside looking at each character once. */
+  /** Moves in the automaton so far, which are the cost of a scan besides reading each character once. */
   steps: number
 }
 
@@ -68,7 +68,7 @@ export function newScan({ linesStay = false }: { linesStay?: boolean } = {}): Sc
   }
 }
 
-/** All that is looked for: these secrets in all their forms, and the shapes of tokens. Throws `TooMuchToHide`. */
+/** Everything to look for: these secrets in all their forms, and the shapes of tokens. Throws `TooMuchToHide`. */
 export function soughtFor(secrets: readonly string[]): Automaton {
   return automatonOf([
     ...formsOf(secrets).map((text) => ({ text, mark: 0 })),
@@ -80,8 +80,8 @@ export function soughtFor(secrets: readonly string[]): Automaton {
 }
 
 /**
- * Goes on with a scan: takes more text and gives back what is safe to show by now. What may be the start of a secret is held until more
- * is known, at most the longest form of a secret or about 1,000 characters. With `final` all is given back, and the scan is over.
+ * Continues a scan: takes more text and returns what is already safe to show. A possible start of a secret is held until more is known, at most the
+ * longest form of a secret or about 1,000 characters. With `final`, everything is returned and the scan ends.
  */
 export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean): string {
   const { labels, outputs, depths, fails, starts } = sought
@@ -105,7 +105,7 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
         next = code < 128 ? (starts[code] ?? 0) : childOf(sought, 0, code)
         break
       }
-      // By far the most: the next letter of the one word that is under way.
+      // Fast path: the next letter of the only running word.
       next =
         labels[node + 1] === code && isChained(outputs[node] ?? 0) ? node + 1 : childOf(sought, node, code)
       if (next !== 0) break
@@ -130,7 +130,7 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
 
 const isOf = (wanted: number, code: number): boolean => code < 128 && ((classesOf[code] ?? 0) & wanted) !== 0
 
-/** What begins with the character at `place` as the last of its prefix. */
+/** Starts the shapes whose prefix ends at `place`. */
 function beginShapes(scan: Scan, marks: number, place: number): void {
   if ((marks & (jwtBit - 1)) !== 0) beginPrefixed(scan, marks, place)
   if ((marks & jwtBit) !== 0 && scan.jwt.run === null) {
@@ -149,7 +149,7 @@ function beginShapes(scan: Scan, marks: number, place: number): void {
 
 function beginPrefixed(scan: Scan, marks: number, place: number): void {
   for (const [at, { prefix }] of prefixedShapes.entries()) {
-    // One that is under way began earlier, and covers this one with all that follows.
+    // A running shape began earlier, and covers this one with everything after it.
     if ((marks & (1 << at)) === 0 || (scan.live & (1 << at)) !== 0) continue
     scan.prefixes[at] = place + 1 - prefix.length
     scan.live |= 1 << at
@@ -206,14 +206,14 @@ function goOnWithWebToken(scan: Scan, code: number, place: number): void {
 const dot = 0x2e
 const dash = 0x2d
 
-/** Those that no dot at `place` or later can end. */
+/** Drops the headers that are already too long for a dot at `place` or later. */
 function dropLongHeaders(jwt: Scan['jwt'], place: number): void {
   const isShort = (from: number) => place - from <= webToken.longestHeader
   const first = jwt.starts[0]
   if (first !== undefined && !isShort(first)) jwt.starts = jwt.starts.filter(isShort)
 }
 
-/** A title, and the dashes that end it. */
+/** Continues with the title and the dashes that end it. */
 function goOnWithMarker(marker: Marker, code: number): 'whole' | 'more' | 'none' {
   if (code === dash) {
     if (marker.dashes === 0 && !keyBlock.title.test(marker.title)) return 'none'
@@ -243,7 +243,7 @@ function goOnWithBegin(scan: Scan, code: number): void {
 function goOnWithBlock(scan: Scan, code: number, place: number): void {
   const { block } = scan
   if (block === null) return
-  // At once, since what lies behind it may be hidden too, and covers come in order.
+  // At once, because text after it may be hidden too, and covers must be in order.
   if (place === block.until) cover(scan, block.from, block.until)
   if (block.end !== null) {
     const found = goOnWithMarker(block.end, code)
@@ -262,7 +262,7 @@ function endBlock(scan: Scan): void {
   scan.live &= ~blockBit
 }
 
-/** Hides what lies between. What it is joined with goes, so that all of them together cost no more than there are. */
+/** Hides a range. It is merged with adjacent ranges, so that the total cost stays linear. */
 function cover(scan: Scan, from: number, to: number): void {
   const { covers } = scan
   let first = Math.max(0, from)
@@ -274,7 +274,7 @@ function cover(scan: Scan, from: number, to: number): void {
   covers.push(first, end)
 }
 
-/** The text is over: what of a secret was printed is taken for it, when it is enough to tell. */
+/** At the end of the text, a printed beginning of a secret is hidden if it is long enough to identify the secret. */
 function coverCutSecret({ depths, fails, firstMarked }: Automaton, scan: Scan, length: number): void {
   let { node } = scan
   while (node >= firstMarked) node = fails[node] ?? 0
@@ -283,7 +283,7 @@ function coverCutSecret({ depths, fails, firstMarked }: Automaton, scan: Scan, l
   coverSure(scan, length)
 }
 
-/** Where the first character stands of which it is not known whether it is to be hidden. */
+/** The first position whose visibility is still undecided. */
 function firstUndecided(scan: Scan, length: number, depth: number): number {
   coverSure(scan, length)
   dropLongHeaders(scan.jwt, length)
@@ -298,7 +298,7 @@ function firstUndecided(scan: Scan, length: number, depth: number): number {
   return first
 }
 
-/** Hides what goes on and is sure, as far as it has come. */
+/** Hides confirmed matches that continue, as far as they have come. */
 function coverSure(scan: Scan, length: number): void {
   if (scan.live === 0) return
   for (const at of prefixedShapes.keys())
@@ -307,7 +307,7 @@ function coverSure(scan: Scan, length: number): void {
   if (scan.block !== null) cover(scan, scan.block.from, Math.min(length, scan.block.until))
 }
 
-/** Gives back the text up to `end`, and holds what follows. */
+/** Returns the text up to `end`, and holds the rest. */
 function release(scan: Scan, text: string, end: number): string {
   const { covers } = scan
   const shown: string[] = []
@@ -344,7 +344,7 @@ function release(scan: Scan, text: string, end: number): string {
   return shown.join('')
 }
 
-/** Counts all places from where the held text begins now. */
+/** Makes all positions relative to the new start of the held text. */
 function moveBack(scan: Scan, by: number): void {
   if (scan.live === 0 || by === 0) return
   const { jwt, begin, block } = scan
@@ -357,12 +357,12 @@ function moveBack(scan: Scan, by: number): void {
   if (block !== null) scan.block = { from: block.from - by, until: block.until - by, end: moved(block.end) }
 }
 
-/** A whole text without secrets. */
+/** Removes secrets from a whole text. */
 export function textWithout(sought: Automaton, text: string): string {
   return goOn(sought, newScan(), text, true)
 }
 
-/** A whole unified diff without secrets. Every line stays, with the mark that it begins with. */
+/** Removes secrets from a whole unified diff. Every line stays, with its leading mark. */
 export function diffWithout(sought: Automaton, diff: string): string {
   const whole = (text: string) => goOn(sought, newScan({ linesStay: true }), text, true)
   const [head = '', ...hunks] = diff.split(/^(?=@@ )/m)

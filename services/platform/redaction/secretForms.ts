@@ -1,19 +1,19 @@
-/** What secrets look like: the forms in which a known secret may be printed, and the shapes by which tokens and private keys are recognised. */
+/** The forms in which known secrets may be printed, and the shapes by which tokens and private keys are recognized. */
 
-/** A secret that nothing may hold which is recorded, shown or pushed. */
+/** A secret that must not be in anything recorded, shown or pushed. */
 export interface KnownSecret {
-  /** Within a sentence: `the project's secret TOKEN`. */
+  /** Its name within a sentence: `the project's secret TOKEN`. */
   readonly name: string
   readonly value: string
 }
 
-/** Shorter ones would blot out ordinary words; none of ours is so short. */
+/** Shorter secrets would redact ordinary words; none of ours is that short. */
 const shortest = 8
 
-/** Every form of these secrets, longest first, without repeats. Secrets of fewer than 8 characters are left out. */
+/** All forms of these secrets, longest first, without duplicates. Secrets of fewer than 8 characters are left out. */
 export function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
-    // Half a character would be in no output, and has no address form.
+    // Lone surrogates never occur in output and cannot be URL-encoded.
     .map((secret) => Buffer.from(secret).toString())
     .flatMap((secret) => [secret, ...longLines(secret)])
     .filter((secret) => secret.length >= shortest)
@@ -28,18 +28,18 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-/** Shorter lines, such as a bracket alone, are in everything. */
+/** Shorter lines, such as a single bracket, occur everywhere. */
 const longLine = 12
 
-/** A key of many lines is also printed line by line. */
+/** A multi-line key may also be printed line by line. */
 function longLines(secret: string): readonly string[] {
   const lines = secret.split(/\r?\n/).map((line) => line.trim())
   return lines.length === 1 ? [] : lines.filter((line) => line.length >= longLine)
 }
 
 /**
- * The characters that a secret's bytes alone decide, for each place (modulo 3) at which it may stand in what was encoded: so it is
- * found inside `Basic base64(user:secret)` too.
+ * The base64 characters that are determined by the secret's bytes alone, for each offset (modulo 3) in the encoded text: so it is also found inside
+ * `Basic base64(user:secret)`.
  */
 function base64Forms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret)
@@ -66,14 +66,16 @@ function urlForms(secret: string): readonly string[] {
 /** Classes of characters, one bit each. */
 export const classes = { word: 1, base64Url: 2, capital: 4, tokenRun: 8, marker: 16 } as const
 
-/** The classes of an ASCII character, by its code. */
+/** The classes of each ASCII character, by code. */
 export const classesOf: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code)
   const bits = [/[A-Za-z0-9_]/, /[A-Za-z0-9_-]/, /[A-Z0-9]/, /[A-Za-z0-9_.-]/, /[A-Z0-9 ]/]
   return bits.reduce((all, pattern, bit) => all | (pattern.test(character) ? 1 << bit : 0), 0)
 })
 
-/** A prefix and at least `least` more characters of a class, and those of it that follow. Every character of the prefix is of the class. */
+/**
+ * A prefix followed by at least `least` characters of a class, and all further ones of that class. The characters of the prefix are in the class too.
+ */
 export interface PrefixedShape {
   readonly prefix: string
   readonly class: number
@@ -92,16 +94,16 @@ export const prefixedShapes: readonly PrefixedShape[] = [
   { prefix: 'ASIA', class: classes.capital, least: 16 },
 ]
 
-/** A JSON header in base64url, a dot, and a JSON payload: what every signed web token begins with. Where the dot may stand. */
+/** A JSON header in base64url, a dot, and a JSON payload, as in every signed web token; with the possible positions of the dot. */
 export const webToken = { prefix: 'eyJ', shortestHeader: 11, longestHeader: 1024 } as const
 
-/** The first and the last line of a private key, but for the five dashes that end them. */
+/** The first and last line of a private key, without the five dashes at their ends. */
 export const keyBlock = {
   begin: '-----BEGIN ',
   end: '-----END ',
   title: /^[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?$/,
   longestTitle: 57,
   dashes: 5,
-  /** A block whose end never comes stops being hidden after this many characters. */
+  /** The most characters to hide when the end of a block never comes. */
   longest: 64 * 1024,
 } as const

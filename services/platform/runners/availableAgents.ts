@@ -1,4 +1,4 @@
-/** Which agents can run, by what the connected runners report. */
+/** Which agents can run, according to the connected runners. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -6,11 +6,11 @@ import { hearRunners, silentMs } from './presence.ts'
 
 export interface Agents {
   /**
-   * Every agent, as the runner tells it that can run it best. Waits for the first runner to tell, at most as long as one that is there may be
+   * Every agent, in the state of the runner that can run it best. Waits for the first report of a runner, at most as long as a connected one may be
    * silent.
    */
   read(): Promise<readonly AgentState[]>
-  /** Why no runner that is there can run the agent, in the sentence of `read`; `null` when one can, or none has told yet. */
+  /** Why no connected runner can run the agent, in the sentence of `read`; `null` when one can, or when none has reported yet. */
   whyNone(name: AgentName): string | null
   stop(): void
 }

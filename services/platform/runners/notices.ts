@@ -1,16 +1,16 @@
-/** The notices that every page shows: those that the connected runners report. */
+/** The notices that every page shows, as reported by the connected runners. */
 import type { Bus } from '#platform/ports/bus.ts'
 import { hearRunners } from '#platform/runners/presence.ts'
 
 export interface Notices {
-  /** Each sentence once; when no runner is connected, that. */
+  /** Each sentence once; when no runner is connected, a sentence about that. */
   read(): readonly string[]
   stop(): void
 }
 
 const nobody = 'No runner is connected. New tasks will wait.'
 
-/** Begins to listen. `now` is monotonic, in milliseconds. */
+/** Starts listening. `now` is monotonic, in milliseconds. */
 export function startNotices(bus: Bus, now?: () => number): Notices {
   const runners = hearRunners(bus, now)
   return {

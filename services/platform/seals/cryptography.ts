@@ -1,8 +1,8 @@
-/** Hashing and Ed25519 by Node, for what `domain/proof` computes. */
+/** Hashing and Ed25519 with Node, for `domain/proof`. */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import type { Cryptography } from '#domain/proof/bundleHashes.ts'
 
-/** What stands before the 32 bytes of an Ed25519 key in its DER form. */
+/** The bytes before the 32 bytes of an Ed25519 key in its DER form. */
 const spkiHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 const encoder = new TextEncoder()
@@ -21,7 +21,7 @@ export const cryptography: Cryptography = {
   isSignedBy: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
 }
 
-/** A key that many seals are checked with is decoded once. */
+/** Cached, because many seals are checked with the same key. */
 const keyObjects = new WeakMap<Uint8Array, KeyObject>()
 
 function keyObjectOf(publicKey: Uint8Array): KeyObject {
@@ -36,7 +36,7 @@ function keyObjectOf(publicKey: Uint8Array): KeyObject {
   return key
 }
 
-/** The 32 bytes of an Ed25519 key that `createPublicKey` gives. */
+/** The raw 32 bytes of an Ed25519 key from `createPublicKey`. */
 export function rawPublicKey(key: ReturnType<typeof createPublicKey>): Uint8Array {
   return new Uint8Array(key.export({ format: 'der', type: 'spki' }).subarray(spkiHead.length))
 }

@@ -1,11 +1,11 @@
-/** What stands for a record in the trees that are sealed. Of a damaged one that is not always in the record itself. */
+/** The leaf for a record in the sealed trees, which a damaged record may not contain itself. */
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { cryptography } from './cryptography.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
 
 /**
- * The hash of the record that is sealed: its `meta.hash`, also of a damaged record where it can be read, else what the next event of its
- * stream says that it was. `undefined` when neither tells it.
+ * The hash under which the record was sealed: its `meta.hash`, if readable, else the one that the next event of its stream names. `undefined` when
+ * neither exists.
  */
 export async function hashIn(
   store: Pick<EventStore, 'readStream'>,
@@ -21,7 +21,7 @@ export async function hashIn(
     : undefined
 }
 
-/** What is sealed in the place of a hash that nothing tells any more: `docs/log-format.md`, "Damaged records". */
+/** The leaf that is sealed in place of a hash that is lost: `docs/log-format.md`, "Damaged records". */
 export function standInHash({ stream, revision }: Pick<LogRecord, 'stream' | 'revision'>): string {
   return hexOf(cryptography.sha256(cryptography.utf8(`flightdeck.dev/damaged\n${stream}\n${revision}\n`)))
 }

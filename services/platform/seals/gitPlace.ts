@@ -1,4 +1,4 @@
-/** A git repository that gets a commit for each seal, on a branch of this log's own. Nothing is ever forced. */
+/** A git repository that gets a commit for each seal, on a branch for this log alone. Never uses force. */
 import { run } from '#platform/childProcess.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
@@ -7,9 +7,9 @@ import type { OutsideSeal } from './sealsFile.ts'
 export interface GitPlaceOptions {
   /** A path or an address that git can push to. */
   readonly repository: string
-  /** A folder for a repository of our own, in which commits are made. */
+  /** A folder for our own repository, in which the commits are made. */
   readonly folder: string
-  /** The operator's environment: git finds keys and credentials by it. */
+  /** The operator's environment, from which git gets keys and credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -38,7 +38,7 @@ async function put(options: GitPlaceOptions, seal: OutsideSeal, log: SealedLogVi
 
 const sizeOf = (note: string) => parseCheckpoint(parseNote(note)?.text ?? '')?.size
 
-/** The newest commit of the branch over there, brought here; `undefined` when there is none yet. */
+/** Fetches the newest commit of the remote branch; `undefined` when the branch does not exist. */
 async function fetchTip(options: GitPlaceOptions, branch: string): Promise<string | undefined> {
   const listed = await git(options, ['ls-remote', '--', options.repository, branch])
   const [tip = ''] = listed.split(/\s/)

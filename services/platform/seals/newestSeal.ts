@@ -6,7 +6,7 @@ import { LogSealed, type Seal } from '#domain/seal.ts'
 import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** A seal as the log has it. */
+/** A seal as recorded in the log. */
 export interface RecordedSeal {
   readonly revision: number
   readonly hash: string
@@ -16,14 +16,14 @@ export interface RecordedSeal {
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** The last seal of the log is not one any more. */
+/** The last seal of the log is not a valid one any more. */
 export class UnreadableSeal extends Error {
   override readonly name = 'UnreadableSeal'
 }
 
-/** The last seal of the epoch that is not damaged; `undefined` before the first. Throws `UnreadableSeal` where it says something else. */
+/** The last undamaged seal of the epoch; `undefined` before the first. Throws `UnreadableSeal` when it is not a valid seal. */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
-  // Nearly always the first that is looked at.
+  // Nearly always the first page is enough.
   for (const limit of [2, page]) {
     const found = await store.readStream(sealStream(epoch), { from: 'end', direction: 'backwards', limit })
     const [end, before] = found
@@ -38,7 +38,7 @@ export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promis
   return undefined
 }
 
-/** The same for those to whom a seal that cannot be read is none. */
+/** The same, but an unreadable seal counts as none. */
 export async function readableSeal(store: Streams, identity: LogIdentity): Promise<RecordedSeal | undefined> {
   return newestSeal(store, identity).catch((fault: unknown) => {
     if (fault instanceof UnreadableSeal) return undefined
@@ -48,7 +48,7 @@ export async function readableSeal(store: Streams, identity: LogIdentity): Promi
 
 const page = 500
 
-/** The seals of the epoch from a revision on, in order; without those that cannot be read. */
+/** The seals of the epoch from a revision on, in order, without unreadable ones. */
 export async function* sealsFrom(
   store: Streams,
   { epoch }: Pick<LogIdentity, 'epoch'>,
@@ -61,7 +61,7 @@ export async function* sealsFrom(
   }
 }
 
-/** The seal as it is written outside of the database. */
+/** The seal in the form that is written outside of the database. */
 export function outsideSeal(logId: string, { revision, at, seal }: RecordedSeal): OutsideSeal {
   return { revision, at, ...notesOf(logId, seal) }
 }

@@ -1,4 +1,4 @@
-/** Begins the next epoch of a log that was put back from a copy, and signs what of the log it goes back to. */
+/** Begins the next epoch of a log that was restored from a copy, and signs the tree that it restarts from. */
 import { randomUUID } from 'node:crypto'
 import type { Position } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
@@ -29,9 +29,9 @@ const page = 2_000
 const { sha256, utf8, isSignedBy } = cryptography
 
 /**
- * To be called before anybody goes on with the log, and while nobody appends to it: whatever is known of more than the copy has is of
- * another epoch from here on. `above` is an epoch that something beside the log has heard of. Throws `OlderData` for what is no log, and
- * `UnreadableEvent` for one whose own stream is damaged.
+ * Must be called before the restored log is used, and while nobody appends to it: everything known from beyond the copy then belongs to an earlier
+ * epoch. `above` is an epoch known outside of the log. Throws `OlderData` for something that is not a log, and `UnreadableEvent` when the log's own
+ * stream is damaged.
  */
 export async function restoreLog(restoring: Restoring, above = 0): Promise<LogIdentity> {
   const { commands, eventStore, vault, clock } = restoring
@@ -51,7 +51,7 @@ export async function restoreLog(restoring: Restoring, above = 0): Promise<LogId
   return next
 }
 
-/** Whether one of these keys of the log signed the tree for the epoch that the restore began. */
+/** Whether one of these keys of the log signed the tree for the restore's epoch. */
 export function isRestoreSigned(
   identity: LogIdentity,
   tree: RestoredTree,

@@ -1,7 +1,7 @@
 /**
- * The trees that seals are taken of: one over every event of the log in its order, one over the last event of each stream. Their hashes
- * are documents beside the read models, so that an append costs a hash and a restart reads the right edge. They can be thrown away:
- * they are computed again from the log.
+ * The trees that are sealed: one over all events of the log in order, one over the last event of each stream. Their hashes are stored as documents
+ * beside the read models, so that an append costs one hash and a restart only reads the right edge. They can be discarded and computed again from the
+ * log.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
@@ -28,7 +28,7 @@ import { cryptography } from './cryptography.ts'
 const { sha256 } = cryptography
 
 export const sealTiles: Collection = { name: 'seal_tiles', indexes: [] }
-/** By stream: how far the trees have it. */
+/** By stream: the last event that the trees include. */
 export const sealHeads: Collection = { name: 'seal_heads', indexes: [['ordinal']] }
 export const sealStates: Collection = { name: 'seal_states', indexes: [] }
 export const sealCollections: readonly Collection[] = [sealTiles, sealHeads, sealStates]
@@ -39,11 +39,11 @@ export type TreeName = 'log' | 'heads'
 
 export const Tile = z.object({ hashes: z.base64() })
 export const StreamHead = z.object({
-  /** Its place among all streams, in the order in which they began. */
+  /** Its index among all streams, by their beginnings. */
   ordinal: z.int().nonnegative(),
   revision: z.int().nonnegative(),
   hash: z.string(),
-  /** The place of its last event in the log. */
+  /** The index of its last event in the log. */
   index: z.int().nonnegative(),
 })
 export type StreamHead = z.infer<typeof StreamHead>
@@ -65,24 +65,24 @@ const State = z.object({
 })
 export type TreesState = z.infer<typeof State>
 
-/** The trees of one process, which alone adds to them. */
+/** The trees of one process, the only one that adds to them. */
 export interface SealTrees {
   readonly identity: LogIdentity
   readonly log: TiledTree
   readonly ends: TiledTree
   readonly heads: Map<string, StreamHead>
-  /** Streams whose head is not in `ends` yet. */
+  /** Streams whose new head is not in `ends` yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** Events that no seal is over, as far as the log says; seals themselves may count when others came before them. */
+  /** The number of events in the log that no seal covers; seals count only if other events came before them. */
   unsealed: number
-  /** The epoch that the log has entered since: what follows is not ours to seal. */
+  /** A newer epoch that the log has entered: what follows must not be sealed by us. */
   newerEpoch: number | null
 }
 
 type TreeStore = Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
 
-/** The trees as they were stored, or empty ones where there are none of this log and epoch. */
+/** The stored trees, or empty ones when there are none for this log and epoch. */
 export async function openSealTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
   await store.prepare(sealCollections)
   const state = await storedState(store)
@@ -100,7 +100,7 @@ export async function openSealTrees(store: TreeStore, identity: LogIdentity): Pr
   }
   trees.log.size = state.size
   for await (const [stream, head] of allStoredHeads(store)) {
-    // Of a stream that came after the state was stored.
+    // The stream began after the state was stored.
     if (head.ordinal >= state.streams) continue
     trees.heads.set(stream, head)
     setLeaf(trees.ends, head.ordinal, hashOfHead(stream, head))
@@ -115,13 +115,13 @@ export async function openSealTrees(store: TreeStore, identity: LogIdentity): Pr
   return trees
 }
 
-/** How far the stored trees go; `undefined` where there are none. */
+/** How far the stored trees reach; `undefined` when there are none. */
 export async function storedState(store: Pick<ReadStore, 'get'>): Promise<TreesState | undefined> {
   const document = await store.get(sealStates.name, stateId)
   return document && State.parse(document)
 }
 
-/** Empty trees, in the place of those that were stored. */
+/** Replaces the stored trees by empty ones. */
 export async function clearedTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
   await store.drop(sealCollections.map(({ name }) => name))
   await store.prepare(sealCollections)
@@ -141,10 +141,10 @@ function noTrees(identity: LogIdentity): SealTrees {
   }
 }
 
-/** Adds the next record of the log, with the hash that is sealed of it. */
+/** Adds the next record of the log, with the hash to seal for it. */
 export function addRecord(trees: SealTrees, record: LogRecord, hash: string): void {
   const { stream, position, type } = record
-  // The stream's heads are numbers from 0 on; of a damaged record it may not be known.
+  // A head's revision is at least 0, but that of a damaged record may be unknown.
   const revision = Math.max(record.revision, 0)
   const data = isDamaged(record) ? undefined : record.data
   const index = trees.log.size
@@ -162,7 +162,7 @@ export function addRecord(trees: SealTrees, record: LogRecord, hash: string): vo
   if (epoch !== undefined && epoch > trees.identity.epoch) trees.newerEpoch = epoch
 }
 
-/** The roots as of the last event that was added. */
+/** The roots after the last added event. */
 export function rootsOf(trees: SealTrees): { readonly log: Hash; readonly heads: Hash } {
   settleTrees(trees)
   return { log: rootOfTiles(sha256, trees.log), heads: rootOfTiles(sha256, trees.ends) }
@@ -179,7 +179,7 @@ function settleTrees(trees: SealTrees): readonly string[] {
   return touched
 }
 
-/** Stores what changed since the last time: the state last, so that a crash before it repeats the work. */
+/** Stores what changed since the last call; the state comes last, so that a crash before it only repeats work. */
 export async function storeTrees(store: Pick<ReadStore, 'apply'>, trees: SealTrees): Promise<void> {
   const { last, identity, log, ends, heads } = trees
   if (last === null) return
@@ -231,7 +231,7 @@ export function bytesOf(document: unknown): Uint8Array {
 
 const page = 1_000
 
-/** Every stream, with how far the trees have it. */
+/** All streams, each with the last event that the trees include. */
 export async function* allStoredHeads(
   store: Pick<ReadStore, 'find'>,
 ): AsyncGenerator<readonly [string, StreamHead]> {

@@ -1,4 +1,4 @@
-/** Whether the log still is what an earlier seal says. */
+/** Checks whether the log still matches an earlier seal. */
 import type { LogIdentity } from '#domain/log.ts'
 import { parseCheckpoint, parseNote, type VerifierKey } from '#domain/proof/checkpoint.ts'
 import { isSame } from '#domain/proof/merkleTree.ts'
@@ -7,14 +7,14 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from './cryptography.ts'
 import { rootAt } from './storedProofs.ts'
 
-/** An earlier seal, and where it was found: words that follow 'The last seal'. */
+/** An earlier seal, and where it was found: words that continue 'The last seal'. */
 export interface SealedBefore {
   readonly where: string
   /** The signed checkpoint. */
   readonly note: string
 }
 
-/** The log as it is now. */
+/** The current log. */
 export interface SealableLog {
   readonly identity: LogIdentity
   readonly keys: readonly VerifierKey[]
@@ -22,7 +22,7 @@ export interface SealableLog {
   readonly readStore: Pick<ReadStore, 'getMany'>
 }
 
-/** What the seal says against the log, in a sentence; `undefined` when what it sealed is the beginning of the log, or of an earlier epoch. */
+/** How the seal contradicts the log, in a sentence; `undefined` when the sealed tree is a prefix of the log, or of an earlier epoch. */
 export async function contradictionIn(
   { where, note }: SealedBefore,
   { identity, keys, size, readStore }: SealableLog,

@@ -1,4 +1,4 @@
-/** Seals outside of the database: a file that only grows, a JSON line for each seal. */
+/** Seals outside of the database: an append-only file with one line of JSON per seal. */
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { SealNotes } from '#domain/proof/sealNotes.ts'
 
 const Line = z.object({
-  /** Of the event in the stream of seals. */
+  /** The revision of its event in the stream of seals. */
   revision: z.int().nonnegative(),
   at: z.iso.datetime(),
   checkpoint: z.string(),
@@ -19,23 +19,23 @@ export interface OutsideSeal extends SealNotes {
 }
 
 export interface SealLine {
-  /** Counts from 1. */
+  /** The line's number, from 1. */
   readonly number: number
   readonly text: string
-  /** What it says; `undefined` where it is no seal. */
+  /** The parsed seal; `undefined` when the line is not a seal. */
   readonly seal: OutsideSeal | undefined
 }
 
 export interface SealsFile {
-  /** The newest seal of the epoch that the file ends with; `undefined` where there is none. */
+  /** The newest seal of the file's last epoch; `undefined` when there is none. */
   newest(): Promise<OutsideSeal | undefined>
-  /** Adds them at the end, on the disk when it resolves. */
+  /** Appends seals; they are on the disk when it resolves. */
   append(seals: readonly OutsideSeal[]): Promise<void>
-  /** Every line in order, but for empty ones. */
+  /** All lines in order, except empty ones. */
   all(): AsyncGenerator<SealLine>
 }
 
-/** A seal has some 800 bytes and at most 20,000 with cosignatures, so that the last few are in here. */
+/** A seal has about 800 bytes, and at most 20,000 with cosignatures, so that the last few fit in this. */
 const tailBytes = 65_536
 
 export function sealsFile(path: string): SealsFile {
@@ -54,11 +54,11 @@ async function newest(path: string): Promise<OutsideSeal | undefined> {
     const from = Math.max(0, size - tailBytes)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
-    // A line that a kill cut off cannot be read: the one before it is the last.
+    // A line that was cut off by a kill is skipped: the one before it is the last.
     const seals = lines.flatMap((line) => sealIn(line) ?? [])
     const last = seals.at(-1)
     if (last === undefined) return undefined
-    // A cosignature may come after the next seal was written: that one is still the newest.
+    // A cosignature may be written after the next seal, which is still the newest.
     const ofEpoch = seals.filter((seal) => originIn(seal) === originIn(last))
     return ofEpoch.reduce((newest, seal) => (seal.revision >= newest.revision ? seal : newest))
   } finally {

@@ -1,39 +1,39 @@
-/** Places beside the log's own file that seals are brought to, out of reach of whoever can write to this machine. */
+/** Further places for seals, out of reach of anybody who can write to this machine. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { Hash } from '#domain/proof/merkleTree.ts'
 import { within, withinOr } from '#platform/async/timeLimit.ts'
 import type { Logger } from '#platform/log.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** The log that is sealed, as a place asks of it. */
+/** The sealed log, as far as a place may query it. */
 export interface SealedLogView {
   readonly identity: LogIdentity
-  /** Proves that the log of the older size is the beginning of the newer; `undefined` when it cannot. */
+  /** Proves that the tree of the older size is a prefix of the newer; `undefined` when it cannot. */
   consistency(older: number, newer: number): Promise<readonly Hash[] | undefined>
-  /** What a signed checkpoint says against the log, in a sentence. */
+  /** How a signed checkpoint contradicts the log, in a sentence. */
   contradiction(note: string): Promise<string | undefined>
 }
 
 export type Placed =
   /** `cosigned` is the checkpoint with the place's own signature. */
   | { readonly kind: 'held'; readonly cosigned?: string }
-  /** The place holds a seal that this log does not begin with. */
+  /** The place holds a seal that contradicts this log. */
   | { readonly kind: 'contradicted'; readonly why: string }
 
 export interface SecondPlace {
   readonly name: string
-  /** Brings the place up to the seal, which it may have already. Throws when it cannot be reached, or when `signal` aborts. */
+  /** Sends the seal to the place, which may already have it. Throws when the place cannot be reached, or when `signal` aborts. */
   put(seal: OutsideSeal, log: SealedLogView, signal: AbortSignal): Promise<Placed>
 }
 
 export interface SecondPlaces {
-  /** Asks every place that can be reached whether the seal fits what it holds. */
+  /** Checks at every reachable place whether the seal is consistent with what it holds. */
   check(seal: OutsideSeal): Promise<void>
-  /** Brings the seal to every place, in the background; of seals that wait for a slow place only the newest counts. */
+  /** Sends the seal to all places in the background; of seals waiting for a slow place, only the newest is sent. */
   publish(seal: OutsideSeal): void
-  /** What a place holds against the log; `null` while none does. */
+  /** How a place contradicts the log; `null` when none does. */
   contradiction(): string | null
-  /** Brings no more seals anywhere. Gives what is under way a moment to end, and then leaves it: the next start sends the newest seal again. */
+  /** Stops sending. Running transfers get a moment to finish and are then abandoned: the next start sends the newest seal again. */
   stop(): Promise<void>
 }
 

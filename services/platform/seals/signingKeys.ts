@@ -1,4 +1,4 @@
-/** The keys that the log is sealed with. They are kept in the vault; the newest signs, and the others are still known. */
+/** The keys that sign seals. They are stored in the vault; the newest one signs, and the others stay known. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { z } from 'zod'
 import type { LogIdentity } from '#domain/log.ts'
@@ -17,37 +17,37 @@ const Stored = z
     z.strictObject({
       privateKey: z.base64(),
       since: z.iso.datetime(),
-      /** The note by which the key before it names it; none for the first. */
+      /** The note by which the previous key names it; none for the first key. */
       link: z.string().optional(),
     }),
   )
   .min(1)
 type Stored = z.infer<typeof Stored>
 
-/** A key in the form in which people hand it on. */
+/** A key in its published form. */
 export interface PublishedKey {
   readonly fingerprint: string
   readonly verifierKey: string
 }
 
-/** The keys of a log, newest first, under the name that it has in its epoch. */
+/** The keys of a log, newest first, under the log's name in its epoch. */
 export interface SigningKeys {
   readonly verifiers: readonly VerifierKey[]
-  /** The same as text, for people and for bundles. */
+  /** In text form, for people and bundles. */
   readonly vkeys: readonly string[]
-  /** The same as text, each with the fingerprint by which people compare keys. */
+  /** In text form, each with the fingerprint by which people compare keys. */
   readonly published: readonly PublishedKey[]
-  /** Notes by which a key names the one that replaced it, newest first. */
+  /** Notes by which a key names its successor, newest first. */
   readonly links: readonly string[]
-  /** Those that the first key vouches for by such notes, and itself: what another key signed may be forged. */
+  /** The first key, and those that it vouches for by such notes: signatures by other keys may be forged. */
   readonly vouched: readonly VerifierKey[]
-  /** Signs with the newest. */
+  /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
 type KeyVault = Pick<Vault, 'getSecret' | 'putSecret'>
 
-/** The keys that there are; `undefined` before the first was made. */
+/** The existing keys; `undefined` before the first was created. */
 export async function signingKeys(
   vault: Pick<Vault, 'getSecret'>,
   identity: LogIdentity,
@@ -56,7 +56,7 @@ export async function signingKeys(
   return stored && keysOf(stored, identity)
 }
 
-/** The keys, the first of which is made where there is none. To be called by one process at a time. */
+/** The keys; creates the first one if there is none. Must be called by one process at a time. */
 export async function openSigningKeys(
   vault: KeyVault,
   identity: LogIdentity,
@@ -65,7 +65,10 @@ export async function openSigningKeys(
   return (await signingKeys(vault, identity)) ?? replaceSigningKey(vault, identity, clock)
 }
 
-/** Makes a key that signs from now on, and that the one before it vouches for. Those before it stay known: what they signed still verifies. */
+/**
+ * Creates a key that signs from now on, and that the previous one vouches for. Earlier keys stay known, so that their signatures can still be
+ * verified.
+ */
 export async function replaceSigningKey(
   vault: KeyVault,
   identity: LogIdentity,

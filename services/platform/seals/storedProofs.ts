@@ -1,4 +1,4 @@
-/** Roots and proofs, computed of the tiles that the sealer has stored. */
+/** Roots and proofs, computed from the tiles that the sealer has stored. */
 import {
   combine,
   consistencyPath,
@@ -16,7 +16,7 @@ const { sha256 } = cryptography
 
 type Tiles = Pick<ReadStore, 'getMany'>
 
-/** Tiles and subtrees that were read and hashed before, so that many proofs of one tree cost little more than one. */
+/** Tiles and subtrees that were already read and hashed, so that many proofs for one tree cost little more than one. */
 export interface KnownTree {
   readonly tiles: Map<string, Uint8Array>
   readonly nodes: Map<string, Hash>
@@ -24,7 +24,7 @@ export interface KnownTree {
 
 export const nothingKnown = (): KnownTree => ({ tiles: new Map(), nodes: new Map() })
 
-/** The root that the tree had at a size; `undefined` when the stored tiles do not reach so far. */
+/** The root of the tree at a size; `undefined` when the stored tiles do not reach that far. */
 export async function rootAt(
   store: Tiles,
   tree: TreeName,
@@ -46,7 +46,7 @@ export function storedInclusion(
   return combined(store, tree, inclusionPath(index, size))
 }
 
-/** Proves that the tree of the older size is the beginning of the newer. */
+/** Proves that the tree of the older size is a prefix of the newer. */
 export function storedConsistency(
   store: Tiles,
   tree: TreeName,
@@ -80,7 +80,7 @@ async function combined(
   return hashes.every((hash) => hash !== undefined) ? hashes : undefined
 }
 
-/** The hash of a subtree: of its two halves, down to what is stored. */
+/** The hash of a subtree, computed from its halves, down to the stored ones. */
 function subtree(known: KnownTree, node: Node): Hash | undefined {
   const { level, index } = node
   const name = `${level}/${index}`
@@ -95,7 +95,7 @@ function subtree(known: KnownTree, node: Node): Hash | undefined {
   return hash
 }
 
-/** The hash of one leaf of the log's tree; `undefined` when the stored tiles do not reach so far. */
+/** The hash of one leaf of the log's tree; `undefined` when the stored tiles do not reach that far. */
 export async function storedLeaf(store: Tiles, index: number): Promise<Hash | undefined> {
   const id = tileId('log', tileName({ level: 0, index: Math.floor(index / leavesInTile) }))
   const documents = await store.getMany(sealTiles.name, [id])
@@ -105,7 +105,7 @@ export async function storedLeaf(store: Tiles, index: number): Promise<Hash | un
 const tilesAtOnce = 64
 const leavesInTile = 256
 
-/** The hashes of the leaves from the first one on, as far as there are any, a tile at a time. */
+/** The hashes of all leaves in order, one tile at a time. */
 export async function* storedLeaves(store: Tiles, tree: TreeName, size: number): AsyncGenerator<Hash> {
   for (let from = 0; from * leavesInTile < size; from += tilesAtOnce) {
     const names = Array.from({ length: tilesAtOnce }, (_, at) => tileName({ level: 0, index: from + at }))

@@ -1,4 +1,4 @@
-/** A witness by c2sp.org/tlog-witness: it cosigns a checkpoint only if its log goes on from the last one that it saw. */
+/** A witness by c2sp.org/tlog-witness: it cosigns a checkpoint only if the log extends the last one that it saw. */
 import { toBase64 } from '#domain/kernel/base64.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
@@ -8,10 +8,10 @@ const answersWithinMs = 10_000
 /** In characters. */
 const longestAnswer = 16_384
 
-/** `url` is the prefix below which `add-checkpoint` is. */
+/** `url` is the prefix of `add-checkpoint`. */
 export function witness(url: string): SecondPlace {
   const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
-  /** How many events it has seen. */
+  /** The size that the witness last saw. */
   let seen = 0
   return {
     name: `the witness at ${new URL(url).host}`,
@@ -39,13 +39,13 @@ function contradicted(what: string): Placed {
   return { kind: 'contradicted', why }
 }
 
-/** The size that a 409 names. */
+/** The size in the body of a 409. */
 function sizeIn(text: string): number {
   if (!/^\d{1,15}\n?$/.test(text)) throw new Error('The witness answered 409 without a size.')
   return Number(text)
 }
 
-/** The checkpoint with the lines of the answer. Throws when these are anything but signatures of others than the log. */
+/** The checkpoint with the cosignatures of the answer. Throws when the answer contains anything but signatures by others than the log. */
 function cosignedNote(checkpoint: string, lines: string): string {
   const [before, after] = [parseNote(checkpoint), parseNote(`${checkpoint}${lines}`)]
   const own = new Set(before?.signatures.map(({ name }) => name))
@@ -73,7 +73,7 @@ async function ask(
   return { status: answer.status, text: await shortText(answer) }
 }
 
-/** Throws when the answer is longer than any that a witness has reason to give. */
+/** Throws when the answer is longer than a witness's answer can reasonably be. */
 async function shortText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
