@@ -1,4 +1,4 @@
-/** Holds the blobs against the log: each that a living stream names is there, byte by byte. */
+/** Checks the blobs against the log: each one that a living stream refers to must exist with the right bytes. */
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
@@ -13,19 +13,19 @@ export interface BlobFinding {
 
 export interface BlobReport {
   readonly findings: readonly BlobFinding[]
-  /** Blobs that are there and whole. */
+  /** The number of intact blobs. */
   readonly whole: number
-  /** Blobs that are gone with their stream: it came to its end, or its key was destroyed. */
+  /** The number of blobs that were erased: their stream has ended, or its key was destroyed. */
   readonly erased: number
 }
 
 export interface BlobChecks {
   add(event: Pick<StoredEvent, 'stream' | 'revision' | 'type' | 'data'>): Promise<void>
-  /** `erasedScopes` are those whose keys were destroyed. */
+  /** `erasedScopes` are the scopes whose keys were destroyed. */
   end(erasedScopes: ReadonlySet<string>): BlobReport
 }
 
-/** Streams come to their end with these: what they name is deleted. */
+/** Events that end a stream: the blobs that it refers to are deleted. */
 const ends = new Set(['TaskDeleted', 'ImageDiscarded'])
 const sentences = {
   blob_missing: 'is not there: it was removed',

@@ -12,7 +12,7 @@ export interface DigestThreads {
 
 const most = 8
 
-/** One page at a time, in equal parts to all threads; rejects when one of them ends. */
+/** Handles one page at a time, split equally between all threads; rejects when one of them exits. */
 export function digestThreads(count = Math.min(most, availableParallelism())): DigestThreads {
   const threads = Array.from({ length: count }, startWorker)
   return {
@@ -24,7 +24,7 @@ export function digestThreads(count = Math.min(most, availableParallelism())): D
           if (part.length === 0) return []
           const answer = once(thread, 'message')
           thread.postMessage(part, [])
-          // What it answers is typed by what the worker does.
+          // The worker's code determines the type of its answer.
           const [digests]: [readonly Digests[]] = (await answer) as [readonly Digests[]]
           return digests
         }),
@@ -37,7 +37,7 @@ export function digestThreads(count = Math.min(most, availableParallelism())): D
   }
 }
 
-/** From its sources, as in a test, an older Node needs a reader of them; the built server has the thread beside it. */
+/** When run from sources, as in a test, an older Node needs a TypeScript loader; the built server has the worker's file beside it. */
 function startWorker(): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('digestWorker.js', here))

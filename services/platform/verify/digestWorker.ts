@@ -1,4 +1,4 @@
-/** The thread that computes digests of events. It keeps nothing from one page to the next. */
+/** The worker thread that computes digests of events. It keeps no state between pages. */
 import { parentPort } from 'node:worker_threads'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'

@@ -1,4 +1,4 @@
-/** What the restores of a log say of themselves, and what seals show that each of them cut off. */
+/** Checks the restores of a log, and which seals each of them has cut off. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity, type RestoredTree } from '#domain/log.ts'
@@ -6,7 +6,7 @@ import type { VerifierKey } from '#domain/proof/checkpoint.ts'
 import { isRestoreSigned } from '#platform/seals/restoreLog.ts'
 import type { Claim } from './sealClaims.ts'
 
-/** A restore, and the log before it as it was read. */
+/** A restore, and the log before it, as read. */
 export interface Restore {
   readonly epoch: number
   readonly revision: number
@@ -14,7 +14,7 @@ export interface Restore {
   readonly size: number
   /** In hex. */
   readonly root: string
-  /** What was signed; `null` where nothing was. */
+  /** The signed tree; `null` when the restore is not signed. */
   readonly tree: RestoredTree | null
 }
 
@@ -49,8 +49,8 @@ export interface RestoreReport {
 }
 
 /**
- * A restore that nobody signed is no fault once a later one is signed: whoever has the key then vouched for the log with it. `lost` are the
- * seals that go beyond the restores after them.
+ * An unsigned restore is not a fault if a later one is signed: the owner of the key then vouched for the log including it. `lost` are the seals
+ * beyond the restores that follow them.
  */
 export async function restoreReport(
   restores: readonly Restore[],

@@ -1,4 +1,4 @@
-/** What the seals of a log say of it: those that it holds itself, and those that were written outside. */
+/** The claims of a log's seals: of those in the log, and of those written outside. */
 import { logStream, sealStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity } from '#domain/log.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
@@ -10,23 +10,23 @@ import { outsideSeal, sealsFrom } from '#platform/seals/newestSeal.ts'
 import type { OutsideSeal, SealLine } from '#platform/seals/sealsFile.ts'
 import { compareLines, type LineFault } from './sealLines.ts'
 
-/** That the first `size` events had this root. */
+/** The claim that the first `size` events have this root. */
 export interface Claim {
   readonly epoch: number
   readonly size: number
   /** In hex. */
   readonly root: string
-  /** Of the seal in its stream. */
+  /** The revision of the seal in its stream. */
   readonly revision: number
 }
 
 export interface Claims {
   readonly bySize: ReadonlyMap<number, readonly Claim[]>
-  /** Seals that cannot be believed, or that the log does not have any more, and what is wrong with the file of seals. */
+  /** Seals that are not authentic or that the log no longer has, and faults of the file of seals. */
   readonly faults: readonly (LineFault | UnsignedSeal)[]
-  /** Seals of this log that were found outside of it. */
+  /** The number of this log's seals that were found outside of it. */
   readonly outside: number
-  /** What is no fault of the file of seals and should be known, in sentences. */
+  /** Sentences about the file of seals that are worth knowing but are not faults. */
   readonly told: readonly string[]
 }
 export interface UnsignedSeal {
@@ -37,17 +37,17 @@ export interface UnsignedSeal {
 
 export interface Evidence {
   readonly identity: LogIdentity
-  /** The keys under the name that the log has in an epoch. */
+  /** The log's keys under its name in an epoch. */
   readonly keysOf: (epoch: number) => Promise<readonly VerifierKey[]>
   /** The lines of the file of seals. */
   readonly outside: () => AsyncIterable<SealLine>
-  /** The file was copied before the log, so that it may lack the last seals. */
+  /** Whether the file was copied before the log, so that the last seals may be missing from it. */
   readonly isOutsideOlder?: boolean
 }
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** Reads all seals there are, and holds the file of seals against those of the log. */
+/** Reads all seals, and compares the file of seals with those of the log. */
 export async function sealClaims(store: Streams, evidence: Evidence): Promise<Claims> {
   const { identity, keysOf, outside, isOutsideOlder = false } = evidence
   const bySize = new Map<number, Claim[]>()

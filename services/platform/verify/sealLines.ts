@@ -1,4 +1,4 @@
-/** Holds the file of seals against the seals of the log, line by line: `docs/log-format.md`, "The file of seals". */
+/** Compares the file of seals with the seals of the log, line by line: `docs/log-format.md`, "The file of seals". */
 import { sealStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
@@ -14,7 +14,7 @@ export interface LineFault {
   readonly sentence: string
 }
 
-/** A seal in the file that is not the log's: what it says is held against the log like any other. */
+/** A seal in the file that the log does not have: its claim is checked against the log like any other. */
 export interface StrangeSeal {
   readonly epoch: number
   readonly seal: OutsideSeal
@@ -24,16 +24,16 @@ export interface LineReport {
   readonly faults: readonly LineFault[]
   readonly told: readonly string[]
   readonly strange: readonly StrangeSeal[]
-  /** Seals of this log in the file. */
+  /** The number of this log's seals in the file. */
   readonly count: number
 }
 
 export interface Comparing {
   readonly store: Pick<EventStore, 'readStream'>
   readonly identity: LogIdentity
-  /** By epoch that the log has been in, how many seals it has of it. */
+  /** By epoch of the log, the number of seals recorded for it. */
   readonly recorded: ReadonlyMap<number, number>
-  /** The file was copied before the log, so that it may lack the last seals. */
+  /** Whether the file was copied before the log, so that the last seals may be missing from it. */
   readonly isOlder: boolean
 }
 
@@ -41,10 +41,10 @@ interface Lines extends Comparing {
   readonly faults: LineFault[]
   readonly told: string[]
   readonly strange: StrangeSeal[]
-  /** By epoch, the revisions that have a line. */
+  /** By epoch, the revisions found in the file. */
   readonly seen: Map<number, Set<number>>
   newest: { readonly epoch: number; readonly revision: number }
-  /** The page of the log's seals that was read last. */
+  /** The page of the log's seals that was last read. */
   page: { readonly epoch: number; readonly from: number; readonly seals: ReadonlyMap<number, OutsideSeal> }
 }
 
@@ -126,7 +126,7 @@ async function compare(lines: Lines, { number, text, seal }: SealLine): Promise<
     lines.told.push(`Line ${number} of the file of seals stands twice.`)
 }
 
-/** What of the line is not as in the log, in words that follow its name; further signatures under the checkpoint are those of witnesses. */
+/** How the line differs from the log, in words that follow the line's name; additional signatures under the checkpoint are those of witnesses. */
 function differenceOf(known: OutsideSeal, seal: OutsideSeal, text: string): string | undefined {
   const isCosigned = seal.checkpoint.startsWith(known.checkpoint) && parseNote(seal.checkpoint) !== undefined
   if (!isCosigned) return 'has another checkpoint than the log'
@@ -135,7 +135,7 @@ function differenceOf(known: OutsideSeal, seal: OutsideSeal, text: string): stri
   return text === expected ? undefined : 'is not the line that was written of this seal'
 }
 
-/** Whether it is the beginning of a seal of the log: a kill, or a full disk, breaks a line off. */
+/** Whether the line is the beginning of one of the log's seals, cut off by a kill or a full disk. */
 async function isTorn(lines: Lines, text: string): Promise<boolean> {
   const start = '{"revision":'
   const revision = /^\{"revision":(\d{1,15}),/.exec(text)?.[1]
@@ -151,13 +151,13 @@ async function isTorn(lines: Lines, text: string): Promise<boolean> {
   return lines.identity.epoch > 1 && hasBeginningOfSeal(text)
 }
 
-/** Of a seal that a restore cut off, only the form can be told. */
+/** A seal that a restore cut off can only be recognized by its form. */
 function hasBeginningOfSeal(text: string): boolean {
   const form = text.replace(/\d+/, '0').replaceAll(/:"[^"]*/g, ':"')
   return !text.endsWith('}') && '{"revision":0,"at":"","checkpoint":"","heads":""}'.startsWith(form)
 }
 
-/** The seal as the log has it now; `undefined` when it has none there. */
+/** The seal in the log; `undefined` when there is none there. */
 async function sealOf(
   lines: Lines,
   { epoch, revision }: { readonly epoch: number; readonly revision: number },
@@ -175,11 +175,11 @@ async function sealOf(
   return lines.page.seals.get(revision)
 }
 
-/** Of an epoch that a restore ended, the file may have seals that the restored copy does not have. */
+/** For an epoch that a restore ended, the file may have seals that are missing in the restored copy. */
 const isCutOff = ({ identity, recorded }: Lines, { epoch, revision }: Lines['newest']): boolean =>
   epoch < identity.epoch && revision >= (recorded.get(epoch) ?? 0)
 
-/** Names the gaps in an epoch. Of seals that a restore cut off, the file alone tells how many there were. */
+/** Reports the gaps in an epoch. The number of seals that a restore cut off is known from the file alone. */
 function tellMissing(lines: Lines, epoch: number): void {
   const recorded = lines.recorded.get(epoch) ?? 0
   const isOver = epoch < lines.identity.epoch

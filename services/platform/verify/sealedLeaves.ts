@@ -1,4 +1,4 @@
-/** Which records are not what was sealed: the stored leaves, which fit a seal, held against the log as it is. */
+/** Finds the records that differ from what was sealed, by comparing the stored leaves, which match a seal, with the log. */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { leafHash } from '#domain/proof/merkleTree.ts'
@@ -25,15 +25,15 @@ export interface Stores {
 interface Actual {
   readonly stream: string
   readonly revision: number
-  /** Where the event was when the log was sealed; `undefined` when there was none like it. */
+  /** The event's index when the log was sealed; `undefined` when there was no such event. */
   readonly sealed: number | undefined
-  /** It came after the stored trees: nothing is known of it. */
+  /** Whether it came after the stored trees, so that nothing is known about it. */
   readonly isNew: boolean
 }
 
 /**
- * The records that differ from what the claim sealed; `undefined` when the stored leaves are not those that were sealed, so that no
- * record can be named. The first `intact` events are known to be as they were.
+ * The records that differ from what the claim sealed; `undefined` when the stored leaves do not match the seal, so that no record can be named. The
+ * first `intact` events are known to be unchanged.
  */
 export async function leafFaults(
   stores: Stores,
@@ -55,7 +55,7 @@ export async function leafFaults(
 }
 
 interface Ends {
-  /** By stream, the last revision and those that are missing before it. */
+  /** By stream, its last revision, and the missing ones before that. */
   readonly last: Map<string, number>
   readonly missing: LeafFault[]
 }
@@ -90,7 +90,7 @@ function noteEnd({ last, missing }: Ends, { stream, revision }: LogRecord): void
 }
 const mostMissing = 1_000
 
-/** Between two records that are where they were, others were changed, added or removed. */
+/** Records between two unmoved ones were changed, added or removed. */
 function alignedFaults(
   actual: readonly Actual[],
   kept: ReadonlySet<Actual>,
@@ -123,7 +123,7 @@ function alignedFaults(
   return faults
 }
 
-/** What a stream has lost: within it, at its end, or all of it. */
+/** The missing part of a stream: within it, at its end, or all of it. */
 async function removed(
   { readStore }: Stores,
   claim: Claim,
@@ -139,7 +139,7 @@ async function removed(
   return faults
 }
 
-/** The most events that stand in the order in which they were sealed: the others were moved. */
+/** The largest set of events that are in sealed order: all others were moved. */
 function longestIncreasing(actual: readonly Actual[]): ReadonlySet<Actual> {
   const ends: Actual[] = []
   const before = new Map<Actual, Actual | undefined>()

@@ -1,4 +1,4 @@
-/** Holds a log against its seals while it is read: every seal must have the root of the events that it is over. */
+/** Checks a log against its seals while it is read: every seal must have the root of the events that it covers. */
 import { sealStream } from '#domain/kernel/streams.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { append, emptyFrontier, leafHash, rootOf, type Frontier } from '#domain/proof/merkleTree.ts'
@@ -18,21 +18,21 @@ export type SealFinding =
   | { readonly wrong: LeafWrong; readonly stream: string; readonly revision: number }
   | RestoreReport['findings'][number]
 
-/** What seals say of a log that was read to its end. */
+/** The result of the seals for a log that was read to its end. */
 export interface SealReport {
   readonly findings: readonly SealFinding[]
-  /** Seals that hold, or held until the log was restored. */
+  /** Seals that match, or matched until the log was restored. */
   readonly seals: number
-  /** Events under the newest seal that holds. */
+  /** The number of events under the newest matching seal. */
   readonly sealed: number
   /** Seals that were found outside of the log. */
   readonly outside: number
-  /** What is no fault and should be known, in sentences. */
+  /** Sentences that are worth knowing but are not faults. */
   readonly told: readonly string[]
 }
 
 export interface SealChecks {
-  /** Takes the next record of the log, with its hash, where that is known. */
+  /** Takes the next record of the log, with its hash if known. */
   add(record: LogRecord, hash: string | undefined): Promise<void>
   end(): Promise<SealReport>
 }
@@ -42,7 +42,7 @@ export type SealEvidence = Evidence & Pick<Stores, 'readStore'>
 interface Checking {
   readonly claims: Claims
   frontier: Frontier
-  /** The newest size at which every seal held. */
+  /** The newest size up to which every seal matched. */
   intact: number
   readonly broken: Claim[]
   readonly restores: Restore[]
@@ -74,7 +74,7 @@ async function add(
     ? undefined
     : restoreIn(record, () => ({ size: frontier.size, root: hexOf(rootOf(sha256, frontier)) }))
   if (restore) checking.restores.push(restore)
-  // The trees may still know the hash of a record that does not tell it any more.
+  // The trees may still have the hash of a record that lost its own.
   const stored = hash === undefined ? await storedLeaf(readStore, frontier.size) : undefined
   const leaf = stored ?? leafHash(sha256, leafOf(hash ?? standInHash(record)))
   checking.frontier = append(sha256, frontier, leaf)
@@ -93,7 +93,7 @@ async function end(
 ): Promise<SealReport> {
   const { claims, frontier, intact, restores } = checking
   const all = [...claims.bySize.values()].flat()
-  // What was sealed after the copy was made that the log was put back from.
+  // Seals from after the copy was made that the log was restored from.
   const epochs = new Set([1, ...restores.map(({ epoch }) => epoch)])
   const isLost = ({ epoch, size }: Claim) =>
     size > (epochEnd(restores, epoch) ?? size) ||

@@ -1,7 +1,6 @@
 /**
- * Checks a stored log against its format, `docs/log-format.md`: each stream's chain, what a task's two streams say of each other, and
- * what was sealed against its commitment, and the whole of it against its seals. Without a seal, a change whose every hash was
- * recomputed goes unseen.
+ * Checks a stored log against its format, `docs/log-format.md`: each stream's chain, the consistency of a task's two streams, sealed contents against
+ * their commitments, and the whole log against its seals. Without a seal, a change goes unnoticed if all hashes were recomputed.
  */
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
@@ -28,7 +27,7 @@ import { hashIn } from '#platform/seals/damagedLeaf.ts'
 import { blobChecks, type BlobChecks, type BlobFinding } from './blobs.ts'
 import { sealChecks, type SealEvidence, type SealFinding, type SealReport } from './seals.ts'
 
-/** What may be wrong with an event, or with a stream. */
+/** Possible faults of an event or a stream. */
 export type Wrong =
   | ChainFault
   | DamageReason
@@ -84,7 +83,7 @@ const sentences: Readonly<Record<Wrong, string>> = {
 
 export interface Finding {
   readonly stream: string
-  /** `null` where the whole stream is meant. */
+  /** `null` when the fault concerns the whole stream. */
   readonly revision: number | null
   readonly wrong: Wrong
   readonly sentence: string
@@ -93,26 +92,26 @@ export interface Finding {
 export interface Verified {
   readonly events: number
   readonly streams: number
-  /** Events whose content cannot be shown any more, since its key was destroyed. */
+  /** Events whose content is erased, because its key was destroyed. */
   readonly erased: number
-  /** Blobs that are there and whole. */
+  /** The number of intact blobs. */
   readonly blobs: number
-  /** Blobs that are gone, or do not open any more, with what named them. */
+  /** Blobs that were erased together with what referred to them. */
   readonly erasedBlobs: number
   readonly findings: readonly Finding[]
-  /** Findings beyond those that are listed. */
+  /** The number of findings beyond the listed ones. */
   readonly more: number
-  /** What the seals say; `null` when they were not looked at. */
+  /** The result of the seals; `null` when they were not checked. */
   readonly sealing: Omit<SealReport, 'findings'> | null
 }
 
-/** Computes digests of events, in their order; a pool of threads, or this one. */
+/** Computes digests of events, in order; on a pool of threads, or on this one. */
 export type Digest = (events: readonly StoredEvent[]) => Promise<readonly Digests[]>
 
 const page = 2_000
 const listedAtMost = 1_000
 
-/** Checks the whole log as it is now; what is appended meanwhile may be checked or not. `onProgress` is told after each page. */
+/** Checks the whole current log; events that are appended meanwhile may or may not be included. `onProgress` is called after each page. */
 export async function verifyLog(
   {
     eventStore,
@@ -121,7 +120,7 @@ export async function verifyLog(
   }: {
     eventStore: Pick<EventStore, 'readAll' | 'readStream'>
     vault: Pick<Vault, 'open'>
-    /** Without them, blobs are not looked at. */
+    /** Blobs are only checked if given. */
     blobs?: Pick<Blobs, 'check'>
   },
   digest: Digest,
@@ -136,7 +135,7 @@ export async function verifyLog(
   for (;;) {
     const last = events.at(-1)
     if (!last) break
-    // The next page is read while this one is hashed.
+    // The next page is read while this one is being hashed.
     const [digests, next] = await Promise.all([digest(intact(events)), read(last.position)])
     const known = digests.values()
     for (const record of events) {
@@ -189,7 +188,7 @@ interface LogChecks {
   /** Findings beyond those listed. */
   more: number
   count: number
-  /** Whether the record that is first by its place has been met. */
+  /** Whether the record that must come first has been found. */
   begun: boolean
   erased: number
   readonly erasedScopes: Set<string>
@@ -236,7 +235,7 @@ function note(checks: LogChecks, stream: string, revision: number | null, wrong:
   else checks.findings.push({ stream, revision, wrong, sentence })
 }
 
-/** Names a record that is damaged; what comes after it is held against what is known of it. */
+/** Reports a damaged record; the records after it are checked against what is known of it. */
 function setAside(checks: LogChecks, record: DamagedRecord, hash = ''): void {
   checks.count += 1
   if (record.position !== '0') checks.begun = true
@@ -278,7 +277,7 @@ function factsWrong(checks: LogChecks, { type, version, data, stream }: StoredEv
   const kind = eventKinds.get(type)
   if (!kind || version > kind.version) return 'unknown_kind'
   if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
-  // It comes before all else, and nowhere again; each restore begins a later epoch.
+  // The log's first event must come first and only once, and each restore begins a later epoch.
   const isBeginning = !checks.begun && stream === logStream
   if (isBeginning !== (type === 'LogBegun') || (!checks.begun && !isBeginning)) return 'log_identity'
   if (type !== 'LogRestored') return undefined
@@ -311,7 +310,7 @@ async function contentWrong(
   }
 }
 
-/** A terminal's events follow events of their task, in order; nothing else follows. */
+/** The terminal's events must follow events of their task, in order; no other event follows one. */
 function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | undefined {
   const name = parseStream(stream)
   if (name.kind !== 'terminal') return meta.follows === null ? undefined : 'follows'
@@ -322,7 +321,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** The end of a turn names the last event of the terminal. */
+/** The end of a turn must name the last event of the terminal. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
@@ -333,12 +332,12 @@ async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Pr
   if (head.revision === anchor.revision) return head.meta.hash === anchor.hash ? undefined : 'anchor'
   const { revision: from } = anchor
   const [named] = await checks.eventStore.readStream(terminal, { from, direction: 'forwards', limit: 1 })
-  // A damaged record is named by itself.
+  // A damaged record is reported separately.
   if (named && isDamaged(named)) return undefined
   return named?.meta.hash === anchor.hash ? undefined : 'anchor'
 }
 
-/** What is somebody's comes after them and, where it names one, after its project. */
+/** Everything owned by a user must come after that user and, if it names a project, after the project. */
 function referenceWrong(checks: LogChecks, { type, data }: StoredEvent): Wrong | undefined {
   const owners = type === 'TaskCreated' || type === 'ProjectCreated' ? Owners.safeParse(data).data : undefined
   const named = [
