@@ -130,7 +130,7 @@ describe('the history', () => {
   test('recorder points 9 to 12: says who did what by name, without marks, and what a turn changed', async () => {
     const { history } = await visitHistory()
     await expect(history.row('Message from ada').first()).not.toContainText('Count the parcels')
-    await expect(history.row(/claude \d+\.\d+\.\d+ continued the conversation/)).toBeVisible()
+    await expect(history.row(/Claude \d+\.\d+\.\d+ continued the conversation/)).toBeVisible()
     await expect(history.row('1 file changed')).toHaveCount(1)
     await expect(history.row(/differs? from/)).toHaveCount(0)
     const by = history.panel.getByRole('combobox', { name: 'Done by' })
