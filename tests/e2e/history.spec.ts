@@ -40,7 +40,12 @@ const stage = await openStage({
             { name: 'Bash', input: { command: 'cat no-such-file' } },
           ],
         },
-        { text: 'Seven eight nine ten eleven twelve.', hold: { afterWords: 3, gate: second } },
+        // A link may lead to a moment between two events.
+        {
+          delayMs: 1_500,
+          text: 'Seven eight nine ten eleven twelve.',
+          hold: { afterWords: 3, gate: second },
+        },
       ],
     },
     { when: /Write it down/, turns: [{ text: 'It is written down.' }] },
