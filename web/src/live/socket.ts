@@ -37,7 +37,7 @@ interface SocketHandlers {
 const connectTimeoutMs = 20_000
 /** The time limit for a join, in milliseconds. */
 const joinTimeoutMs = 10_000
-/** How long to wait before reconnecting after the server refused, in milliseconds. */
+/** How long to wait before reconnecting after the server closed or refused the connection, in milliseconds. */
 const turnedAwayMs = 5_000
 
 /** The server sends something every two seconds: after this much silence the connection may be lost, and the page says so. Milliseconds. */

@@ -1,4 +1,4 @@
-/** Drafts for several places of one kind: a draft is stored until it is sent, for the most recently used places. */
+/** Drafts for several places of one kind: a draft is stored until it is sent, for the most recently edited places. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { readToken } from '../api/tokenStore.ts'
 import { recall, remember, type Persisted } from './persisted.ts'

@@ -1,4 +1,4 @@
-/** The changed files by folder, with a filter. It is one Tab stop: up and down move, right and left expand and collapse. */
+/** The changed files by folder, with a filter. The tree is one Tab stop: up and down move, right and left expand and collapse. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from 'react'

@@ -1,7 +1,7 @@
 /** A comment on lines of a diff as a message to the agent: a quotation with file and lines, then the comment. Pure. */
 import type { DiffLine } from './diff/parseDiff.ts'
 
-/** Maximum number of lines in a quotation, and of characters per line; the rest is only counted. */
+/** The most lines of a quotation, and the most characters of all its lines; further lines are only counted. */
 const mostLines = 120
 const mostCharacters = 12_000
 

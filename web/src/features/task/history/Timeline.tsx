@@ -33,7 +33,7 @@ export function Timeline({ session, rows, shown, onFold, onUnfold, onShowIn }: T
     getItemKey: (index) => keyOf(rows[index]),
     overscan: 12,
   })
-  // A new filter, an expanded row or a rotated phone changes the heights.
+  // A new filter, an expanded or collapsed row, or a rotated phone changes the heights.
   useEffect(() => virtual.measure(), [virtual, rows, height])
   useEffect(() => {
     if (shown && current >= 0) virtual.scrollToIndex(current, { align: 'auto' })

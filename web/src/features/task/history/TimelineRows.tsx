@@ -200,13 +200,13 @@ function Offset({ at, since }: { readonly at: string; readonly since: string }) 
 }
 
 interface OutputProps extends Pick<ListedProps, 'moment' | 'onUnfold'> {
-  /** Its name for assistive technology. */
+  /** Its key among the outputs that can be expanded. */
   readonly name: string
   readonly pieces: readonly OutputPiece[]
   readonly isOpen: boolean
 }
 
-/** Expandable output; its amount is hidden if it is later than the shown moment. */
+/** Expandable output; only what was printed by the shown moment is counted. */
 function Output({ name, pieces, isOpen, moment, onUnfold }: OutputProps) {
   const known = moment === null ? pieces.length : pieces.filter(({ index }) => index <= moment.index).length
   const Chevron = isOpen ? ChevronDown : ChevronRight

@@ -218,7 +218,7 @@ function readsOf(session: Session): Reads {
   }
 }
 
-/** Caches the changes of each revision. */
+/** Caches the changes of the latest revisions that were read; failures are not cached. */
 function keptChanges({ changes }: HistorySource): HistorySource['changes'] {
   const kept = new Map<number, ReturnType<HistorySource['changes']>>()
   return (revision) => {

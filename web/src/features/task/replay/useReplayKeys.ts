@@ -108,7 +108,7 @@ export function useReplayKeys(session: HistorySession): void {
         return
       }
       if (!isMeant(target)) return
-      // Buttons handle these keys themselves; tabs use them to move.
+      // Lists, menus, toolbars and buttons handle these keys themselves.
       if (target instanceof Element && isOwn(target, event.key)) return
       if (event.key === '?') {
         take(event)
@@ -126,7 +126,7 @@ export function useReplayKeys(session: HistorySession): void {
   }, [session])
 }
 
-/** The label in the list of shortcuts. Shift is left out for characters that need it anyway. */
+/** The name of a pressed key in `keys`. Shift is left out for characters that are no letters, since some of them need it anyway. */
 function nameOf({ key, shiftKey }: KeyboardEvent): string {
   const isSign = key.length === 1 && !/[a-z]/i.test(key)
   return `${shiftKey && !isSign ? 'shift+' : ''}${key.toLowerCase()}`

@@ -18,7 +18,7 @@ export interface DiffFile {
   readonly hidden: number
 }
 
-/** From this number of rows on a file is only shown on request: when there are other files, and when it is the only one. */
+/** A file with more rows than this is only shown on request: when there are other files, and when it is the only one. */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
 /** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */

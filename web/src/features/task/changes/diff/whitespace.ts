@@ -4,7 +4,7 @@ import type { DiffFile } from './readDiffs.ts'
 
 export interface WithoutWhitespace {
   readonly hunks: readonly Hunk[]
-  /** The number of changed lines that are shown unchanged, or not at all. */
+  /** The number of changed lines that are shown as unchanged, or not at all. */
   readonly hidden: number
 }
 

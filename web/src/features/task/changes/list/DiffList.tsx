@@ -1,6 +1,6 @@
 /**
- * The changed files as one long list of which only visible rows are rendered; the head of a file stays above its lines. It is one Tab stop: the arrow
- * keys move between lines, and with Shift they select.
+ * The changed files as one long list of which only visible rows are rendered; the head of a file stays above its lines. Tab reaches one
+ * line: the arrow keys move between lines, and with Shift they select.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'

@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 
 interface LineTextProps {
   readonly line: DiffLine
-  /** Its colours; `null` before they are computed. */
+  /** Its colours; `null` when there are none, as before the highlighter is loaded or for an unknown language. */
   readonly spans: readonly CodeSpan[] | null
   /** The search text; empty for none. */
   readonly wanted: string

@@ -49,7 +49,7 @@ function coloursOf(
   return new Map([...side('added'), ...side('deleted')])
 }
 
-/** Languages by file extension, with the highlighter's names; `null` when there is none. */
+/** Languages by file extension, with the highlighter's names. */
 const languages: Readonly<Record<string, string>> = {
   ts: 'typescript',
   tsx: 'typescript',
@@ -77,6 +77,7 @@ const languages: Readonly<Record<string, string>> = {
   md: 'markdown',
 }
 
+/** The language of a file by its name; `null` when there is none for it. */
 export function languageOf(fileName: string): string | null {
   const extension = /\.([^./]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
   return Object.hasOwn(languages, extension) ? (languages[extension] ?? null) : null

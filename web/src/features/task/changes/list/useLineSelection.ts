@@ -16,8 +16,8 @@ export function useLineSelection(
   const { range, setRange, inRange, ids } = useRange(rows)
   const [pointed, setPointed] = useState<string | null>(null)
   const dragging = useRef(false)
-  /** `extend`: from the active row to this one. */
   const isReplayed = useReplayed() !== null
+  /** `extend`: from the active row to this one. */
   const commentOn = (id: string, extend: boolean) => {
     if (isReplayed) return
     const taken =
