@@ -310,7 +310,7 @@ export function faultOf(error: unknown): unknown {
 
 export const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
 
-/** Replace the host's terse messages, such as 'Not Found' and 'Bad credentials'. */
+/** Sentences in place of the host's terse messages, such as 'Not Found' and 'Bad credentials'. */
 export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in Settings.',
   not_found: "GitHub can't find this, or your account has no access to it.",

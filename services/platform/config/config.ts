@@ -155,7 +155,7 @@ export interface RunLimits {
   /** After this long without output, an agent is considered stuck. */
   readonly silentMs: number
   readonly longestMs: number
-  /** How long after a temporary fault of the model a turn asks it again; 0: never. */
+  /** How long after a temporary fault of the model a turn asks it once more; 0: never. */
   readonly modelRetryMs: number
   /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */
   readonly idleMs: number
@@ -317,7 +317,7 @@ function limitsOf(values: Variables): Limits {
   }
 }
 
-/** Whether nothing is configured: embedded engines, and the local code host. */
+/** Whether the product runs as it does by default: with embedded engines and the local code host. */
 function isEmbedded(values: Variables): boolean {
   const { EVENTSTORE_URL, MONGODB_URL, NATS_URL } = values
   return !isGitHubNamed(values) && [EVENTSTORE_URL, MONGODB_URL, NATS_URL].every((url) => url === undefined)

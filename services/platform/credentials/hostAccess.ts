@@ -10,15 +10,15 @@ import { alone } from '../async/alone.ts'
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
   /**
-   * An access token that is valid for at least a minute. Throws `github_not_connected` when there is none, and the host's fault when it refuses to
-   * renew an expired one.
+   * An access token that is valid for at least a minute. Throws `github_not_connected` when there is none, or when an expired one can never be
+   * renewed, and the host's fault when it cannot be renewed now.
    */
   tokenOf(userId: string): Promise<string>
-  /** Drops the tokens, and revokes them at the host. */
+  /** Revokes the tokens at the host, and then drops them here. */
   end(userId: string): Promise<void>
   /**
    * Checks whether the host still accepts the person's token. If not, runs `record` and then drops the tokens, unless others were stored meanwhile;
-   * if `record` throws, they stay. Throws CodeHostFault when the host gives no answer, and `EngineUnavailable`.
+   * if `record` throws, they stay. Throws CodeHostFault when the host neither accepts nor refuses it, and `EngineUnavailable`.
    */
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }

@@ -11,7 +11,7 @@ export interface HostAnswers<Answer extends object> {
    * unless a read is running or began only seconds ago.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
-  /** Makes the next caller read again, unless the cached answer is another one by now. */
+  /** Makes the next caller read again, unless another answer is cached or being read by now. */
   forget(name: string, answer: Answer): void
 }
 

@@ -34,7 +34,7 @@ export interface Installations {
   list(): Promise<readonly Installation[]>
   /**
    * A token for work on the repository. `fresh` creates a new one, after a cached one was refused. Throws `app_key_refused` when the host refuses the
-   * App's key, since no person's token may replace it, and CodeHostFault when the host cannot be reached.
+   * App's key, since no person's token may replace it, and CodeHostFault when the host cannot be asked.
    */
   tokenFor(
     repository: InstalledRepository,
@@ -48,7 +48,7 @@ export interface Installations {
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
   /** Whether the host refuses the App's key, as last known; the host is asked when that was long ago. Never throws. */
   isKeyRefused(): Promise<boolean>
-  /** Drops all cached answers. */
+  /** Drops the cached list of installations. */
   forget(): void
   close(): void
 }
@@ -102,7 +102,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
   const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
 
-  /** The operator is told once per refusal, until the key is accepted again. */
+  /** The operator is told only once, until the key is accepted again. */
   function tellOfKey(refusedFor: 'list' | 'token', fault: unknown): void {
     if (!keyRefusedFor) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
     keyRefusedFor = refusedFor

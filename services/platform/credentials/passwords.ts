@@ -15,7 +15,7 @@ export interface ScryptCost {
 export interface Hashing {
   /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
   hash(password: string): Promise<string>
-  /** Whether the hash is of this password. Without a hash it takes the same time and returns false. */
+  /** Whether the hash is of this password. Without a hash it does the same work and returns false. */
   matches(password: string, hash: string | undefined): Promise<boolean>
 }
 

@@ -96,7 +96,7 @@ export async function openLog({ commands, eventStore }: OpeningLog): Promise<Log
   return begun
 }
 
-/** The log's identity; `undefined` when it was not begun. Throws `UnreadableEvent` when that stream is damaged or was changed. */
+/** The log's identity; `undefined` when it was not begun. Throws `UnreadableEvent` when the log's own stream is damaged or was changed. */
 export async function identityOf({
   commands,
   eventStore,
@@ -107,7 +107,7 @@ export async function identityOf({
   const { state } = await commands.load(decider, logStream)
   const all = await eventStore.readStream(logStream, { from: 0, direction: 'forwards', limit: page })
   const events = intact(all)
-  // With a forged identity, everything derived from the log would be thrown away.
+  // With a changed identity, everything derived from the log would be thrown away.
   const changed = events.find((event, at) => chainFaultOf(event, events[at - 1] ?? null) !== undefined)
   if (changed) throw new UnreadableEvent(changed, 'changed')
   return state.kind === 'begun' ? { logId: state.logId, epoch: state.epoch } : undefined

@@ -1,4 +1,4 @@
-/** Blobs sealed under the key of their owner. */
+/** Blobs sealed under the key of the scope that they belong to. */
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { BlobState } from '#domain/proof/auditBundle.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'

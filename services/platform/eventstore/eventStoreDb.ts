@@ -1,4 +1,4 @@
-/** The event store on EventStoreDB. The whole process shares one client; every wait is limited, and no fault contains the password. */
+/** The event store on EventStoreDB. The whole process shares one client, in a cluster two; every wait is limited, and no fault contains the password. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   BACKWARDS,

@@ -1,6 +1,6 @@
 /**
- * The standing of each job: one record per job, which only its latest reader can change. NATS itself accepts an acknowledgement from anybody who ever
- * had the message, so this record is the fence.
+ * The standing of each job: one record per job, which only somebody who has read its last revision can change. NATS itself accepts an acknowledgement
+ * from anybody who ever had the message, so this record is the fence.
  */
 import { z } from 'zod'
 import type { Streams } from './natsStreams.ts'
@@ -33,7 +33,7 @@ export const fresh: Standing = { state: 'queued', attempt: 0, delivered: 0, clai
 
 /** `withinMs` bounds the wait for an answer. */
 export interface Standings {
-  /** `undefined` for a job that was never put, or that was done more than 7 days ago. */
+  /** `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
   read(id: string, withinMs?: number): Promise<Read | undefined>
   /** Replaces what was read at `revision` (0: nothing); returns the new revision, or `conflict` when another write came first. */
   write(id: string, standing: Standing, revision: number, withinMs?: number): Promise<number | 'conflict'>

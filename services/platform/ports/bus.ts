@@ -23,8 +23,8 @@ export interface BusMessages {
   /** A projection has folded everything up to and including this position. */
   readonly projected: { readonly projection: string; readonly position: Position }
   /**
-   * A runner's heartbeat, sent every second: notices about running agents there, the agents it can run (empty while it is still looking for them),
-   * and the ids of its running jobs.
+   * A runner's heartbeat, sent every second: notices about how agents run on it, the agents it can run (empty while it is still looking for
+   * them), and the ids of its running jobs.
    */
   readonly runner: {
     readonly runnerId: string

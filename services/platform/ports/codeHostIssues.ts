@@ -95,6 +95,6 @@ export interface CodeHostIssues {
     since: string | null,
   ): Promise<{ readonly comments: readonly HostIssueComment[]; readonly isCut: boolean }>
   issueComment(accessToken: string, repository: RepositoryName, id: string): Promise<HostIssueComment>
-  /** The name by which people mention our App; `null` when there is no App. */
+  /** The name by which people mention our App; `null` when there is no App, or none with a confirmed name. */
   mentionName(): Promise<string | null>
 }

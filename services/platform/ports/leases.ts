@@ -12,7 +12,7 @@ export interface Leases {
   /**
    * Waits for the lease of `name`, starts the work once it is held, stops the work when the lease is lost, and waits again, until stopped. A new
    * holder follows within 5 seconds after one that died, and within 1 second after one that stopped. If `start` throws, the lease is given up for a
-   * moment. A holder that was suspended may briefly run beside the next one: its writes must be fenced, by a position as in the read store, or by an
+   * moment. A holder that was suspended may run for a while beside the next one: its writes must be fenced, by a position as in the read store, or by an
    * id as in the job queue.
    */
   hold(name: string, start: () => Promise<Held>): Held

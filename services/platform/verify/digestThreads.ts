@@ -12,7 +12,7 @@ export interface DigestThreads {
 
 const most = 8
 
-/** Handles one page at a time, split equally between all threads; rejects when one of them exits. */
+/** Handles one page at a time, split equally between all threads; rejects when one of them fails. */
 export function digestThreads(count = Math.min(most, availableParallelism())): DigestThreads {
   const threads = Array.from({ length: count }, startWorker)
   return {

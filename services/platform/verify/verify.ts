@@ -188,7 +188,7 @@ interface LogChecks {
   /** Findings beyond those listed. */
   more: number
   count: number
-  /** Whether the record that must come first has been found. */
+  /** Whether the record in the first place of the log has been read. */
   begun: boolean
   erased: number
   readonly erasedScopes: Set<string>
@@ -310,7 +310,7 @@ async function contentWrong(
   }
 }
 
-/** The terminal's events must follow events of their task, in order; no other event follows one. */
+/** A terminal's events must name the events of their task that they follow, in order; no other events name one. */
 function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | undefined {
   const name = parseStream(stream)
   if (name.kind !== 'terminal') return meta.follows === null ? undefined : 'follows'
