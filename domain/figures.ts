@@ -5,7 +5,7 @@ import type { AgentName } from './agents.ts'
 export const noFigures = {
   /** Created tasks. */
   tasks: 0,
-  /** Requested turns of an agent; those still running are in none of the next three. */
+  /** Requested turns of an agent; those that have not ended are in none of the next three. */
   turns: 0,
   completed: 0,
   failed: 0,

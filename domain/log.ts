@@ -9,7 +9,7 @@ import type { RecordedOf } from './kernel/event.ts'
 export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })
 /** The field that all versions of `LogRestored` have, for readers of stored events. */
 export const RestoredEpoch = z.object({ epoch: z.int().positive() })
-/** The log's tree before the restore that began this epoch, signed by a key of the log. */
+/** The tree over the events that the log had when it was restored, signed for the new epoch by a key of the log. */
 export const RestoredTree = z.object({
   size: z.int().positive(),
   root: Sha256,

@@ -50,7 +50,7 @@ export const subjects = {
   },
 } as const
 
-/** All calls, ordered by subject. */
+/** All calls, ordered by subject, then by address. */
 export const calls: readonly NamedCall[] = Object.entries(subjects).flatMap(([about, { of }]) =>
   Object.entries(of)
     .flatMap(([name, member]: readonly [string, unknown]) =>

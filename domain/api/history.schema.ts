@@ -121,7 +121,7 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
   answer: {
     /** The number of events of the task and of its terminal. */
     events: z.number(),
-    /** How many of them, from the first on, the server has checked and found unchanged, and when. One request checks some thousands at most. */
+    /** How many of them, from the first on, the server found unchanged in a check that began at `at`. One request checks some thousands at most. */
     checked: z.object({ at: Moment, events: z.number() }),
     /** The first event that differs from what was recorded or sealed. */
     damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
@@ -140,7 +140,7 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
   open: 'signed_in',
   answer: {
     logId: z.string(),
-    /** The number of restores of the log, from 1. */
+    /** Counts from 1 and increases with each restore of the log. */
     epoch: z.number(),
     /** The newest seal: its time, and the number of events under it. `null` before the first. */
     seal: z.object({ at: Moment, size: z.number() }).nullable(),

@@ -97,7 +97,7 @@ const IssueDecision = z.object({
   title: z.string(),
   url: z.string(),
   at: Moment,
-  /** `null` when the issue did not become a task. */
+  /** `null` when no task was to be made; set for each issue that was taken, even if its task was not made. */
   taskId: z.string().nullable(),
   trigger: z.enum(issueTriggers).nullable(),
   /** Who asked for the task. */
@@ -147,7 +147,7 @@ export const ShownRepository = z.object({
       path: z.string(),
       /** As `owner/name` when it is on the same code host, else its address. */
       repository: z.string(),
-      /** Only `public` ones are fetched. `hidden`: the project's owner may not read it. `elsewhere`: on another host. */
+      /** `public` ones are fetched, and others of this host if the settings list them. `hidden`: the owner may not read it. `elsewhere`: on another host. */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),
   ),

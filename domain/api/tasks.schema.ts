@@ -38,7 +38,7 @@ export const ShownPullRequest = z.object({
   /** The result of its reviews and checks, and for which commit; missing until first read. */
   standing: z
     .object({
-      /** `null` when no review is required. */
+      /** `null` when no review is required and none approved or asked for changes. */
       review: ReviewDecision.nullable(),
       /** `null` when the commit has no checks, or when they cannot be read. */
       checks: CheckCounts.nullable(),
@@ -323,7 +323,7 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
   params,
   answer: {
     pr: PullRequest.nullable(),
-    /** Proposed from the task, the whole diff and the chat; once there is a pull request, its title and body as last sent. */
+    /** Proposed from the task and the chat; once there is a pull request, its title and body as last sent. */
     proposal: z.object({ title: z.string(), body: z.string() }),
     /** Whether each successful turn updates it. */
     autoUpdate: z.boolean(),

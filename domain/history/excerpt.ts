@@ -20,7 +20,7 @@ export function plainExcerpt(markdown: string | null | undefined): string {
   return excerpt(plainText(markdown ?? ''))
 }
 
-/** How many characters are searched for markup at most. */
+/** A longer text is cut to this many characters before its markup is removed. */
 const mostMarked = 4_000
 
 /** A Markdown text without its markup, good enough for rows and heads. */

@@ -271,7 +271,7 @@ function ofFeedback(event: TaskEventMessage): Said | null {
   }
 }
 
-/** Tasks created from or for this one, and undone turns. */
+/** Where this task came from, tasks that were created from it, and undone turns. */
 function ofOtherTasks(event: TaskEventMessage): Said | null {
   const did = (sentence: string, detail = ''): Said => ({ kind: 'task', sentence, detail, who: 'person' })
   switch (event.type) {

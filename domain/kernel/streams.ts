@@ -8,7 +8,7 @@ export const taskStream = (taskId: string): string => `task-${taskId}`
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
 /** One write with an `Idempotency-Key` or with an effect outside the log, by its command id. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** An account at the code host and its user here, by the id that the user has from the start. */
+/** An account at the code host and the user that it belongs to here, by the id that a user who signs up with the account gets. */
 export const identityStream = (id: string): string => `identity-${id}`
 /** An uploaded image. */
 export const imageStream = (imageId: string): string => `image-${imageId}`

@@ -175,7 +175,7 @@ export function isMentionedIn(body: string, slug: string): boolean {
   if (!holdsName(body, slug)) return false
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
-  // Invisible characters could hide where a block begins or ends.
+  // Text that is not displayed may end a block, or begin one.
   const read = beginningOf(body)
   return [read, visibleText(read)].every((text) => named.test(ownWords(text)))
 }

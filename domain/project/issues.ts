@@ -35,7 +35,7 @@ export interface TakenIssue {
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /** When an earlier attempt with this issue failed: labels set up to then start nothing. `null` when none failed. ISO 8601. */
+  /** When an earlier attempt failed that counts for labels: those set up to then start nothing. `null` when there is none. ISO 8601. */
   readonly labelFailedAt: string | null
 }
 
@@ -68,7 +68,7 @@ export interface ProjectIssues {
   readonly taken: ReadonlyMap<string, TakenIssue>
   /** By the same id: all that wait for a limit, and the latest of those that wait for something else and of the others. */
   readonly passed: ReadonlyMap<string, PassedIssue>
-  /** The time of the last change that was read, by the code host's clock; `null` before that is recorded. ISO 8601. */
+  /** Issues that changed up to this time, by the code host's clock, were read; `null` before that is recorded. ISO 8601. */
   readonly readUpTo: string | null
   /** The fault code for which issues cannot be read; `null` while they can. */
   readonly unread: string | null
@@ -112,11 +112,14 @@ export type IssueCommand =
       readonly asks: readonly JudgedAsk[]
       /** Whether so much happened on the issue that the request may be missing from what was read. */
       readonly isCut: boolean
-      /** The last edit of title or text that the people who asked did not make themselves; `null` when there is none. */
+      /**
+       * When title or text were last edited by somebody who may not write to the repository, or by anybody if the issue's author may not; `null` when
+       * they never were.
+       */
       readonly editedAt: string | null
       /** Whether the project's owner may write to the repository. */
       readonly ownerMayWrite: boolean
-      /** Whether another project of this repository already takes its issues. */
+      /** Whether another project of this repository takes the issue. */
       readonly isElsewhere: boolean
       /** The id for the task that it may become. */
       readonly taskId: string
@@ -215,7 +218,8 @@ type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
  * Takes an issue, once, if a person who may write to the repository and uses this server asks for it, and if the project's owner may write, too. If
- * such a person asks and something else is missing, that is recorded; requests by others are not recorded, so that they cannot fill the log.
+ * somebody who may write asks and something else is missing, that is recorded; requests by people who may not are not, so that they cannot fill the
+ * log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
@@ -233,7 +237,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
-  // Unknown people may turn out to count, so nothing is recorded now that could prove wrong.
+  // People who could not be checked may turn out to count: apart from a limit, nothing is recorded that could then prove wrong.
   const mayChange = permitted.some(({ standing }) => standing === 'unasked')
   if (mayChange && (reason === null || !isLimit(reason))) return []
   if (reason === null || issues.passed.get(issueId)?.reason === reason) return []

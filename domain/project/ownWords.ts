@@ -3,7 +3,7 @@
  * untrusted, so the running time must grow linearly with its length, never quadratically.
  */
 
-/** Maximum nesting depth; anything deeper is ignored. */
+/** Maximum nesting depth: nothing after a deeper line is read. */
 const mostContainers = 50
 
 /** A quotation, or a list item whose content begins at this column. */
@@ -136,7 +136,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
-/** Longer lines are not checked for being a rule. */
+/** Only this much of a line is checked for being a rule. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null

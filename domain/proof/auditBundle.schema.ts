@@ -54,7 +54,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     keys: z.array(z.string()).min(1),
     /** For each key change, a note by which the old key names its successor. */
     links: z.array(z.string()),
-    /** The signed checkpoint that all proofs refer to. */
+    /** The signed checkpoint that the proofs of events and of seals lead to. */
     checkpoint: z.string(),
     /** The signed checkpoint over the end of every stream, as of the same moment. */
     heads: z.string(),

@@ -9,7 +9,7 @@ import type { BundledEvent, BundleFault, ListedKey, Parts, SignedManifest } from
 
 const where = 'manifest'
 
-/** The manifest if one of these keys signed it, otherwise what is wrong with it. */
+/** The manifest, if one of these keys signed it, and what is wrong with it. */
 export function signedManifest(
   { manifests }: Pick<Parts, 'manifests'>,
   keys: readonly ListedKey[],

@@ -83,7 +83,10 @@ export interface GivenSeals {
 
 export interface Witnessing {
   readonly seals: GivenSeals
-  /** Whether a seal that covers the last event of each stream was compared and, if the reader named witnesses, has the signature of one. */
+  /**
+   * Whether a seal that covers the last event of each stream was compared and, if the reader named witnesses, has the signature of one, and no fault
+   * was found.
+   */
   readonly isWitnessed: boolean
   readonly cosignatures: readonly Cosignature[]
   readonly faults: readonly BundleFault[]

@@ -41,7 +41,7 @@ export interface BundleSource {
   readonly keys: readonly string[]
   /** Notes by which a key names its successor. */
   readonly links: readonly string[]
-  /** The signed checkpoint that all proofs refer to. */
+  /** The signed checkpoint that the proofs of events and of seals lead to. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
   /** The signed checkpoint over the ends of all streams, as of the same moment. */

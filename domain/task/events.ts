@@ -109,7 +109,7 @@ export const MessageEdited = event('MessageEdited', 1, {
   data: z.object({ messageId: MessageId }),
   content: z.object({ message: z.string() }),
 })
-/** The queued messages were put in this order; others come after them. */
+/** The queued messages were put in this order; messages queued later come after them. */
 export const QueueReordered = event('QueueReordered', 1, {
   data: z.object({ messageIds: z.array(MessageId) }),
   content: none,
@@ -331,7 +331,7 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
 export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
-/** The pull request could not be read. Recorded once per such period. */
+/** The pull request could not be read. Recorded once for each reason, until it can be read again or the reason changes. */
 export const PullRequestUnreadable = event('PullRequestUnreadable', 1, {
   data: z.object({ code: UnreadableCode }),
   content: none,

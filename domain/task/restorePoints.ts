@@ -20,9 +20,9 @@ export interface RestorePoint {
   /** The turn, command or undo. */
   readonly executionId: string
   readonly kind: ExecutionKind | 'undo'
-  /** The index of the point before this one; `null` for the beginning of the task. */
+  /** The index of the point that the task was at before this one; `null` for its beginning. */
   readonly before: number | null
-  /** `null` for a turn or command that has not ended, and when no snapshot could be taken. */
+  /** `null` for an undo, for a turn or command that has not ended, and when no snapshot could be taken. */
   readonly snapshot: Snapshot | null
 }
 

@@ -68,7 +68,7 @@ export const TurnsUndone = event('TurnsUndone', 1, {
 
 /** The files are those of the snapshot that the task began with or went back to. */
 export const WorkspaceRestored = event('WorkspaceRestored', 1, {
-  /** `executionId`: the undo, or the turn that the task was created from. `kept`: how many files git now ignores and were left unchanged. */
+  /** `executionId`: the undo, or the turn that the task was created from. `kept`: how many files were left unchanged because git now ignores them. */
   data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
   content: z.object({ keptPaths: z.array(z.string()) }),
 })

@@ -61,7 +61,7 @@ interface Tag {
   readonly source: string
 }
 
-/** Elements that are not displayed, or only as a fallback for something else. */
+/** Elements whose content is not displayed, or only as a fallback for something else. */
 const unseen: ReadonlySet<string> = new Set(['picture', 'script', 'style', 'template'])
 /** Void elements. */
 const empty: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr'])

@@ -16,7 +16,7 @@ type Use = Pick<
   readonly model: string | null
 }
 
-/** The running turn. */
+/** A turn that was requested and has not ended. */
 interface OpenTurn {
   readonly id: string
   readonly agent: AgentName
@@ -216,7 +216,7 @@ function withUse(uses: readonly Use[], more: Use): readonly Use[] {
   })
 }
 
-/** All rows of a task, including its creation and the running turn. */
+/** All rows of a task, including its creation and a turn that has not ended. */
 export function figuresRows({ createdAt, first, turn, days }: FiguresDocument): readonly DayFigures[] {
   return [{ ...first, day: dayOf(createdAt), tasks: 1 }, ...days, ...(turn === null ? [] : rowsOf(turn))]
 }

@@ -5,7 +5,7 @@ import type { View, ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
-  /** Tasks made from issues that were taken and are not settled. */
+  /** The ids of tasks for issues that were taken and are not settled, whether or not they were created yet. */
   readonly waiting: readonly string[]
   /** Whether there is something to read or to settle. */
   readonly isRead: boolean

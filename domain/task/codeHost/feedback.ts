@@ -119,7 +119,7 @@ function textOf({ body, comments }: Pick<FeedbackWords, 'body' | 'comments'>): s
   return [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '').join('\n\n')
 }
 
-/** Sends feedback to the agent on behalf of a person, in their words. */
+/** A person sends feedback to the agent, in this message. */
 function sendFeedback(
   state: LiveTask,
   { feedbackId, messageId, executionId, message, content, right }: CommandOf<'SendFeedback'>,

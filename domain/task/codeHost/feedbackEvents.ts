@@ -10,7 +10,7 @@ export const FeedbackId = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'A feedback id is a UUID in lower case.')
 
-/** The review status under the branch rules; `required` while a review is missing. */
+/** The review status: under the branch rules or, if they ask for no review, by the latest reviews; `required` while a review is missing. */
 export const ReviewDecision = z.enum(['approved', 'changes_requested', 'required'])
 export type ReviewDecision = z.infer<typeof ReviewDecision>
 
@@ -26,7 +26,7 @@ export type CheckCounts = z.infer<typeof CheckCounts>
 /** The result of the reviews or checks changed. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
-    /** `null` when no review is required. */
+    /** `null` when no review is required and none approved or asked for changes. */
     review: ReviewDecision.nullable(),
     /** `null` when the commit has no checks, or when they cannot be read. */
     checks: CheckCounts.nullable(),

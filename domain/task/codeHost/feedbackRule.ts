@@ -27,7 +27,7 @@ export const feedbackLimits = {
   items: 500,
   /** How many of these may come from people without write access. */
   itemsByOutsiders: 300,
-  /** Automatic turns of one pull request per hour. This limit also ends a loop of bots that answer each other. */
+  /** Automatic turns of one pull request per hour. This limit also ends a loop of answers, whoever gives them. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,
