@@ -30,7 +30,7 @@ export function createStore(signedIn: boolean) {
     matcher: matchFulfilled,
     effect: ({ payload }) => keepFor(payload.user.id),
   })
-  // A 401 for the user ends the session, as for any other call.
+  // Reads the user again: a refusal ends the session, as it does for any other call.
   listener.startListening({
     actionCreator: turnedAway,
     effect: (_action, { dispatch }) =>

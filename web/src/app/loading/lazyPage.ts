@@ -79,8 +79,8 @@ const firstAskMs = 1_000
 const slowestAskMs = 10_000
 
 /**
- * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but at most once per build, so
- * that it cannot loop. `signal` ends the wait.
+ * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but a page of a
+ * build at most once, so that it cannot loop. `signal` ends the wait.
  */
 export async function reloadOnMissingChunk(
   { location, sessionStorage, fetch, build }: Reloading,

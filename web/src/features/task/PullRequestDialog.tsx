@@ -250,11 +250,11 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const isUnread = tree === undefined && (error !== undefined || read !== undefined)
   return {
     tree,
-    /** Changes that the page does not show, or that a pull request does not include. */
+    /** Changes that a pull request includes although the page does not show them, or that it does not include. */
     beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
     isMoved: shown !== undefined && tree !== shown,
     isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),
-    /** Why the changes cannot be shown; `null` when they can. */
+    /** Why the changes cannot be shown; `null` while there is no reason. */
     unread: isUnread ? reasonOf(error, changesTexts.invalidWhy) : null,
     readAgain: () => void refetch(),
   }

@@ -45,7 +45,7 @@ export interface SaveAudit {
   /** Fetches the record and has the browser save it. */
   readonly save: (withhold?: readonly ContentCategory[]) => Promise<void>
   readonly isSaving: boolean
-  /** Why the last attempt failed; `null` when it succeeded. */
+  /** Why the last attempt failed; `null` when it did not. */
   readonly failure: string | null
 }
 

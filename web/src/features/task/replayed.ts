@@ -5,7 +5,7 @@ import type { MessageDocument } from '#domain/views/chat.ts'
 import { useNow } from '../../ui/hooks.ts'
 
 export interface Replayed {
-  /** The shown time, in ms since the epoch, rounded to seconds. */
+  /** The shown time, in ms since the epoch, rounded down to the second. */
   readonly now: number
   /** The revision of the task's stream at which the latest changes were recorded; `null` when there were none yet. */
   readonly changesAt: number | null

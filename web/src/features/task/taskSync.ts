@@ -217,7 +217,7 @@ function joinLater(sync: Sync): void {
   sync.joinWait = Math.min(sync.joinWait * 2, latestJoinAgainMs)
 }
 
-/** Joins from the current position, and reads the history up to it. */
+/** Joins from now on, and reads the history up to there. */
 async function rejoin(sync: Sync): Promise<void> {
   sync.seen = null
   if (sync.join === null) return readHistory(sync, undefined)

@@ -10,7 +10,7 @@ interface Placing {
   readonly maxHeight?: number
 }
 
-/** Below the control, or above it if there is more space. */
+/** Below the control if the box fits there; else above it or, with `maxHeight`, on the side with more room. */
 export function placeBeside(
   box: HTMLElement,
   control: DOMRect,

@@ -12,7 +12,7 @@ export function PageSpinner({ label = 'Loading...' }: { readonly label?: string 
   )
 }
 
-/** A spinner: for a busy button, and for a page whose user is not known yet, never several in a row. */
+/** A spinner: for a busy button, and for a page whose user is not known yet, never in the row of a list. */
 export function Spinner({ size = 14 }: { readonly size?: number }) {
   return (
     <svg

@@ -20,7 +20,7 @@ export interface MessageEntry {
   readonly key: string
   readonly at: string
   readonly message: MessageDocument
-  /** Follows another message of the same sender, type and status within five minutes, so its head is not repeated. */
+  /** Follows another message of the same type, agent and status within five minutes and was not edited, so its head is not repeated. */
   readonly grouped: boolean
 }
 

@@ -8,7 +8,7 @@ export interface WrittenMessage {
   readonly text: string
   /** How much of the text is recorded, in UTF-16 code units; the rest was only received live. */
   readonly recorded: number
-  /** Its beginning, in sort order. */
+  /** Where it began, as a sort key. */
   readonly order: string
 }
 

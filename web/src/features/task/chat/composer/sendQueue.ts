@@ -59,7 +59,7 @@ function wait(store: AnyStore, id: string): void {
   for (const after of ofSameTask(store.getState(), id, 'after')) store.dispatch(writingWaits(after.id))
 }
 
-/** Unconfirmed messages to the same task, sent before or after this one. */
+/** Messages to the same task that are still being sent, from before or after this one; refused ones do not count. */
 function ofSameTask(state: State, id: string, when: 'before' | 'after'): readonly SentMessage[] {
   const { sent } = selectOpenTask(state)
   const place = sent.findIndex((message) => message.id === id)
@@ -80,7 +80,7 @@ function until(store: AnyStore, holds: () => boolean): Promise<void> {
   })
 }
 
-/** Resolves when the socket reconnects, when the browser is online, after a while, or when the message was discarded. */
+/** Resolves when the socket reconnects, when the browser comes online, after a while, or when the message was discarded. */
 function connectionBack(store: AnyStore, id: string): Promise<void> {
   return new Promise((resolve) => {
     let lost = !selectLive(store.getState())

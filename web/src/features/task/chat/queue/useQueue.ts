@@ -82,7 +82,7 @@ export function useQueue(taskId: string): QueueActions {
 
 type InTurn = (run: () => Promise<void> | void) => void
 
-/** Runs actions one after the other: a reordering that overtook a withdrawal would name a message that no longer waits. */
+/** Runs actions one after the other: a reordering that overtook a withdrawal would not name a message that still waits. */
 function useInTurn(): InTurn {
   const before = useRef<Promise<unknown>>(Promise.resolve())
   return (run) => {
