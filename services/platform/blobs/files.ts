@@ -19,7 +19,7 @@ interface FileBlobs {
 export function openFileBlobs({ folder }: { folder: string }): Blobs {
   const halfWritten = join(folder, 'half-written')
   const blobs: FileBlobs = { folder, halfWritten, running: new Set(), closed: false }
-  // Checking a blob's age and acting on it must not be interleaved; one lock is enough, because a data folder has one process.
+  // Checking a blob's age and acting on it must not be interleaved; locks in this process are enough, because a data folder has only one.
   const serialized = serializeByKey()
   try {
     rmSync(halfWritten, { recursive: true, force: true })
@@ -108,7 +108,7 @@ async function remove(blobs: FileBlobs, hash: string, putBefore: Date | undefine
   await rm(file, { force: true })
 }
 
-/** Whether it was last put before that time, as far as known. */
+/** Whether it was last put before that time, or when that was cannot be found out. */
 async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise<boolean> {
   try {
     const found = await onDisk(blobs, () => stat(fileOf(blobs, hash)).catch(absent))

@@ -47,7 +47,7 @@ const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions
 
-/** Opens the blobs in the database of the connection, and removes uploads that were interrupted an hour ago or earlier. */
+/** Opens the blobs in the database of the connection, and cleans up after uploads and removals that began over an hour ago and were interrupted. */
 export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Promise<Blobs> {
   const mongo = share(options.mongo)
   const blobs: GridFs = { mongo, clock }

@@ -22,7 +22,7 @@ import {
 export interface Executed<State> {
   readonly state: State
   readonly head: Head
-  /** The position at which the stream ends; `null` when nothing was ever recorded in it. */
+  /** The position at which the stream ends, or that of a repeated command; `null` when nothing was ever recorded in the stream. */
   readonly position: Position | null
   readonly repeated: boolean
   readonly events: readonly AnyRecorded[]

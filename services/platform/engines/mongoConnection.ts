@@ -55,7 +55,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const client = clientOf(url, timeoutMs)
   const name = `MongoDB at ${placeOf(client)}`
   const db = client.db(options.database ?? databaseOf(url), {
-    // An acknowledged write survives the loss of any one server, since the projector does not repeat what was applied.
+    // An acknowledged write must survive the loss of any one server, because the projector does not repeat what was applied.
     writeConcern: { w: 'majority', journal: true },
     // Overrides the address: a secondary could return old data.
     readPreference: 'primary',

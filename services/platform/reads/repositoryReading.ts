@@ -8,7 +8,7 @@ import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/por
 
 export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' | 'githubRepoName'>
 
-/** The events to record, in this order; the last one is the outcome of the sync. */
+/** The commands that record it, in this order; the last one says how the project stands. */
 export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand

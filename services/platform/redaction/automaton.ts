@@ -3,7 +3,7 @@
  * chain without branches, a node takes 14 bytes.
  */
 
-/** There are more secrets than an automaton can hold. */
+/** The secrets together are more than an automaton can hold. */
 export class TooMuchToHide extends Error {
   override readonly name = 'TooMuchToHide'
 }

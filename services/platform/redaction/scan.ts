@@ -262,7 +262,7 @@ function endBlock(scan: Scan): void {
   scan.live &= ~blockBit
 }
 
-/** Hides a range. It is merged with adjacent ranges, so that the total cost stays linear. */
+/** Hides a range. It is merged with adjacent and overlapping ranges, so that the total cost stays linear. */
 function cover(scan: Scan, from: number, to: number): void {
   const { covers } = scan
   let first = Math.max(0, from)

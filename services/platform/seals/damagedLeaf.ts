@@ -21,7 +21,7 @@ export async function hashIn(
     : undefined
 }
 
-/** The leaf that is sealed in place of a hash that is lost: `docs/log-format.md`, "Damaged records". */
+/** The hash that is sealed in place of one that is lost: `docs/log-format.md`, "Damaged records". */
 export function standInHash({ stream, revision }: Pick<LogRecord, 'stream' | 'revision'>): string {
   return hexOf(cryptography.sha256(cryptography.utf8(`flightdeck.dev/damaged\n${stream}\n${revision}\n`)))
 }

@@ -74,7 +74,7 @@ export interface SealTrees {
   /** Streams whose new head is not in `ends` yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** The number of events in the log that no seal covers; seals count only if other events came before them. */
+  /** The number of events that no seal covers, as far as the log says; seals may be among them if other events came before them. */
   unsealed: number
   /** A newer epoch that the log has entered: what follows must not be sealed by us. */
   newerEpoch: number | null
