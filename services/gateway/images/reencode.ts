@@ -66,7 +66,7 @@ function written(pixels: Sharp, mediaType: MediaType): Sharp {
   }
 }
 
-/** Turns a decoder's error into a refusal: only unreadable bytes can make it fail. */
+/** Turns a decoder's error into a refusal: nothing but the image can make it fail. */
 function faultOf(fault: unknown): Fault {
   const told = fault instanceof Error ? fault.message : ''
   if (/pixel limit/.test(told)) return refused(imageTexts.pixels)

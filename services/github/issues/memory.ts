@@ -67,7 +67,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
   return memory
 }
 
-/** Notes the outcome for an issue: one that still waits is checked again a while later. */
+/** Notes the outcome for an issue: one that `passes` or is `unasked` is checked again a while later. */
 export function noteOutcome(
   { askedAt, unasked }: Pick<Memory, 'askedAt' | 'unasked'>,
   { id, ...issue }: Unasked & { readonly id: string },

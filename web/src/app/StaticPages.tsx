@@ -1,4 +1,4 @@
-/** Pages with only a message: an unknown address, and `/tasks`. In a chunk of their own, since they are rarely opened. */
+/** Pages with only a message: an unknown address, and `/tasks`. They come with the chunk that lists the rarely opened pages. */
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../api/session.ts'
 import { Brand } from '../ui/text/Brand.tsx'

@@ -1,4 +1,4 @@
-/** One notification: an icon, a title, a message, and possibly an undo button. It counts down unless hovered. */
+/** One notification: an icon, a title, a message, and possibly an undo button. It counts down unless it is hovered or has the focus. */
 import { CircleCheck, CircleX, Info, TriangleAlert, X } from 'lucide-react'
 import { classes } from '../classes.ts'
 import { Button } from '../form/Button.tsx'
