@@ -6,7 +6,7 @@ export const gitHubRoutes = {
   getGitHubRights: { method: 'GET', path: '/admin/github' },
 } as const satisfies Routes
 
-/** How much is shown of each; further ones are counted but not fetched. */
+/** How many of each are shown; further installations are only counted. */
 export const mostShown = { installations: 100, deliveries: 50, requests: 100 } as const
 
 /** How we handled a delivery. */

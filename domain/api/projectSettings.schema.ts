@@ -147,7 +147,10 @@ export const ShownRepository = z.object({
       path: z.string(),
       /** As `owner/name` when it is on the same code host, else its address. */
       repository: z.string(),
-      /** `public` ones are fetched, and others of this host if the settings list them. `hidden`: the owner may not read it. `elsewhere`: on another host. */
+      /**
+       * `public` ones are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read it. `elsewhere`: on
+       * another host.
+       */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),
   ),

@@ -258,7 +258,7 @@ function contradictionIn(
     : undefined
 }
 
-/** Collects the newest signature of each witness. */
+/** Collects the last signature given of each witness, and the size of the largest seal that any of them signed. */
 function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography) {
   const cosignatures = new Map<string, Cosignature>()
   let newest = 0

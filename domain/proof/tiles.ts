@@ -6,7 +6,7 @@ import { combine, nodeHash, nodesOf, type Hash, type Node, type Sha256 } from '.
 
 const width = 256
 const hashBytes = 32
-/** A tile stores every eighth level of the tree. */
+/** Tiles store every eighth level of the tree. */
 export const levelsInTile = 8
 
 /** A tile, by its level and its index from the left. */

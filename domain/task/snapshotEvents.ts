@@ -16,7 +16,7 @@ export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
     /** `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
-    /** How many files were left out because they are too large, or because git cannot store them. */
+    /** How many files were left out: too large, in a repository of their own, or with a name that git refuses. */
     leftOut: z.int().nonnegative(),
   }),
   content: z.object({
