@@ -21,7 +21,7 @@ export async function incompleteOf(root: string, taskId: string): Promise<Incomp
   return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }
 }
 
-/** Removes an incomplete workspace except the home that an eviction kept, and returns that. Precondition: nothing runs in it. */
+/** Removes an incomplete workspace except the home that an eviction kept, and returns what went and what was kept. Precondition: nothing runs in it. */
 export async function removeIncomplete(root: string, taskId: string, path: string): Promise<Incomplete> {
   const incomplete = await incompleteOf(root, taskId)
   const { gone, kept } = incomplete
