@@ -333,7 +333,7 @@ const ErrorAnswer = z.object({
   headers: z.record(z.string(), z.unknown()).catch({}),
 })
 
-/** The data, and the errors about its missing parts. Throws CodeHostFault when there is no data. */
+/** The data, and the errors about its missing parts. Throws CodeHostFault when there is no data, and at a rate limit. */
 export async function askGraphql(
   octokit: Octokit,
   query: string,

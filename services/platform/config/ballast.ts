@@ -50,7 +50,7 @@ function stateOf(folder: string): DiskState {
   return { free: bavail * bsize, size, isThere: found !== undefined }
 }
 
-/** Gives up the ballast of a folder where its disk is full, and what is not whole: before anything else is opened at a start. The folder may be missing. */
+/** At a start, before anything else is opened: deletes an unfinished ballast, and the ballast if the disk is full. The folder may be missing. */
 export function releaseIfFull(folder: string): void {
   rmSync(halfIn(folder), { force: true })
   if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')

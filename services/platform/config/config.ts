@@ -92,7 +92,7 @@ export interface Config {
   /** The signer of the commits that we make, and the key; `null`: they are not signed. */
   readonly commitSigner: { readonly key: string; readonly name: string; readonly email: string } | null
   readonly logLevel: string
-  /** Variables that are set but have no effect yet. */
+  /** Variables that are set but have no effect. */
   readonly unused: readonly string[]
 }
 

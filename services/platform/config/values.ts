@@ -31,7 +31,7 @@ export const person = z.string().transform((text, { addIssue }) => {
   if (email === '') addIssue('is a name and an address, as Flightdeck <bot@example.com>')
   return { name, email }
 })
-/** Host names; one that begins with `*.` includes everything below it. */
+/** Host names; one that begins with `*.` stands for everything below it. */
 export const hosts = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
   const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
@@ -54,7 +54,7 @@ export const people = z.string().transform((listed, { addIssue }) => {
 export const peopleOrEverybody = z.union([z.string().trim().pipe(z.literal('*')), people], {
   error: `${personError}; or * by itself, for everybody`,
 })
-/** Organisations at the code host, or teams of one. */
+/** Organizations at the code host, or teams of one. */
 export const organizations = z.string().transform((listed, { addIssue }) => {
   const named = listOf(listed)
   const wrong = named.filter((name) => !/^[a-z\d][a-z\d_-]{0,38}(?:\/[a-z\d][\w.-]{0,99})?$/.test(name))
@@ -147,6 +147,5 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
   return known
 })
-/** Reserved: it has no effect yet, and a warning says so when it is set. */
 /** Each adapter validates its engine's address itself. */
 export const engine = z.string().optional()
