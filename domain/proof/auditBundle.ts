@@ -53,7 +53,7 @@ export function categoriesOf(type: string): readonly ContentCategory[] {
   return categories[type] ?? ['details']
 }
 
-/** The category for which an event type's content is withheld; `undefined` when it is included. */
+/** The category for which an event type's content is withheld; `undefined` when it is not withheld. */
 export function withheldAs(type: string, withheld: readonly ContentCategory[]): ContentCategory | undefined {
   return categoriesOf(type).find((category) => withheld.includes(category))
 }

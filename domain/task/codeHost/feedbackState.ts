@@ -51,12 +51,12 @@ export function keysOf({
   ]
 }
 
-/** Feedback that a turn has worked on and that has no reply yet: a publication that begins now contains that work. */
+/** Feedback that a turn has worked on and for which no reply is due yet: a publication that begins now contains that work. */
 export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
   return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
 }
 
-/** Whether a turn worked on feedback that has no reply yet: its work is published even when automatic updates are off. */
+/** Whether a turn worked on feedback for which no reply is due yet: its work is published even when automatic updates are off. */
 export function owesAnswer({ feedback }: { readonly feedback: TaskFeedback }, executionId?: string): boolean {
   return [...feedback.items.values()].some(
     (item) =>
