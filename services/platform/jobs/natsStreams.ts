@@ -160,7 +160,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
   }
 }
 
-/** Calls JetStream; when a stream is missing, creates it and retries, because the failed call has done nothing. */
+/** Calls JetStream; when a stream is missing, creates it and retries once, because the failed call has done nothing. */
 async function ask<T, R = never>(
   jetStream: JetStream,
   call: () => Promise<T>,

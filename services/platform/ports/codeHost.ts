@@ -111,7 +111,7 @@ export class CodeHostFault extends Error {
   }
 }
 
-/** Writes. If the outcome is unknown, looks for what was written, and rethrows the fault only when it is not there. */
+/** Writes. If the outcome is unknown, looks for what was written, and rethrows the fault when that is not found. */
 export function writeOrFind<Written>(
   write: () => Promise<Written>,
   find: () => Promise<Written | undefined>,

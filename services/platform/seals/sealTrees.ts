@@ -1,7 +1,7 @@
 /**
  * The trees that are sealed: one over all events of the log in order, one over the last event of each stream. Their hashes are stored as documents
- * beside the read models, so that an append costs one hash and a restart only reads the right edge. They can be discarded and computed again from the
- * log.
+ * beside the read models, so that an append costs one hash, and a restart reads the right edge and the last event of each stream. They can be
+ * discarded and computed again from the log.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'

@@ -321,7 +321,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** The end of a turn must name the last event of the terminal. */
+/** The end of an execution names the last event of the terminal as its runner left it: that event must be there, unchanged. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
