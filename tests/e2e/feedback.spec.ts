@@ -109,7 +109,7 @@ describe('feedback', () => {
     )
     await card.getByRole('button', { name: 'Send to agent' }).click()
     await expect(card.getByText('Answered on GitHub.')).toBeVisible()
-    expect(await atHost('GET', `${pulls}/comments`)).toContain('Written by the agent claude for ada')
+    expect(await atHost('GET', `${pulls}/comments`)).toContain('Written by the agent Claude for ada')
     await card.getByRole('button', { name: 'Resolve thread' }).click()
     await expect(card.getByText('Thread resolved')).toBeVisible()
 
