@@ -433,6 +433,6 @@ describe('answering', () => {
     await due(1, 1, { commit: null, said })
     await start()
     await eventually('it is answered', () => settled(1))
-    expect(host.written[0]).toMatch(/^words 148\n/)
+    expect(host.written[0]).toContain('\n\nwords 148\n\n')
   })
 })
