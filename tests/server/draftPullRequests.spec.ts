@@ -52,7 +52,7 @@ test('github gap 10: the first turn that changes something opens a draft with th
   expect(opened).toMatchObject({ title: 'What is there', draft: true, state: 'open' })
   const [above, below] = opened.body.split('\n\n---\n<!-- Template of the repository -->\n\n')
   expect(above).toMatch(
-    /^## What was done\n\nThe README says goodbye now\.[^]*`README\.md` \(\+1 −0\)\n\n---\n\n\[Record of this task\]/,
+    /^## What was done\n\nThe README says goodbye now\.\n\n## Asked for on the way\n\n- Say goodbye\n\n---\n\n\[Record of this task\]/,
   )
   expect(below).toBe(template.replace('@', '@\u200B'))
   expect((await saidBySystem()).at(-1)).toMatch(/^Pull request #1 created successfully/)
