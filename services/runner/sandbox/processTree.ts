@@ -13,6 +13,9 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 const mostDescriptors = 100_000
 /** How many are looked at together, so that this process's other reads of files do not wait for long. */
 const atOnce = 64
+/** Processes that hide their descriptors are asked again so often, all together, and after so long. */
+const mostTries = 50
+const retryMs = 20
 
 /**
  * Memory that the processes hold, in bytes: what each has for itself, resident or swapped, and memory that is shared among them or has only a
@@ -24,10 +27,11 @@ const atOnce = 64
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
   let looked = 0
+  const patience = { tries: mostTries }
   const shared = new Map<string, number>()
   for (const pid of pids) {
     const folder = await livingThread(pid)
-    const opened = await openedBy(pid, folder)
+    const opened = await openedBy(pid, folder, patience)
     if (opened === 'closed') return Infinity
     const status = await read(`${folder}/status`)
     for (const [, size] of status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+) kB$/gm)) own += Number(size) * 1_024
@@ -65,18 +69,24 @@ async function livingThread(pid: number): Promise<string> {
 }
 
 /**
- * The descriptors; `closed` if the process lives and hides them, prctl(2), PR_SET_DUMPABLE. One that becomes another program does so for a moment.
+ * The descriptors; `closed` if the process lives and hides them, prctl(2), PR_SET_DUMPABLE. One that starts a sandbox or becomes another program
+ * hides them for a moment, which lasts on a busy machine: `patience` is what all processes of one look may still be waited for.
  */
-async function openedBy(pid: number, folder: string): Promise<readonly string[] | 'closed'> {
-  for (let tries = 0; tries < 3; tries += 1) {
-    if (tries > 0) await delay(20)
+async function openedBy(
+  pid: number,
+  folder: string,
+  patience: { tries: number },
+): Promise<readonly string[] | 'closed'> {
+  for (;;) {
     const found = await readdir(`${folder}/fd`).catch((fault: unknown) =>
       fault instanceof Error && 'code' in fault && fault.code === 'EACCES' ? ('closed' as const) : [],
     )
     if (found !== 'closed') return found
     if (!(await isAlive(pid))) return []
+    if (patience.tries === 0) return 'closed'
+    patience.tries -= 1
+    await delay(retryMs)
   }
-  return 'closed'
 }
 
 /** Names in /proc that stand for memory. No file has such a name: a file's path begins with a folder that exists. */
