@@ -168,7 +168,7 @@ export function describeFreeze(at: SandboxStage): void {
     })
 
     test('it is ended where one of those that stay is gone', async () => {
-      const child = await startWith(`${attacks['a double fork']} ; kill -9 $!`)
+      const child = await startWith(`kill -9 $!; wait $!; ${attacks['a double fork']}`)
       expect(await child.freeze()).toBe('ended')
       expect(await processesOf(at.workspace)).toEqual([])
     })
