@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sealStream, taskStream } from '#domain/kernel/streams.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { LogBegun, LogRestored } from '#domain/log.ts'
-import { leafOf, originOf } from '#domain/proof/bundleHashes.ts'
+import { hexOf, leafOf, originOf } from '#domain/proof/bundleHashes.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import { append, emptyFrontier, leafHash, rootOf } from '#domain/proof/merkleTree.ts'
 import { headLeaf, signedCheckpoint } from '#domain/proof/sealNotes.ts'
@@ -18,10 +18,12 @@ import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import { gitPlace } from '#platform/seals/gitPlace.ts'
+import { newestSeal } from '#platform/seals/newestSeal.ts'
 import type { SecondPlace } from '#platform/seals/secondPlaces.ts'
 import { witness } from '#platform/seals/witness.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { sealCollections } from '#platform/seals/sealTrees.ts'
+import { rootAt } from '#platform/seals/storedProofs.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
 import type { Observation } from '#platform/telemetry/telemetry.ts'
 import { run } from '#platform/childProcess.ts'
@@ -134,6 +136,32 @@ test('nothing is sealed when nothing but a seal happened, also after a restart',
       20,
     )
   expect(await everything()).toHaveLength(before)
+})
+
+test('what was sealed can be proven until something else happens, however often somebody asks for a seal', async () => {
+  await happens()
+  const provable = async () => {
+    const seal = await newestSeal(engines.eventStore, testLog)
+    const root = await rootAt(engines.readStore, 'heads', seal?.seal.heads.streams ?? 0)
+    return { revision: seal?.revision, isProvable: hexOf(root ?? new Uint8Array()) === seal?.seal.heads.root }
+  }
+  await withSealer(async () => {
+    await sealed()
+    await happens()
+    const revision = await sealed()
+    for (let ask = 0; ask < 3; ask += 1) {
+      expect(await sealed()).toBe(revision)
+      expect(await provable()).toEqual({ revision, isProvable: true })
+    }
+  })
+  await withSealer(async () => {
+    const revision = await sealed()
+    expect(await provable()).toEqual({ revision, isProvable: true })
+    await happens()
+    const next = await sealed()
+    expect(next).toBeGreaterThan(revision ?? 0)
+    expect(await provable()).toEqual({ revision: next, isProvable: true })
+  })
 })
 
 test('a restart goes on from the stored trees, and has the same roots as one that reads the log anew', async () => {

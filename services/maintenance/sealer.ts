@@ -220,7 +220,10 @@ async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal |
 
 const mended = 'Put its own stream back from a backup, and restart Flightdeck.'
 
-/** Adds what came since to the trees. A log that does not go on from where they end is followed from its beginning. */
+/**
+ * Adds what came since to the trees. A log that does not go on from where they end is followed from its beginning. A seal over the trees as they
+ * are waits until something follows it: with it in the trees, the ends that it seals could no longer be proven.
+ */
 async function follow(sealer: Sealer): Promise<void> {
   const { engines, signal } = sealer
   if (!(await goesOn(sealer))) {
@@ -231,14 +234,16 @@ async function follow(sealer: Sealer): Promise<void> {
   const { trees } = sealer
   for (let notStored = 0; !signal.aborted;) {
     const begun = performance.now()
-    const events = await engines.eventStore.readAll(trees.last?.position ?? null, page)
+    const read = await engines.eventStore.readAll(trees.last?.position ?? null, page)
+    const isEnd = read.length < page
+    const events = isEnd ? beforeOwnSeal(trees, read) : read
     for (const record of events) {
       const hash = await hashIn(engines.eventStore, record)
       if (hash === undefined) sealer.unknown.push(`${record.stream} @ ${record.revision}`)
       addRecord(trees, record, hash ?? standInHash(record))
     }
+    if (events.length < read.length) trees.unsealed = 0
     notStored += events.length
-    const isEnd = events.length < page
     if (notStored > 0 && (isEnd || notStored >= storedEvery)) {
       await storeTrees(engines.readStore, trees)
       notStored = 0
@@ -247,6 +252,15 @@ async function follow(sealer: Sealer): Promise<void> {
     // A long log leaves half of the thread to requests.
     await pause(performance.now() - begun, undefined, { signal }).catch(() => undefined)
   }
+}
+
+/** The records without a last one that seals the trees with all the others. */
+function beforeOwnSeal({ identity, log }: SealTrees, records: readonly LogRecord[]): readonly LogRecord[] {
+  const last = records.at(-1)
+  if (last === undefined || isDamaged(last)) return records
+  if (last.type !== LogSealed.type || last.stream !== sealStream(identity.epoch)) return records
+  const seal = LogSealed.data.safeParse(last.data).data
+  return seal?.size === log.size + records.length - 1 ? records.slice(0, -1) : records
 }
 
 /** Whether the last event in the trees is still where it was. One that is damaged says nothing against it. */

@@ -179,6 +179,11 @@ test('recorder H3: lists the seals before its own with proofs, and proves any si
     expect((await scene.ada.api('GET', `/tasks/${taskId}/audit?${query}`)).status).toBe(400)
 })
 
+test('several people get one at once, each whole', async () => {
+  const each = await Promise.all([bundle(), bundle(), bundle()])
+  for (const lines of each) expect(await verified(lines)).toMatchObject({ code: 0 })
+})
+
 test('leaves out what is to be withheld, and is still whole', async () => {
   const lines = await bundle('?withhold=prompts,answers,tools,output,details')
   expect(lines.join('\n')).not.toMatch(/Plover|xyzzy|fee fie foe|plugh|README/)
