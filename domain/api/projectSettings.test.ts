@@ -35,6 +35,7 @@ describe('a name', () => {
   ])('may not be %j', (name) => expect(EnvironmentName.safeParse(name).success).toBe(false))
 })
 
+// Holds findings 1.3.
 describe('finding 1: a name that steers the C library of whoever starts a command', () => {
   test.each([
     'LANG',

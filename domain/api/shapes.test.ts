@@ -33,6 +33,7 @@ const missing = (schema: z.ZodObject, ...names: readonly string[]) =>
   names.filter((name) => !Object.hasOwn(schema.shape, name))
 
 describe('these are there:', () => {
+  // Holds contract 3.1.
   test('the fields of a user', () =>
     expect(
       missing(
@@ -48,6 +49,7 @@ describe('these are there:', () => {
       ),
     ).toEqual([]))
 
+  // Holds contract 3.2.
   test('the fields of a project, with its stats', () => {
     expect(
       missing(
@@ -69,6 +71,7 @@ describe('these are there:', () => {
   test('the statuses of a project', () =>
     expect(projectStatuses).toEqual(['active', 'syncing', 'error', 'inactive']))
 
+  // Holds contract 3.3.
   test('the name of a branch, and a list of them for each project', () => {
     expect(missing(Branch, 'name')).toEqual([])
     expect(listBranches.path).toBe('/projects/:projectId/branches')
@@ -77,6 +80,7 @@ describe('these are there:', () => {
     })
   })
 
+  // Holds contract 3.4a, 3.4c.
   test('the fields of a task, of its project and of its images', () => {
     expect(
       missing(
@@ -109,11 +113,13 @@ describe('these are there:', () => {
     expect(missing(Task.shape.images.element, 'id', 'url', 'name', 'size', 'type', 'uploadedAt')).toEqual([])
   })
 
+  // Holds contract 3.4b, 4.1a.
   test('the statuses of a task, and its three agents', () => {
     expect(taskStatuses).toEqual(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
     expect(agentNames).toEqual(['claude', 'cursor', 'codex'])
   })
 
+  // Holds contract 3.5a, 3.5g.
   test('the fields of a chat message, of its images and of its attachments', () => {
     expect(
       missing(
@@ -146,6 +152,7 @@ describe('these are there:', () => {
     expect(messageTypes).toEqual(['user', 'command', 'system', 'error', 'response'])
   })
 
+  // Holds contract 3.6.
   test('the members of what is sent to the chat', () => {
     const payload = {
       message: 'Run it',
@@ -158,6 +165,7 @@ describe('these are there:', () => {
     expect(sendMessage.body.parse(payload)).toEqual(payload)
   })
 
+  // Holds contract 3.7.
   test('a list for the command log', () =>
     expect(getCommands.answer.parse({ logs: [], open: [], version: 0 })).toEqual({
       logs: [],
@@ -165,9 +173,11 @@ describe('these are there:', () => {
       version: 0,
     }))
 
+  // Holds contract 3.8.
   test('the fields of terminal output', () =>
     expect(missing(TerminalOutput, 'timestamp', 'content', 'taskId')).toEqual([]))
 
+  // Holds contract 3.9.
   test('the fields of a command’s output on the socket, and both its types', () => {
     expect(missing(CommandOutput, 'type', 'output')).toEqual([])
     expect(CommandOutput.shape.type.options).toEqual(['stdout', 'stderr'])
@@ -178,6 +188,7 @@ describe('these are there:', () => {
     expect(missing(ChatMessageStatusChanged, 'taskId', 'messageId', 'commandStatus', 'response')).toEqual([])
   })
 
+  // Holds contract 3.10.
   test('the fields of a diff, and its statuses', () => {
     expect(
       missing(
@@ -195,25 +206,30 @@ describe('these are there:', () => {
     expect(GitDiff.shape.status.options).toEqual(expect.arrayContaining(['pending_clone', 'not_initialized']))
   })
 
+  // Holds contract 3.11a.
   test('the fields of a changed file, and its statuses', () => {
     expect(missing(ChangedFile, 'fileName', 'status', 'diff')).toEqual([])
     expect(ChangedFile.shape.status.options).toEqual(['added', 'untracked', 'modified', 'deleted', 'renamed'])
   })
 
+  // Holds contract 3.12.
   test('the fields of an uploaded image', () => {
     expect(missing(uploadImage.answer, 'id', 'url', 'name', 'size', 'type')).toEqual([])
     expect(Object.keys(ShownImage.shape)).toEqual(['id', 'url', 'name', 'size', 'type'])
   })
 
+  // Holds contract 3.13, 3.14b.
   test('the fields of a repository, and lists of repositories and organisations', () => {
     expect(missing(Repository, 'id', 'name', 'full_name', 'description', 'private', 'html_url')).toEqual([])
     expect(missing(listRepositories.answer, 'repositories')).toEqual([])
     expect(missing(listOrganizations.answer, 'organizations')).toEqual([])
   })
 
+  // Holds contract 3.14a.
   test('the fields of the account at the code host', () =>
     expect(missing(getGitHubUser.answer.shape.user, 'login', 'public_repos')).toEqual([]))
 
+  // Holds contract 3.15.
   test('the answers of the onboarding', () => {
     const answers = { fullName: 'Ada', companySize: 'solo', role: 'cto' } as const
     expect(completeOnboarding.body.parse(answers)).toEqual(answers)
@@ -224,6 +240,7 @@ describe('these are there:', () => {
     expect(roles).toEqual(['developer', 'designer', 'product_manager', 'team_lead', 'cto', 'other'])
   })
 
+  // Holds contract 3.16.
   test('the pull request', () =>
     expect(missing(createPullRequest.answer.shape.pr, 'html_url', 'number')).toEqual([]))
 
@@ -239,6 +256,7 @@ describe('these are there:', () => {
     ]))
 })
 
+// Holds contract 6.1a.
 test('a call asks of nobody more than to be signed in, and to have completed the onboarding', () => {
   expect(new Set(calls.map(({ call }) => call.open))).toEqual(new Set(['anybody', 'signed_in', 'onboarded']))
   const open = calls.filter(({ call }) => call.open === 'anybody').map(({ name }) => name)
@@ -265,6 +283,7 @@ const uploaded = (count: number) => Array.from({ length: count }, (_, index) => 
 describe('input', () => {
   const task = { description: 'Words', projectId: projectId(1), branch: 'main' }
 
+  // Holds contract 5.2.
   test('of a task needs a description, a project and a branch, in the words of the spec', () => {
     expect(refusals(createTask.body, { description: ' \n' })).toEqual({
       description: 'Please enter a task description',
@@ -283,6 +302,7 @@ describe('input', () => {
     })
   })
 
+  // Holds contract 9.17a.
   test('of a list of repositories is all of them, the last updated first, a hundred at once and at most', () => {
     const page = { type: 'all', sort: 'updated', per_page: 100, page: 1 }
     expect(listRepositories.query.parse({})).toEqual(page)
@@ -290,6 +310,7 @@ describe('input', () => {
     expect(Object.keys(refusals(listRepositories.query, { per_page: '101' }))).toEqual(['per_page'])
   })
 
+  // Holds contract 5.9.
   test('of a message needs text or an image', () => {
     for (const body of [{}, { message: ' ' }, { images: [] }, { isCommand: true, commandText: ' ' }])
       expect(refusals(sendMessage.body, body)).toEqual({ message: 'Enter a message.' })
@@ -297,6 +318,7 @@ describe('input', () => {
       expect(refusals(sendMessage.body, body)).toEqual({})
   })
 
+  // Holds contract 9.11a, 9.11c.
   test('of a task has at most five images, of a message at most three', () => {
     expect(refusals(createTask.body, { ...task, images: uploaded(5) })).toEqual({})
     expect(refusals(createTask.body, { ...task, images: uploaded(6) })).toEqual({
@@ -309,6 +331,7 @@ describe('input', () => {
   })
 })
 
+// Holds contract 5.7b, 9.10.
 test('an image is a JPEG, PNG, GIF or WebP of at most 10 MB, or is refused in the words of the spec', () => {
   expect([...mediaTypes].toSorted()).toEqual(['image/gif', 'image/jpeg', 'image/png', 'image/webp'])
   expect(imageLimits.bytes).toBe(10 * 1024 * 1024)
@@ -316,6 +339,7 @@ test('an image is a JPEG, PNG, GIF or WebP of at most 10 MB, or is refused in th
   expect(imageTexts.size).toBe('Image size must be less than 10MB')
 })
 
+// Holds contract 5.4, 9.9.
 test('a title is the first line of the description, cut to 100 characters', () => {
   expect(titleOf('  Count the lines  \nand more')).toBe('Count the lines')
   expect(titleOf('🚀'.repeat(101))).toBe('🚀'.repeat(100))

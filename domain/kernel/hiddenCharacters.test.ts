@@ -8,6 +8,7 @@ const asText = (text: string): string =>
     .join('')
 
 describe('finding low: characters that turn or hide text', () => {
+  // Holds findings 1.63.
   test.each([
     ['if (role\u202E) // admin', 'if (role[U+202E]) // admin'],
     ['\u2066isolate\u2069', '[U+2066]isolate[U+2069]'],

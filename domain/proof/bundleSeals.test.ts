@@ -58,6 +58,7 @@ describe('seals from elsewhere', () => {
     expect(check(whole)).toMatchObject({ verdict: 'whole', isWitnessed: false, seals: { given: 0 } })
   })
 
+  // Holds findings 2.3.
   test('recorder H3: of another history under the same key contradict it, at any size', async () => {
     const forked = await sealsOf(other, [...sealedAt, 40, size])
     // Up to the fork both are the same.
@@ -67,6 +68,7 @@ describe('seals from elsewhere', () => {
     expect(wheres(check(whole, [present(forked[4])]))).toEqual([`changed at seal ${size}`])
   })
 
+  // Holds findings 2.4.
   test('recorder H3: go past the bundle without it: then its own seal was made beside them', async () => {
     const lines = await bundleOf({ size: 40, sealedAt })
     const [before, past] = [await sealsOf(keptEnvelopes, sealedAt), await sealsOf(keptEnvelopes, [size])]
@@ -87,6 +89,7 @@ describe('seals from elsewhere', () => {
     expect(wheres(check(whole, [odd]))).toEqual(['unsigned at seal 10'])
   })
 
+  // Holds findings 2.6.
   test('recorder H3: that are older than the list are counted, unless the bundle was asked for them', async () => {
     const some = await bundleOf({ sealedAt: [20, 30], sealsFrom: 20 })
     expect(check(some, genuine.slice(0, 1))).toMatchObject({
@@ -103,6 +106,7 @@ describe('seals from elsewhere', () => {
     expect(wheres(check(await bundleOf({ sealedAt, asked: [25] }), between))).toEqual(['changed at seal 25'])
   })
 
+  // Holds findings 2.10.
   test('recorder H4: that another key signed are named, whether or not the reader knows a key', async () => {
     const forged = await bundleOf({ all: other, seed: 9, sealedAt })
     for (const known of [[], [signingKey(originOf(headerOf(whole)), 9).vkey]]) {
@@ -164,6 +168,7 @@ describe('two bundles', () => {
     })
   })
 
+  // Holds findings 2.5.
   test('recorder H3: of two histories under one key contradict each other, though each is whole', async () => {
     const forked = await bundleOf({ all: other, sealedAt })
     for (const lines of [whole, forked]) expect(check(lines).verdict).toBe('whole')
@@ -194,6 +199,7 @@ describe('what the server found when it made a bundle', () => {
   const isContent = ({ meta }: Envelope) => meta.content !== null
   const changed = present(keptEnvelopes.find((event) => event.stream.startsWith('task-') && isContent(event)))
 
+  // Holds findings 2.1.
   test('recorder H2: a content that was changed in the log is a fault, and one without a key is not', async () => {
     const lines = (kind: 'changed' | 'missing_key') =>
       bundleOf({ contentOf: (event) => (event === changed ? { kind } : undefined) })
@@ -203,6 +209,7 @@ describe('what the server found when it made a bundle', () => {
     expect(check(await lines('missing_key'))).toMatchObject({ verdict: 'whole', missingKey: 1 })
   })
 
+  // Holds findings 2.12.
   test('recorder M4: each blob that an event names is listed, and one that was changed is a fault', async () => {
     const naming = keptEnvelopes.filter(
       (event) => /^(task|terminal)-/.test(event.stream) && blobsIn(event).length > 0,
@@ -214,6 +221,7 @@ describe('what the server found when it made a bundle', () => {
     expect(found).toContain(`changed at ${naming[0]?.stream}@${naming[0]?.revision}`)
   })
 
+  // Holds findings 2.19.
   test('recorder L4: a withheld content may be disclosed later, with the right text', async () => {
     const lines = await bundleOf({ withheld: ['prompts'] })
     const at = lines.findIndex((line) => line.includes('"kind":"withheld"'))
@@ -228,6 +236,7 @@ describe('what the server found when it made a bundle', () => {
   })
 })
 
+// Holds findings 2.18.
 describe('recorder L3: the right reason is given', () => {
   const cosigned = (note: string) => `${note}\u2014 witness.example AAAAAAAA\n`
   const manifestAt = whole.length - 1
@@ -251,6 +260,7 @@ describe('recorder L3: the right reason is given', () => {
   })
 })
 
+// Holds findings 2.24.
 test('recorder D7: empty lines, carriage returns, a byte order mark and lines behind the manifest are refused', () => {
   const at = 5
   const event = present(whole[at])

@@ -32,6 +32,7 @@ describe('the vectors of audit bundles', () => {
     },
   )
 
+  // Holds findings 2.20.
   test('recorder D1: the payload is base64, and what is signed is what DSSE says', () => {
     const { dsse } = z
       .object({
@@ -48,6 +49,7 @@ describe('the vectors of audit bundles', () => {
 })
 
 describe('docs/audit-bundle.md', () => {
+  // Holds findings 2.23.
   test('recorder D5: has the categories of each kind of event', () => {
     const [, table = ''] = page.split('| Kind of event | Categories |\n|---|---|\n')
     const rows = (table.split('\n\n')[0] ?? '').split('\n').map((row) => {
@@ -61,6 +63,7 @@ describe('docs/audit-bundle.md', () => {
     expect(said.size).toBeGreaterThan(15)
   })
 
+  // Holds findings 2.22.
   test('recorder D4, D6, D8: has the file of seals, what blobs and owners are named by, and where the key is from', () => {
     const format = textOf('docs/log-format.md')
     for (const words of ['### The file of seals', '## Blobs', '`ownerId`', '`projectId`', 'npm start -- key'])
@@ -71,6 +74,7 @@ describe('docs/audit-bundle.md', () => {
     for (const name of members) expect(format).toContain(`| \`${name}\` |`)
   })
 
+  // Holds findings 2.21.
   test('recorder D2, D3: names each member of the manifest and each kind of content', () => {
     const statement: unknown = JSON.parse(
       z

@@ -71,6 +71,7 @@ describe('a key that was replaced', () => {
     expect((await report([forged], { keys: [first.vkey] })).verdict).toBe('unknown_key')
   })
 
+  // Holds findings 2.16.
   test('recorder L2: links that were changed, added or removed are found, as the manifest signs the header', () => {
     for (const some of [['garbage'], links.toReversed(), links.slice(1), [...links, links[0] ?? '']])
       expect(

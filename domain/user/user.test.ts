@@ -73,6 +73,7 @@ const adaByPassword = [registered, passwordSet(1), session(1)]
 describe('finding 9: however often somebody signs in', () => {
   const sessionsBegun = (count: number) => Array.from({ length: count }, (_, n) => session(n + 1))
 
+  // Holds findings 1.28.
   test('so many sessions are open at once, and the oldest ends for another', () => {
     const many = [registered, connected, ...sessionsBegun(mostSessions)]
     given(user, many)

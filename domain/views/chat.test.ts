@@ -42,6 +42,7 @@ const said = (messageType: 'response' | 'system' | 'error') =>
   )
 
 describe('a message of a person', () => {
+  // Holds contract 4.6b.
   test.each([
     ['waits', [past.running, past.waits(2)], 'queued'],
     ['is on its way', [past.completed, past.waits(2), past.requested(2)], 'queued'],
@@ -84,6 +85,7 @@ describe('a message of a person', () => {
       message(2, past.running, past.waits(2), MessageWithdrawn.of({ messageId: messageId(2) })),
     ).toBeUndefined())
 
+  // Holds contract 3.5d.
   test('that was edited has its new words, and says so', () => {
     const edited = MessageEdited.of({ messageId: messageId(2) }, { message: 'Words anew' })
     expect(message(2, past.running, past.waits(2))).toMatchObject({ isEdited: false })
@@ -102,6 +104,7 @@ describe('a message of a person', () => {
 })
 
 describe('a command', () => {
+  // Holds contract 3.5e, 4.6a.
   test('is queued first', () =>
     expect(message(2, ...commandOnItsWay)).toMatchObject({
       messageType: 'command',
@@ -124,6 +127,7 @@ describe('a command', () => {
     }),
   )
 
+  // Holds contract 3.5f.
   test('says below its end what it printed last, and nothing of it once it is run again or was erased', () => {
     const printed = CommandOutputRecorded.of(
       { executionId: executionId(2), messageId: messageId(2) },
@@ -159,6 +163,7 @@ describe('as the API shows it', () => {
   })
 })
 
+// Holds contract 3.5b.
 test('the images of a message are its attachments as well, by the path where each is read', () => {
   const image = {
     imageId: imageId(1),

@@ -67,6 +67,7 @@ describe('a project', () => {
       lastSync: later,
     }))
 
+  // Holds contract 4.7b.
   test.each([
     ['not_found', 'inactive'],
     ['forbidden', 'error'],
@@ -106,6 +107,7 @@ describe('a project', () => {
   test('that was deleted has no document', () =>
     expect(documentOf(created, ProjectDeleted.of({}))).toBeUndefined())
 
+  // Holds contract 6.1d.
   test.each([
     ['acme', false],
     ['ada', true],

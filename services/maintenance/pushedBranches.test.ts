@@ -190,6 +190,7 @@ describe('finding 10: a branch of a deleted task', () => {
     expect(asked).toHaveLength(3)
   })
 
+  // Holds findings 1.34.
   test('goes also when a run is still at pushing it', async () => {
     await project()
     const id = await deletedTask(1)

@@ -352,6 +352,7 @@ describe('recorder C2: a last seal that', () => {
     ],
   ]
 
+  // Holds findings 1.85.
   test.each(kinds)('%s stops sealing with a reason', async (_kind, reason, change) => {
     await withSealer(async ({ seal }) => void (await seal()))
     await happens()
@@ -374,6 +375,7 @@ describe('recorder C2: a last seal that', () => {
   const withRoot = ({ data }: StoredEvent, root: string) => ({ ...LogSealed.data.parse(data), root })
 })
 
+// Holds findings 1.84.
 test('recorder C2: where no seal can be added to the stream of seals, that is told', async () => {
   await withSealer(async ({ seal }) => void (await seal()))
   await happens()

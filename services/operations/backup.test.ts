@@ -130,6 +130,7 @@ describe('a backup', () => {
     expect(await readdir(folder)).toEqual(['copy', 'data', 'new'])
   })
 
+  // Holds findings 1.111.
   test('security L1: without the master key has no private key of the local code host either, and the restore says what happens', async () => {
     await mkdir(at('data', 'codehost'))
     await writeFile(at('data', 'codehost', 'code-host.json'), '{}')

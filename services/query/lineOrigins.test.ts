@@ -70,6 +70,7 @@ test('none is named where calls are missing or their files were erased', () => {
   expect(only([])).toBeNull()
 })
 
+// Holds findings 1.101.
 test('recorder M8: of two edits of a file each has the lines that it added', () => {
   const calls = [edit('1', 'a.ts', adding('one', 'both')), edit('2', 'a.ts', adding('two\r', 'both'))]
   expect(of(calls, ['one', 'two', 'both', 'neither'])).toEqual(['1', '2', null, null])

@@ -79,6 +79,7 @@ describe('axe finds nothing', () => {
     expect(await violations(page)).toEqual([])
   })
 
+  // Holds contract 9.19.
   test('on both steps of the onboarding', async () => {
     const { page } = await visiting(stage, { as: grace, reducedMotion: true })
     await page.goto('/onboarding')

@@ -172,6 +172,7 @@ test('messages are found by their words, and long ones are cut until more is ask
   await expect(task.chat.getByRole('article')).toHaveCount(2)
 })
 
+// Holds screens 2.54c.
 test('images come by picker, paste and drop, one after a second try, and everybody who looks sees them', async () => {
   const { page, expectFault } = await visiting(stage, { as: ada })
   expectFault(/upload\/image failed/)

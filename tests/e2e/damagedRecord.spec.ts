@@ -51,6 +51,7 @@ async function damageLastEvent(): Promise<void> {
 }
 
 describe('recorder H7: a task whose record is damaged', () => {
+  // Holds findings 1.117.
   test('says so in a banner that is in sight, however long its chat is, and offers nothing that it cannot do', async () => {
     const { page } = await visiting(stage, { as: ada })
     const task = await openTask(page, id)

@@ -22,6 +22,7 @@ afterAll(() => stage.close())
 const ada = await stage.product.signIn('ada')
 
 describe('a visitor', () => {
+  // Holds screens 2.18.
   test('is led to the sign-in from every page, and nothing is asked of the server', async () => {
     const { page, requests } = await visiting(stage)
     for (const path of ['/', '/dashboard', '/projects', '/projects/new', '/tasks', '/tasks/1', '/settings']) {
@@ -38,6 +39,7 @@ describe('a visitor', () => {
     expect(requests.map((request) => request.url()).filter(asksTheServer)).toEqual([])
   })
 
+  // Holds contract 4.10.
   test('sees the button busy while the code host is on its way, and as it was when they come back', async () => {
     const { page } = await visiting(stage)
     await page.goto('/auth')
@@ -62,6 +64,7 @@ describe('a visitor', () => {
     await expect(page).toHaveURL('/auth?error=github')
   })
 
+  // Holds contract 8.1, 8.2, 8.3b, 8.4, 8.5, 8.6b, 8.7, 8.21; screens 2.19e.
   test('is told what the error in the address means, also when it came with the callback', async () => {
     const { page } = await visiting(stage)
     for (const [value, text] of Object.entries(errors)) {
@@ -112,6 +115,7 @@ test('the token of a sign-in is out of the address before anything is asked for,
   expect(page.url()).not.toContain(ada.token)
 })
 
+// Holds findings 1.26.
 test('finding 9: a link with the token of another account replaces no session, unless the person says so', async () => {
   const grace = await stage.product.signIn('grace', { onboarding: 'left' })
   const { page } = await visiting(stage, { as: ada })
@@ -146,6 +150,7 @@ test('who is signed in is asked for once, beside the libraries, and so are the t
 })
 
 describe('a session that is over', () => {
+  // Holds contract 8.10a; screens 2.4a.
   test('leads to /login, and the token is dropped', async () => {
     const { page, expectFault } = await visiting(stage, { as: stage.product.personWith('no-such-token') })
     expectFault(/answered 401/)
@@ -184,6 +189,7 @@ describe('a session that is over', () => {
   })
 })
 
+// Holds contract 4.17, 5.12a.
 test('a newcomer is kept at the onboarding until it is complete', async () => {
   const grace = await stage.product.signIn('grace', { onboarding: 'left' })
   const { page } = await visiting(stage, { as: grace })

@@ -154,6 +154,7 @@ test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are
   expect(found).toEqual([])
 })
 
+// Holds screens 2.15b.
 test('the top bar stays where pages scroll, and a task begins right below it', async () => {
   const { page } = await visiting(stage, { as: ada, height: 400 })
   const bar = page.getByRole('banner')

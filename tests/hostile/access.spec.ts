@@ -60,6 +60,7 @@ describe('finding 6: the list of who may sign in', () => {
   })
 })
 
+// Holds findings 1.17.
 test('finding 6: members of an organization or a team may sign in, and nobody else', async () => {
   const product = await started({ ALLOWED_ORGANIZATIONS: 'ACME/core' })
   expect((await comes(product, 'ada')).location).toMatch(/\?token=/)
@@ -116,6 +117,7 @@ test('finding 9: the nonce that a client began with comes back with the token, a
   expect([odd.has('nonce'), odd.get('onboarding')]).toEqual([false, 'true'])
 })
 
+// Holds findings 1.18.
 test('finding 6: an account that is refused leaves nothing in the log but that one was', async () => {
   const product = await started({ ALLOWED_USERS: 'ada' })
   await comes(product, 'grace')

@@ -64,6 +64,7 @@ test("finding 7: what the agent planted in its home or in the tree's git is not 
   for (const told of Object.values(await planted())) expect(told).not.toContain(secret)
 })
 
+// Holds findings 1.19.
 test('finding 7: a command has a home of its own, which is gone with it', async () => {
   await command('echo "$TOKEN" > ~/kept; ls -A ~; ls -A ~ | wc -l; test -e ~/.claude || echo alone', true)
   const { output } = await scene.ada.ask(getTerminal, { params: { taskId } })
@@ -72,6 +73,7 @@ test('finding 7: a command has a home of its own, which is gone with it', async 
   await expect(access(join(folder(), 'home/kept'))).rejects.toThrow('ENOENT')
 })
 
+// Holds findings 1.20.
 test('finding 7: a command is given secrets only where the person said so, and the chat tells', async () => {
   await command('test -n "$TOKEN" && echo given || echo kept back')
   await command('test -n "$TOKEN" && echo "$TOKEN" && echo given || echo kept back', true)

@@ -51,6 +51,7 @@ function ask(
   })
 }
 
+// Holds findings 1.38.
 test.each([
   '/API/auth/me',
   '/Api/auth/me',
@@ -80,6 +81,7 @@ test.each(['/api/auth/me', '/api/auth/me/', 'http://localhost/api/auth/me', '/ap
   },
 )
 
+// Holds findings 1.37.
 test('finding 11: what stands left of the proxy’s own entry gives nobody a new limit', async () => {
   const own = freshAddress()
   const statuses: number[] = []
@@ -90,6 +92,7 @@ test('finding 11: what stands left of the proxy’s own entry gives nobody a new
   expect(statuses.filter((status) => status === 429)).toHaveLength(5)
 })
 
+// Holds findings 1.59.
 test('finding low: a foreign name is refused, for requests and for the live connection', async () => {
   const foreign = { host: 'evil.example', 'x-forwarded-for': freshAddress() }
   const registration = Buffer.from('{"name":"Eve","email":"eve@evil.example","password":"a long password"}')
@@ -111,6 +114,7 @@ test('finding low: a foreign name is refused, for requests and for the live conn
   expect((await ask('/healthz', foreign)).status).toBe(200)
 })
 
+// Holds findings 1.57.
 test('finding low: a body that is not what its coding says is refused, and one that unpacks to much as well', async () => {
   const large = Buffer.alloc(50_000_000, ' ')
   for (const [coding, body] of [
@@ -138,6 +142,7 @@ const sendPacked = (path: string, coding: string, body: Buffer, headers: Record<
     { method: 'POST', body },
   )
 
+// Holds findings 1.102.
 test.each(['br', 'gzip', 'deflate', 'x-gzip', 'BR', 'identity, br', 'br, gzip'])(
   'security H1: a body packed as %s is refused and not unpacked, whoever sends it to whichever call',
   async (coding) => {
@@ -205,6 +210,7 @@ function sendUnfinished(
   return { written, answer, close: () => void asking.destroy() }
 }
 
+// Holds findings 1.104.
 test('security M1: deliveries that never end do not keep out those that are small, also from the same address', async () => {
   const from = freshAddress()
   const announced = 25 * 1_024 * 1_024
@@ -226,6 +232,7 @@ test('security M1: deliveries that never end do not keep out those that are smal
   }
 })
 
+// Holds findings 1.105.
 test('security M1: a body that stops coming is answered 408 at every door, and its connection is closed', async () => {
   const json = { 'content-type': 'application/json' }
   const doors: [string, Record<string, string>][] = [
@@ -249,6 +256,7 @@ test('security M1: a body that stops coming is answered 408 at every door, and i
   expect(answers).toEqual(doors.map(([path]) => ({ path, status: 408, isTold: true })))
 })
 
+// Holds findings 1.112.
 test('security L2: a page may load from its own origin, and pictures of people from the code host alone', async () => {
   const { headers } = await fetch(`${product.base}/`)
   const policy = headers.get('content-security-policy') ?? ''
@@ -257,6 +265,7 @@ test('security L2: a page may load from its own origin, and pictures of people f
   expect(sourcesOf('img-src')).toEqual(["'self'", 'data:', 'blob:', new URL(product.codeHostUrl).origin])
 })
 
+// Holds findings 1.114.
 test('security L3: polling sessions without a sign-in are so many and no more', async () => {
   const poll = '/socket.io/?EIO=4&transport=polling'
   const statuses: number[] = []
@@ -267,6 +276,7 @@ test('security L3: polling sessions without a sign-in are so many and no more', 
   await expect.poll(async () => (await ask(poll)).status).toBe(200)
 })
 
+// Holds findings 1.115.
 test('security L4: nothing of the data folder is open to others of the machine but what git keeps in its repositories and runs in workspaces', async () => {
   const open: string[] = []
   const look = async (folder: string) => {
@@ -281,6 +291,7 @@ test('security L4: nothing of the data folder is open to others of the machine b
   expect(open).toEqual([])
 })
 
+// Holds findings 1.66.
 test('finding low: connections without a sign-in are so many and no more, and leave room for who has signed in', async () => {
   // Once the sessions of the tests before have ended.
   const live = await vi.waitFor(() => ada.socket(), { interval: 500 })

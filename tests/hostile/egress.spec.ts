@@ -57,6 +57,7 @@ async function terminal(): Promise<string> {
   return output.map(({ content }) => content).join('')
 }
 
+// Holds findings 1.50.
 test('finding 14: what an agent has its model’s side fetch is refused with a sentence, and its turn goes on to its end', async () => {
   const { ada, projectId } = scene
   taskId = (await ada.task(projectId, 'Reach out')).id
@@ -69,6 +70,7 @@ test('finding 14: what an agent has its model’s side fetch is refused with a s
   expect(await saidBy(ada, taskId)).toContain('That is all I could do.')
 })
 
+// Holds findings 1.22.
 test('finding 8: a sandbox reads the repository of its project, and no other of the local code host', async () => {
   const { answers } = askedSince(0)
   expect(answers).toMatch(/\/ada\/engine\.git: 0\\n\/ada\/parts\.git: [1-9]\d*\\n/)
@@ -78,6 +80,7 @@ test('finding 8: a sandbox reads the repository of its project, and no other of 
   )
 })
 
+// Holds findings 1.51.
 test('finding 14: what a project allows its model’s side reaches it, also from an agent that waited', async () => {
   const { ada, api, projectId, product } = scene
   requestsBefore = api.requests.length

@@ -106,6 +106,7 @@ async function untilNothingIsFound(words: readonly string[]) {
   }
 }
 
+// Holds findings 1.32.
 test('finding 10: a blob that no event names goes once it is a day old, and what events name stays', async () => {
   const { ada, product, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Draw a numbat')
@@ -132,6 +133,7 @@ test('finding 10: a blob that no event names goes once it is a day old, and what
   await expect.poll(blobs, { interval: 100 }).toEqual([...named, fresh].toSorted())
 })
 
+// Holds findings 1.29.
 test('finding 10: a deleted task leaves no word in any file of the data folder', async () => {
   const { ada, product, projectId } = scene
   const words = fresh()
@@ -151,6 +153,7 @@ test('finding 10: a deleted task leaves no word in any file of the data folder',
   expect(await untilNothingIsFound(ofTask)).toEqual([])
 })
 
+// Holds findings 1.31.
 test('finding 10: the branch of a deleted task goes at the code host, also when the erasure is broken off by a kill', async () => {
   const { ada, product, projectId } = scene
   const { title } = fresh()
@@ -177,6 +180,7 @@ test('finding 10: the branch of a deleted task goes at the code host, also when 
   expect(await untilNothingIsFound([title])).toEqual([])
 })
 
+// Holds findings 1.30.
 test('finding 10: a deleted project leaves no word of its settings, its secrets and its tasks', async () => {
   const { ada, product, projectId } = scene
   const words = fresh()

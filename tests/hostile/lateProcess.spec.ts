@@ -53,6 +53,7 @@ const contentsOf = (taskId: string) =>
   )
 
 describe('finding 2: after a turn', () => {
+  // Holds findings 1.5.
   test('finding 2: nothing of what the agent left behind runs, and what was recorded stays as it was', async () => {
     const { ada, projectId } = scene
     const { id } = await ada.task(projectId, 'Leave something behind')

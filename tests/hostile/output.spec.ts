@@ -54,12 +54,14 @@ async function terminal(): Promise<string> {
 }
 
 describe('output that is slow to redact', () => {
+  // Holds findings 1.8.
   test('finding 3: beginnings of tokens without an end hold up nobody', async () => {
     const shown = await healthyWhile('yes eyJ | tr -d "\\n" | head -c 2000000; echo; echo the end')
     expect(shown).toContain('the end')
     expect(shown).toContain('eyJeyJeyJ')
   })
 
+  // Holds findings 1.9.
   test('finding 3: the letter that sixteen of the longest secrets are made of holds up nobody, and they are hidden', async () => {
     const shown = await healthyWhile('head -c 300000 /dev/zero | tr "\\0" a; echo; echo the end')
     expect(shown).toContain('the end')
@@ -87,6 +89,7 @@ describe('output that is slow to redact', () => {
 })
 
 describe('output without an end', () => {
+  // Holds findings 1.15.
   test('finding 5: a run records its beginning and its end, tells the cut, and the log grows by no more than it may', async () => {
     const log = () => stat(join(scene.product.dataDir, 'events.sqlite')).then(({ size }) => size)
     const before = await log()

@@ -49,6 +49,7 @@ const diffOf = async (params: { taskId: string }) => (await scene.ada.ask(getTas
 const inHost = async (...args: string[]) => gitDone(await bareRepository(scene.product.dataDir), args)
 
 describe('a pull request', () => {
+  // Holds findings 1.6.
   test('finding 2: of files that a late process changed is refused, and the diff shows them', async () => {
     const { params, branch, tree } = await doneTask('Say goodbye')
     const seen = await diffOf(params)
@@ -93,6 +94,7 @@ describe('a pull request', () => {
     expect(objects).not.toContain('ignored\n')
   })
 
+  // Holds findings 1.55.
   test('finding 16: while a command runs is refused, and what the run has open stays', async () => {
     const { params, branch, folder, tree } = await doneTask('Say goodbye')
     const command = 'touch begun; while [ ! -e go ]; do sleep 0.1; done'
@@ -139,6 +141,7 @@ describe('a pull request', () => {
     expect({ published: await published(), isRefused: refusal.includes('task_running') }).toEqual(expected)
   })
 
+  // Holds findings 1.7.
   test('finding 2: that is updated by a turn has the tree that is recorded, also on top of what others pushed', async () => {
     const { params, taskId, branch } = await doneTask('Say goodbye')
     await scene.ada.ask(createPullRequest, { params, body: { autoUpdate: true } })

@@ -85,6 +85,7 @@ describe('finding 1: the variables of a project', () => {
     },
   )
 
+  // Holds findings 1.4.
   test('finding 1: those that are taken steer the command itself, and nothing that starts it', async () => {
     const { ada, projectId, product } = scene
     const { id } = await ada.task(projectId, 'Begin')

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { noFilter, taskInWeakSandbox } from './weakSandbox.ts'
 
+// Holds findings 1.40.
 test('finding 13: a real model does not run in a sandbox that lacks the filter, and everybody is told why', async () => {
   const { task, isReady, lacks, notices, asked } = await taskInWeakSandbox({})
   expect(task.status).toBe('failed')

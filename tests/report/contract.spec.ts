@@ -1,179 +1,101 @@
-/** Every line of the contract and of the screens is held by a test that is named in the table of docs/, or says there what is missing. */
-import { existsSync, readFileSync } from 'node:fs'
+/** Every part of the contract, of the screens and of what reviews found is held by a test, or says what is missing. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { faultsOf, headingsOf, linesOf, rowsOf, type Row } from './contract.ts'
+import { faultsOf, holdingsIn, partsOf, tableOf, type Part } from './contract.ts'
 import { note } from './notes.ts'
-import { titlesIn } from './titles.ts'
 
-/** A text with the table of the tests that hold it; `open` parts of its lines no test holds yet: this only goes down. */
-const tables = [
-  { name: 'the contract', text: 'tests/data/contract.md', table: 'docs/contract.md', atLeast: 130, open: 2 },
-  { name: 'the screens', text: 'tests/data/screens.md', table: 'docs/screens.md', atLeast: 66, open: 0 },
+const root = join(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const testFiles = ['domain', 'services', 'web/src', 'tests']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))),
+  )
+  .filter((file) => /\.[tj]sx?$/.test(file) && file !== 'tests/report/contract.spec.ts')
+const holdings = testFiles.flatMap((file) => {
+  const source = read(file)
+  return source.includes('// Holds ') ? holdingsIn(source, file).map((each) => ({ ...each, file })) : []
+})
+
+/** `open`: parts that no test holds yet. This number only goes down. */
+const texts = [
+  { name: 'the contract', text: 'contract', atLeast: 229, open: 2 },
+  { name: 'the screens', text: 'screens', atLeast: 127, open: 0 },
+  { name: 'what reviews found', text: 'findings', atLeast: 150, open: 1 },
 ]
 
-const textOf = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
-const known = new Map<string, ReturnType<typeof titlesIn> | undefined>()
-function titlesOf(file: string) {
-  if (!known.has(file)) {
-    known.set(
-      file,
-      existsSync(join(import.meta.dirname, '../..', file)) ? titlesIn(textOf(file), file) : undefined,
-    )
-  }
-  return known.get(file)
-}
-
-describe.each(tables)('the table of $name', ({ name, text, table, atLeast, open }) => {
-  const lines = linesOf(textOf(text))
-  const rows = rowsOf(textOf(table))
-
-  test('has every line, in order, once, each with a test that is there or with what is missing', () => {
-    expect(lines.length).toBeGreaterThanOrEqual(atLeast)
-    expect(faultsOf(lines, rows, titlesOf)).toEqual([])
-  })
-
-  test('has the sections of the text', () =>
-    expect(headingsOf(textOf(table))).toEqual(headingsOf(textOf(text))))
-
-  test('has no more open rows than there were', () => {
-    const missing = rows.filter(({ by }) => 'open' in by)
-    expect(missing).toHaveLength(open)
-    const held = rows.length - missing.length
-    note(name, `${lines.length} lines in ${rows.length} parts: ${held} held by tests, ${open} open`)
-  })
+test('no test holds a part of another text', () => {
+  const known = texts.map(({ text }) => text)
+  expect(holdings.filter(({ text }) => !known.includes(text))).toEqual([])
 })
 
-describe('the table of findings', () => {
-  const text = textOf('tests/data/findings.md')
-  const rows = rowsOf(text)
-
-  test('names for each a test that is there', () => {
-    const lines = rows.map(({ line }) => line)
-    expect(faultsOf(lines, rows, titlesOf)).toEqual([])
-  })
-
-  test('has all of the security review', () => {
-    const numbers = rows.flatMap(({ line }) => /^(\d+)\. /.exec(line)?.[1] ?? [])
-    expect([...new Set(numbers)]).toEqual(Array.from({ length: 16 }, (_, index) => String(index + 1)))
-    const open = rows.filter(({ by }) => 'open' in by)
-    note('findings of the reviews', `${rows.length} lines, ${open.length} open`)
-  })
-
-  test('has those in audit bundles, none of them open', () => {
-    const [, table = ''] = text.split(/^## Audit bundles$/m)
-    const ofBundles = rowsOf(table)
-    expect(ofBundles.length).toBeGreaterThan(20)
-    expect(ofBundles.filter(({ by }) => 'open' in by)).toEqual([])
-  })
-})
-
-describe('the table of docs/contract-review.md', () => {
-  test('names for each finding a test that is there', () => {
-    const rows = rowsOf(textOf('docs/contract-review.md'))
-    expect(rows.length).toBeGreaterThan(45)
-    const lines = rows.map(({ line }) => line)
-    expect(faultsOf(lines, rows, titlesOf)).toEqual([])
-    expect(rows.filter(({ by }) => 'open' in by)).toEqual([])
-  })
+test.each(texts)('$name: each part is held by a test or says what is missing', ({ name, text, ...known }) => {
+  const parts = partsOf(read(`tests/data/${text}.md`))
+  const ofText = holdings.filter((each) => each.text === text)
+  expect(faultsOf(parts, ofText)).toEqual([])
+  expect(parts.length).toBeGreaterThanOrEqual(known.atLeast)
+  const open = parts.filter((part) => part.open !== null).length
+  expect(open).toBe(known.open)
+  note(name, `${parts.length} parts: ${parts.length - open} held by tests, ${open} open`)
+  const folder = join(root, 'dist/report')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, `${text}.md`), tableOf(parts, ofText))
 })
 
 describe('the check', () => {
   const source = `
+    // Holds doors 1.1a.
     describe('a door', () => {
-      test('opens when it is asked to', () => {})
+      // Holds doors 1.1b; windows 2.1, 2.2.
       test.each([1, 2])(
         'closes after %i seconds',
         () => {},
       )
+      // Holds doors 1.2.
       test.skip('sings when nobody listens', () => {})
     })
-    describe.each(['red'])('a window', () => test(\`opens in \${'summer'} and winter\`, () => {}))
+    // Holds doors 1.3.
+    const door = 1
   `
-  const doors = (file: string) => (file === 'door.test.ts' ? titlesIn(source) : undefined)
-  const held = (line: string, words: string, file = 'door.test.ts'): Row => ({ line, by: { file, words } })
-  const said = linesOf(
-    '## 1. Doors\n\nDoors open. They close.\n\n| Item | Value |\n|---|---|\n| Wait | 2 s |\n- And windows.\n',
-  )
-  const good = [
-    held('Doors open.', 'a door › opens when'),
-    held('They close.', 'closes after %i seconds'),
-    held('Wait | 2 s', 'closes after'),
-    { line: 'And windows.', by: { open: 'windows' } },
-  ]
-  const [first, second, third, fourth] = good
-  if (!first || !second || !third || !fourth) throw new Error('There are four rows.')
+  const text =
+    'A copy.\n\n## 1. Doors\n\n[1.1a] Doors open. [1.1b] They close.\n\n| Item | Value |\n|---|---|\n| [1.2] Wait | 2 s |\n- [1.3 open: windows] And windows.\n'
+  const part = (number: string, open: string | null = null): Part => ({ number, text: 'Doors.', open })
+  const held = (number: string, title: string | null = 'a door') => ({ text: 'doors', number, title })
 
-  test('is content with a table that holds', () => {
-    expect(said).toEqual(['Doors open. They close.', 'Wait | 2 s', 'And windows.'])
-    expect(faultsOf(said, good, doors)).toEqual([])
+  test('reads the parts of paragraphs, tables and lists', () => {
+    expect(partsOf(text)).toEqual([
+      { number: '1.1a', text: 'Doors open.', open: null },
+      { number: '1.1b', text: 'They close.', open: null },
+      { number: '1.2', text: 'Wait | 2 s', open: null },
+      { number: '1.3', text: 'And windows.', open: 'windows' },
+    ])
+    expect(() => partsOf(`${text}\nDoors creak.\n`)).toThrow('A line begins without a number: Doors creak.')
   })
 
-  test.each<readonly [string, readonly Row[], string]>([
-    ['a line that is missing', [first, second, fourth], 'The contract goes on with: Wait | 2 s'],
-    ['a part that is missing', [first, third, fourth], 'The contract goes on with: They close.'],
-    ['the last that is missing', [first, second, third], 'The table goes on with: nothing'],
-    ['another order', [first, second, fourth, third], 'The contract goes on with: Wait | 2 s'],
-    [
-      'a line that is there twice',
-      [...good, fourth],
-      'The contract has no such line, or not again: And windows.',
-    ],
-    [
-      'a line in other words',
-      [held('Doors shut.', 'opens when it is'), second, third, fourth],
-      'The contract goes on with: Doors open.',
-    ],
-    [
-      'a row that quotes nothing',
-      [held('', 'opens when it is'), ...good],
-      'The contract goes on with: Doors open.',
-    ],
-    [
-      'a file that is not there',
-      [held('Doors open.', 'opens when it is', 'gate.test.ts'), second, third, fourth],
-      'gate.test.ts is no test file',
-    ],
-    [
-      'a file that is no test',
-      [held('Doors open.', 'opens when it is', 'door.ts'), second, third, fourth],
-      'door.ts is no test file',
-    ],
-    [
-      'words of no title',
-      [held('Doors open.', 'opens by itself'), second, third, fourth],
-      '0 titles in door.test.ts',
-    ],
-    [
-      'words of two titles',
-      [held('Doors open.', 'opens when'), held('They close.', 'a door › '), third, fourth],
-      '2 titles in door.test.ts',
-    ],
-    ['words that say nothing', [held('Doors open.', 'opens'), second, third, fourth], 'too few words'],
-    [
-      'a test that is skipped',
-      [held('Doors open.', 'sings when nobody listens'), second, third, fourth],
-      '0 titles in door.test.ts',
-    ],
-  ])('finds %s', (_, broken, fault) => {
-    const faults = faultsOf(said, broken, doors)
+  test('reads what stands above tests, groups and tables, and where no test is', () =>
+    expect(holdingsIn(source)).toEqual([
+      held('1.1a'),
+      held('1.1b', 'a door › closes after %i seconds'),
+      { text: 'windows', number: '2.1', title: 'a door › closes after %i seconds' },
+      { text: 'windows', number: '2.2', title: 'a door › closes after %i seconds' },
+      held('1.2', null),
+      held('1.3', null),
+    ]))
+
+  test.each([
+    ['a part that no test holds', [part('1.1'), part('1.2')], [held('1.1')], 'No test holds 1.2.'],
+    ['a part twice', [part('1.1'), part('1.1')], [held('1.1')], '1.1 is there twice.'],
+    ['a part that is not there', [part('1.1')], [held('1.1'), held('1.2')], 'a door holds 1.2, which is not'],
+    ['an open part that is held', [part('1.1', 'windows')], [held('1.1')], 'A test holds 1.1, which says'],
+    ['no test', [part('1.1')], [held('1.1'), held('1.1', null)], 'What holds 1.1 is not above a test'],
+  ])('finds %s', (_, parts, holds, fault) => {
+    const faults = faultsOf(parts, holds)
     expect(faults).toHaveLength(1)
     expect(faults[0]).toContain(fault)
   })
 
-  test('refuses a row that has not three cells, and knows a bar in one', () => {
-    expect(() => rowsOf('| Doors open. | door.test.ts |')).toThrow('A row has three cells')
-    expect(rowsOf('| Line | File | Words |\n|---|---|---|\n| Wait \\| 2 s | open: doors | |')).toEqual([
-      { line: 'Wait | 2 s', by: { open: 'doors' } },
-    ])
-  })
-
-  test('reads titles of groups, tables and templates', () =>
-    expect(titlesIn(source).map(({ own, groups }) => [...groups, own].join(' › '))).toEqual([
-      'a door',
-      'a door › opens when it is asked to',
-      'a door › closes after %i seconds',
-      'a window',
-      "a window › opens in ${'summer'} and winter",
-    ]))
+  test('makes a page of them', () =>
+    expect(tableOf(partsOf(text), [{ ...held('1.2'), file: 'door.test.ts' }])).toContain(
+      '| 1.2 | Wait \\| 2 s | door.test.ts: a door |\n| 1.3 | And windows. | open: windows |\n',
+    ))
 })

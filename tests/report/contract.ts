@@ -1,90 +1,121 @@
-/** The contract, the table that says which test holds each of its lines, and what is wrong between the two. */
-import { withWords, within, type Title } from './titles.ts'
+/**
+ * Texts whose every part a test holds. Each part has a number, as in `[7.3a] A list is sorted.`, or `[7.3a open: why] …` where no test holds it
+ * yet. A test names the parts that it holds in a comment above it: `// Holds contract 7.3a, 7.4; screens 2.1.`
+ */
+import ts from 'typescript'
 
-/** A row of the table: a line of the contract, or a part of one. */
-export interface Row {
-  readonly line: string
-  /** The test that holds it, or what is missing. */
-  readonly by: { readonly file: string; readonly words: string } | { readonly open: string }
+export interface Part {
+  readonly number: string
+  readonly text: string
+  /** What is missing; `null` for a part that a test holds. */
+  readonly open: string | null
 }
 
-/** The lines of the contract, without headings and heads of tables: paragraphs, items of lists, rows of tables. */
-export function linesOf(contract: string): readonly string[] {
-  return contract
+/** What a comment above a test or a group says that it holds. */
+export interface Holding {
+  /** The name of a text, such as `contract`. */
+  readonly text: string
+  readonly number: string
+  /** The title with the groups around it; `null` where the comment is not above a test that runs. */
+  readonly title: string | null
+}
+
+/** The parts of a text in order. Throws where a line begins without a number. */
+export function partsOf(text: string): readonly Part[] {
+  return linesOf(text).flatMap((line) => {
+    const [before = '', ...parts] = line.split(/\[(\d+\.\d+[a-z]?(?: open: [^\]]+)?)\] /)
+    if (before !== '' || parts.length === 0) throw new Error(`A line begins without a number: ${line}`)
+    return parts.flatMap((mark, index): Part[] => {
+      if (index % 2 === 1) return []
+      const [number = '', open = null] = mark.split(' open: ')
+      return [{ number, open, text: (parts[index + 1] ?? '').trim() }]
+    })
+  })
+}
+
+/** Paragraphs, items of lists and rows of tables below the first section's heading, without the heads of tables. */
+function linesOf(text: string): readonly string[] {
+  return text
+    .slice(Math.max(text.search(/^## /m), 0))
     .split('\n')
     .filter((line, index, all) => isLine(line) && !isRule(all[index + 1] ?? ''))
-    .map((line) => (line.startsWith('|') ? line.slice(1, -1) : line.replace(/^- /, '')).trim())
+    .map((line) => line.replace(/^(\| |- )/, '').replace(/ \|$/, ''))
 }
 
-/** Sections and what they are divided into, in order. */
-export function headingsOf(text: string): readonly string[] {
-  return text.split('\n').filter((line) => /^##+ /.test(line))
-}
-
-/** The rows of the table, which may be in several pieces. Throws when one has not three cells. */
-export function rowsOf(table: string): readonly Row[] {
-  return table
-    .split('\n')
-    .filter((line, index, all) => line.startsWith('|') && !isRule(line) && !isRule(all[index + 1] ?? ''))
-    .map((row) => {
-      const cells = row
-        .slice(1, -1)
-        .split(/(?<!\\)\|/)
-        .map((cell) => cell.trim().replaceAll('\\|', '|'))
-      const [line, file, words] = cells
-      if (line === undefined || file === undefined || words === undefined || cells.length !== 3)
-        throw new Error(`A row has three cells: ${row}`)
-      const [, open] = /^open: (.+)$/.exec(file) ?? []
-      return { line, by: open === undefined ? { file, words } : { open } }
-    })
-}
-
-/** Why a table does not hold its contract: nothing, when every line is in it once, in order, and every test is there. */
-export function faultsOf(
-  lines: readonly string[],
-  rows: readonly Row[],
-  /** The titles in a test file; nothing when there is no such file. */
-  titlesOf: (file: string) => readonly Title[] | undefined,
-): readonly string[] {
-  return [...uncovered(lines, rows), ...rows.flatMap((row) => unheld(row, titlesOf))]
-}
-
-/** The first place where lines and rows part. */
-function uncovered(lines: readonly string[], rows: readonly Row[]): readonly string[] {
-  const left = [...rows]
-  for (const line of lines) {
-    for (let rest = line; rest !== '';) {
-      const part = left.shift()?.line
-      if (part === undefined || part === '' || !rest.startsWith(part))
-        return [`The contract goes on with: ${rest}\nThe table goes on with: ${part ?? 'nothing'}`]
-      rest = rest.slice(part.length).trim()
-    }
-  }
-  return left.map(({ line }) => `The contract has no such line, or not again: ${line}`)
-}
-
-/** Words that are shorter than this say nothing of a test. */
-const shortest = 8
-
-function unheld({ line, by }: Row, titlesOf: Parameters<typeof faultsOf>[2]): readonly string[] {
-  if ('open' in by) return []
-  const { file, words } = by
-  const titles = /(?:\.(?:test|spec)\.(?:tsx?|js)|^tests\/runner\/\w+(?:\.contract)?\.ts)$/.test(file)
-    ? titlesOf(file)
-    : undefined
-  if (titles === undefined) return [`${file} is no test file, for: ${line}`]
-  if (words.length < shortest) return [`These are too few words of a title: ${words}`]
-  const found = withWords(titles, words)
-  if (found.length === 1) return []
-  const those = found.map(({ own, groups }) => `\n  ${[...groups, own].join(within)}`).join('')
-  return [`${found.length} titles in ${file} have these words: ${words}${those}`]
-}
-
-function isLine(line: string): boolean {
-  return line.trim() !== '' && !line.startsWith('#') && !isRule(line)
-}
-
+const isLine = (line: string) => line.trim() !== '' && !line.startsWith('#') && !isRule(line)
 /** The line below the head of a table. */
-function isRule(line: string): boolean {
-  return line.startsWith('|-')
+const isRule = (line: string) => line.startsWith('|-')
+
+/** Everything that a test file says it holds. */
+export function holdingsIn(source: string, file = 'test.tsx'): readonly Holding[] {
+  const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
+  const titles = new Map<number, string | null>()
+  const visit = (node: ts.Node, groups: readonly string[]): void => {
+    const own = ts.isCallExpression(node) ? titleOf(node) : undefined
+    if (own !== undefined) {
+      const line = parsed.getLineAndCharacterOfPosition(node.getStart()).line
+      titles.set(line, own === null || titles.get(line) === null ? null : [...groups, own].join(' › '))
+    }
+    if (own !== null) ts.forEachChild(node, (child) => visit(child, own ? [...groups, own] : groups))
+  }
+  visit(parsed, [])
+  return source.split('\n').flatMap((line, index) => {
+    const [, holds] = /^\s*\/\/ Holds (.+)\.$/.exec(line) ?? []
+    if (holds === undefined) return []
+    const title = titles.get(index + 1) ?? null
+    return holds.split('; ').flatMap((each) => {
+      const [text = '', ...numbers] = each.split(/,? /)
+      return numbers.map((number) => ({ text, number, title }))
+    })
+  })
+}
+
+const kinds: ReadonlySet<string> = new Set(['test', 'it', 'describe'])
+const never: ReadonlySet<string> = new Set(['skip', 'todo'])
+
+/** The title of a test or a group; `null` of one that is never run, `undefined` of any other call. */
+function titleOf({ expression, arguments: [title] }: ts.CallExpression): string | null | undefined {
+  const names = namesOf(expression)
+  if (!kinds.has(names[0] ?? '')) return undefined
+  if (names.some((name) => never.has(name))) return null
+  if (title === undefined) return undefined
+  if (ts.isStringLiteralLike(title)) return title.text
+  return ts.isTemplateExpression(title) ? title.getText().slice(1, -1) : undefined
+}
+
+/** `test`, `each` of `test.each(…)` or of `test.each`. */
+function namesOf(called: ts.Expression): readonly string[] {
+  if (ts.isIdentifier(called)) return [called.text]
+  if (ts.isPropertyAccessExpression(called)) return [...namesOf(called.expression), called.name.text]
+  if (ts.isCallExpression(called)) return namesOf(called.expression)
+  return ts.isTaggedTemplateExpression(called) ? namesOf(called.tag) : []
+}
+
+/** Why the parts of a text are not all held; nothing when each has a number of its own and a test, or says what is missing. */
+export function faultsOf(parts: readonly Part[], holdings: readonly Holding[]): readonly string[] {
+  const numbers = parts.map(({ number }) => number)
+  const held = new Set(holdings.flatMap(({ number, title }) => (title === null ? [] : [number])))
+  return [
+    ...numbers
+      .filter((number, index) => numbers.indexOf(number) !== index)
+      .map((number) => `${number} is there twice.`),
+    ...parts.flatMap(({ number, open }) => {
+      if (open === null) return held.has(number) ? [] : [`No test holds ${number}.`]
+      return held.has(number) ? [`A test holds ${number}, which says that it is open.`] : []
+    }),
+    ...holdings.flatMap(({ number, title }) => {
+      if (title === null) return [`What holds ${number} is not above a test that runs.`]
+      return numbers.includes(number) ? [] : [`${title} holds ${number}, which is not there.`]
+    }),
+  ]
+}
+
+/** The parts with the tests that hold them, as a page. */
+export function tableOf(parts: readonly Part[], holdings: readonly (Holding & { file: string })[]): string {
+  const rows = parts.map(({ number, text, open }) => {
+    const by = holdings.filter((each) => each.number === number).map(({ file, title }) => `${file}: ${title}`)
+    const cells = [number, text, open === null ? by.join('<br>') : `open: ${open}`]
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+  })
+  return `| Part | Text | Tests |\n|---|---|---|\n${rows.join('')}`
 }

@@ -26,6 +26,7 @@ export function describeLimits(at: SandboxStage): void {
       expect(stdout).toBe('1000000\n')
     })
 
+    // Holds findings 1.69.
     test('security H2: of how fast a file takes up the disk: no faster than it is written, and space is given back', async () => {
       // fallocate(2): to allocate, then to punch a hole while the size stays.
       const call = (mode: number) =>
@@ -40,6 +41,7 @@ export function describeLimits(at: SandboxStage): void {
       expect(blocks * 512).toBeLessThan(1_100_000)
     })
 
+    // Holds findings 1.74.
     test('security H2: of what owners may change about files: not by which quota they count', async () => {
       // FS_IOC_SETFLAGS with FS_NODUMP_FL, which every file system with flags takes, and FS_IOC_FSSETXATTR, with a buffer that it would take.
       const call = (request: number, packed: string) =>
@@ -97,12 +99,14 @@ export function describeHiddenMemory(at: SandboxStage): void {
     const isBounded = ({ exit, stderr }: { exit: SandboxExit; stderr: string }): boolean =>
       exit.reason === 'memory_limit' || exit.code === 137 || stderr.startsWith('refused')
 
+    // Holds findings 1.41.
     test('finding 13: of memory that has only a descriptor', async () => {
       const limits = { ...wide, memoryBytes: 300_000_000 }
       const hold = `${memfd}; print $file "x" x 10_000_000 for 1 .. 50; sleep 9`
       expect(await shell(`perl -e '${hold}'`, { limits })).toSatisfy(isBounded)
     })
 
+    // Holds findings 1.44.
     test('finding 13: of memory that is on its way through a socket', async () => {
       const limits = { ...wide, memoryBytes: 300_000_000 }
       // sendmsg(2) of one byte with the descriptor, which is closed here then.
@@ -111,6 +115,7 @@ export function describeHiddenMemory(at: SandboxStage): void {
       expect(await shell(`perl -e '${hold}'`, { limits })).toSatisfy(isBounded)
     })
 
+    // Holds findings 1.45.
     test('finding 13: of segments of System V that nobody has attached', async () => {
       const limits = { ...wide, memoryBytes: 300_000_000 }
       const hold = `for (1 .. 10) { my $id = shmget(0, 50_000_000, 0600); defined $id or die "refused: $!"; shmwrite($id, "x" x 10_000_000, $_ * 10_000_000, 10_000_000) or die "$!" for 0 .. 4 } sleep 9`

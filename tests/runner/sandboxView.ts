@@ -75,6 +75,7 @@ export function describeInside(at: SandboxStage): void {
       }
     })
 
+    // Holds findings 1.1.
     test('finding 1: no variable of a spec reaches what starts its command', async () => {
       // The loader writes down which programs it begins, and as whom, whatever these are.
       const { stdout } = await shell('cat /tmp/loaded.*; stat -c %u /tmp/loaded.*; id -u', {

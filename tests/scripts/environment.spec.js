@@ -33,6 +33,7 @@ test('a child of a test run gets what is named, and no key or setting of the she
   ])
 })
 
+// Holds findings 1.61.
 test('finding low: installers get their own settings, and no key of the product', () => {
   const settings = { npm_config_registry: 'x', HTTPS_PROXY: 'x', https_proxy: 'x', NODE_EXTRA_CA_CERTS: 'x' }
   const env = installEnvironment({ ...shell, ...settings, MONGODB_URL: 'a password' })
@@ -41,6 +42,7 @@ test('finding low: installers get their own settings, and no key of the product'
   )
 })
 
+// Holds findings 1.62.
 test('finding low: what builds with Go gets the settings of Go beside, and no key of the product', () => {
   const env = goEnvironment({
     ...shell,

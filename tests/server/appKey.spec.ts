@@ -76,6 +76,7 @@ const lastWords = async (taskId: string) =>
   (await ada.ask(getChat, { params: { taskId } })).messages.at(-1)?.message
 
 describe('github 1.1: a key of the App that GitHub refuses', () => {
+  // Holds findings 1.129.
   test('ends a task with the credential that was refused, and git asks for nothing with another', async () => {
     const { id } = await ada.task(projectId, 'Say hello')
     expect(await ada.taskOnce(id, hasEnded)).toMatchObject({ status: 'failed' })

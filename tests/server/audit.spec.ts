@@ -107,6 +107,7 @@ test('has every event of the task, every word, and is whole; with a seal from ou
 
 const fingerprint = () => fingerprintOf(cryptography.sha256, logKey()) ?? ''
 
+// Holds findings 2.8.
 test('recorder H4: without a key nothing is whole, the key is remembered when first seen, and has to stay', async () => {
   const known = join(folder, 'config', 'known')
   const first = await verified(whole, '--known-keys', known)
@@ -128,6 +129,7 @@ test('recorder H4: without a key nothing is whole, the key is remembered when fi
   expect(await verified(whole, '--known-keys', known)).toMatchObject({ code: 2 })
 })
 
+// Holds findings 2.9.
 test('recorder H4: a bundle with a fault is no reason to remember its key', async () => {
   const known = join(folder, 'none', 'known')
   expect(await verified(whole.toSpliced(3, 1), '--known-keys', known)).toMatchObject({ code: 1 })
@@ -143,6 +145,7 @@ test('a key may be given as its fingerprint', async () => {
   })
 })
 
+// Holds findings 2.11.
 test('recorder H4: what a forged bundle says makes no line of the answer', async () => {
   const forged = whole.map((line) =>
     line.includes('"kind":"proof"') ? line.replace('"stream":"', '"stream":"\\u001b[2J\\nwhole\\n') : line,
@@ -154,12 +157,14 @@ test('recorder H4: what a forged bundle says makes no line of the answer', async
   expect(output).not.toContain('\u001b')
 })
 
+// Holds findings 2.14.
 test('recorder M6: a file of seals without a seal is a fault, and not a check without it', async () => {
   const empty = await kept('no-seals', [])
   for (const file of [empty, join(folder, 'bundle.ndjson')])
     expect((await verified(whole, '--seal', file)).code).toBe(2)
 })
 
+// Holds findings 2.7.
 test('recorder H3: lists the seals before its own with proofs, and proves any size that it is asked for', async () => {
   const seals = (await readFile(sealsFile(), 'utf8')).trimEnd().split('\n')
   const listed = records().flatMap((record) => (record.kind === 'seal' ? [record.size] : []))
@@ -331,6 +336,7 @@ test('the stored log holds against its seals, and a log put back from before the
   await scene.product.restart()
 })
 
+// Holds findings 2.13.
 test('recorder H2, M4, M7: of contents and blobs that are not there it says why, and of a deleted task it has the events', async () => {
   await scene.product.terminate()
   const { dataDir } = scene.product
@@ -377,6 +383,7 @@ test('recorder H2, M4, M7: of contents and blobs that are not there it says why,
   expect(gone.output).toMatch(/\nblobs: 0 of \d+ kept, \d+ erased, 0 missing\n/)
 })
 
+// Holds findings 2.2.
 test('recorder H2: a content whose key is missing is said to be that, and no change', async () => {
   const { id } = await scene.ada.task(scene.projectId, words)
   await scene.ada.taskOnce(id, hasEnded)
@@ -397,6 +404,7 @@ test('recorder H2: a content whose key is missing is said to be that, and no cha
   expect(found.output).toMatch(/\nmissing key: \d+ could not be opened by the server\n/)
 })
 
+// Holds findings 2.15.
 test('recorder M7: a deleted task has a bundle without content, for its former owner and for administrators', async () => {
   const { id } = await scene.ada.task(scene.projectId, words)
   await scene.ada.taskOnce(id, hasEnded)

@@ -51,6 +51,7 @@ async function sleeping() {
 }
 
 describe('cancelling', () => {
+  // Holds contract 7.29b.
   test('ends an answer within seconds, and the session goes on with the next message', async () => {
     const { ada, api } = scene
     const task = await talking()
@@ -85,6 +86,7 @@ describe('cancelling', () => {
     await eventually('it is gone', async () => !(await isSleeping()))
   })
 
+  // Holds contract 7.36d.
   test('ends a command, and the task has its status back', async () => {
     const { ada, projectId } = scene
     const task = await ada.task(projectId, 'Go on')
@@ -124,6 +126,7 @@ describe('cancelling', () => {
 })
 
 describe('while a turn runs', () => {
+  // Holds contract 4.3a.
   test('a message waits and is the next turn; a command, a bare execute and a retry are refused', async () => {
     const { ada } = scene
     const task = await talking()
@@ -147,6 +150,7 @@ describe('while a turn runs', () => {
 })
 
 describe('deleting', () => {
+  // Holds contract 7.21.
   test('ends what runs, and the task is no more', async () => {
     const { ada } = scene
     const task = await sleeping()

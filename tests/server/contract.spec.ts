@@ -21,6 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
+// Holds contract 7.5.
 test('a profile takes name and email, as it takes fullName; both that are sent are kept', async () => {
   const named = await ada.api('PUT', '/auth/profile', { name: 'Ada King', email: 'king@example.com' })
   const user = { name: 'Ada King', fullName: 'Ada King', email: 'king@example.com', githubUsername: 'ada' }
@@ -47,6 +48,7 @@ describe('a project', () => {
     path = `/projects/${scene.projectId}`
   })
 
+  // Holds contract 7.10, 7.15, 7.16.
   test('is read by itself, with its branches and the branch it stands on', async () => {
     const project = { id: scene.projectId, name: 'engine', githubRepoName: 'engine', defaultBranch: 'main' }
     expect(await ada.api('GET', path)).toMatchObject({ status: 200, body: { project } })
@@ -60,6 +62,7 @@ describe('a project', () => {
     })
   })
 
+  // Holds contract 7.12, 7.14.
   test('is changed, and keeps that over a sync', async () => {
     const words = { name: 'The engine', description: 'It computes a lot.' }
     const changed = await ada.api('PUT', path, words)
@@ -69,6 +72,7 @@ describe('a project', () => {
     expect(await ada.api('GET', path)).toMatchObject({ body: { project: words } })
   })
 
+  // Holds contract 4.7a.
   test('is syncing while the code host is asked', async () => {
     const statusesMeanwhile = async () => {
       const over = new AbortController()
@@ -86,6 +90,7 @@ describe('a project', () => {
     expect(await ada.api('GET', path)).toMatchObject({ body: { project: { status: 'active' } } })
   })
 
+  // Holds contract 7.11, 7.13, 7.33.
   test('is made of a repository that was made for it, and is gone once it is deleted', async () => {
     const repository = { name: 'made-here', description: 'By a client', private: true }
     const made = await ada.api('POST', '/github/repos', repository)
@@ -105,6 +110,7 @@ describe('a project', () => {
   })
 })
 
+// Holds contract 7.34a, 7.34c.
 test('an image is sent as the field image of a form, and its answer names its address', async () => {
   const form = new FormData()
   // A PNG of one pixel.
@@ -128,6 +134,7 @@ test('an image is sent as the field image of a form, and its answer names its ad
   expect(shown.headers.get('content-type')).toBe('image/png')
 })
 
+// Holds contract 7.31a.
 test('repositories are listed by type, order and page', async () => {
   const ask = async (query: string) => {
     const { status, body } = await ada.api('GET', `/github/repos${query}`)
@@ -156,6 +163,7 @@ test('repositories are listed by type, order and page', async () => {
   expect(await ask('?per_page=0')).toMatchObject({ status: 400, body: { field: 'per_page' } })
 })
 
+// Holds contract 7.17a.
 test('tasks are listed by project, the newest first, and at most as many as are asked for', async () => {
   const make = async (description: string) => {
     const payload = { description, projectId: scene.projectId, branch: 'main' }
@@ -179,6 +187,7 @@ test.each(['/tasks', '/projects'])('a cursor of %s that is none is refused', asy
   })
 })
 
+// Holds contract 8.3a, 8.6a.
 test.each([
   ['nothing that says which', 'setup_action=install', '/auth/callback?error=no_install_id'],
   ['an empty number', 'setup_action=install&installation_id=', '/auth/callback?error=no_install_id'],
@@ -241,6 +250,7 @@ test('a project that can no longer be reached is inactive, and its tasks go with
   await expect.poll(tasks).toMatchObject({ tasks: [] })
 })
 
+// Holds contract 7.6.
 test('the account at the code host can be let go, and the sign-in stays', async () => {
   const person = await scene.product.signIn('grace')
   expect((await person.api('POST', '/auth/disconnect-github')).status).toBe(200)
@@ -252,6 +262,7 @@ test('the account at the code host can be let go, and the sign-in stays', async 
 })
 
 describe('a client that knows nothing else', () => {
+  // Holds contract 4.16c, 4.16e, 7.18a, 7.20, 7.36a, 7.36b.
   test(
     'does the main job, and hears all nine events with what the contract names',
     { timeout: 180_000 },

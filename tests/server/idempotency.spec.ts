@@ -86,6 +86,7 @@ describe('the same Idempotency-Key', () => {
     expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({ execution: { turn: 2 } })
   })
 
+  // Holds contract 7.22.
   test('runs a command once, retries once, and deletes once with the same answer', async () => {
     const task = await ada.task(projectId, 'For the rest', branch)
     const params = { taskId: task.id }

@@ -155,6 +155,7 @@ describe('an upload is refused, and nothing of it stays,', () => {
     })
   })
 
+  // Holds contract 5.7c.
   test('when it is larger than 10 MB, and whoever sends it hears so', async () => {
     const sent = Buffer.concat([png, Buffer.alloc(imageLimits.bytes)])
     expect(await refused(ada, formOf(sent, 'plan.png'))).toMatchObject({
@@ -372,6 +373,7 @@ describe('images of a message', () => {
     expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed', images: [] })
   })
 
+  // Holds contract 5.8c.
   test('are at most three, and go neither with commands nor with notes', async () => {
     const { id } = await upload(ada)
     expect(await ada.refused(sendMessage, send({ message: 'x', images: [id, id, id, id] }))).toMatchObject({

@@ -40,6 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+// Holds findings 1.92.
 test('repository F1: new content of files in Git LFS is uploaded, and pointers are pushed', async () => {
   const { ada, projectId, product } = scene
   const { id } = await ada.task(projectId, 'Draw')

@@ -70,6 +70,7 @@ test('a tab that comes late sees the same as one that was there from the start',
   first.close()
 })
 
+// Holds contract 7.37.
 test('who leaves a room hears nothing more of it, also when it leaves while it joins', async () => {
   const [left, hasty, stays] = await Promise.all([1, 2, 3].map(() => scene.ada.socket()))
   if (!left || !hasty || !stays) throw new Error('Three sockets were opened.')

@@ -124,6 +124,7 @@ describe('before anybody has signed in', () => {
     expect(await ready.json()).toMatchObject({ ready: true, parts: { eventStore: true, vault: true } })
   })
 
+  // Holds contract 7.38a.
   test('its parts come compressed, with their length, and are kept by the browser; the page itself is not', async () => {
     const page = await fetch(`${product.base}/`)
     expect(page.headers.get('cache-control')).toBe('no-cache')
@@ -151,6 +152,7 @@ describe('before anybody has signed in', () => {
 })
 
 describe('signing in', () => {
+  // Holds contract 7.8.
   test('goes to the code host with state and PKCE, keeps the loopback host, and comes back with a token', async () => {
     const browser = browserSteps(product.base)
     const start = await browser.go('/api/auth/github')
@@ -235,6 +237,7 @@ describe('signing in', () => {
 })
 
 describe('the onboarding', () => {
+  // Holds contract 7.4.
   test('is all that is open at first', async () => {
     expect(await ada.ask(getMe)).toMatchObject({
       user: {
@@ -247,6 +250,7 @@ describe('the onboarding', () => {
     expect(await ada.refused(listProjects)).toMatchObject({ status: 403, code: 'onboarding_incomplete' })
   })
 
+  // Holds contract 7.7.
   test('asks for name, team size and role, and opens the rest', async () => {
     const whole = { fullName: 'Ada King', companySize: 'solo', role: 'developer' } as const
     for (const lacking of ['fullName', 'companySize', 'role'] as const) {
@@ -267,6 +271,7 @@ describe('the onboarding', () => {
 })
 
 describe('a project', () => {
+  // Holds contract 7.9, 7.30, 7.31b, 7.32.
   test('is made of a repository that the person can reach', async () => {
     expect(await ada.ask(getGitHubUser)).toMatchObject({ user: { login: 'ada' } })
     expect((await ada.ask(listOrganizations)).organizations).toMatchObject([{ login: 'acme' }])
@@ -330,6 +335,7 @@ const positionsOf = (heard: Live['heard']) =>
 const inOrder = (positions: readonly string[]) => positions.toSorted(comparePositions)
 
 describe('a task', () => {
+  // Holds contract 7.17c, 7.19a.
   test('is made, and runs by itself', async () => {
     const body = {
       title: '',
@@ -421,6 +427,7 @@ describe('a task', () => {
     }
   })
 
+  // Holds contract 7.23, 7.26, 7.29c.
   test('shows the same in its history as it told live', async () => {
     const params = { taskId }
     const { messages } = await ada.ask(getChat, { params })
@@ -452,6 +459,7 @@ describe('a task', () => {
     for (const { position } of [...messages, ...output, ...logs]) expect(position).toMatch(/^\d+$/)
   })
 
+  // Holds contract 3.11c, 7.27.
   test('has really edited the file, and shows the difference', async () => {
     const { data } = await ada.ask(getTaskDiff, { params: { taskId } })
     expect(data).toMatchObject({
@@ -505,6 +513,7 @@ describe('a task', () => {
 })
 
 describe('a follow-up', () => {
+  // Holds contract 7.24a.
   test('is the next turn of the same session: the model sees what was said before', async () => {
     const before = api.requests.length
     const { chatMessage } = await ada.ask(sendMessage, {
@@ -538,6 +547,7 @@ describe('a follow-up', () => {
 })
 
 describe('a command', () => {
+  // Holds contract 4.3b, 7.25, 7.29a.
   test('runs in the workspace, is told as it prints and as it ends, and gives the task its status back', async () => {
     const command = 'pwd; tail -1 README.md; echo oops >&2'
     const { task } = await ada.ask(executeTask, { params: { taskId }, body: { command } })
@@ -578,6 +588,7 @@ describe('a command', () => {
     })
   })
 
+  // Holds contract 7.36c.
   test('that fails says with which exit code, also when it came by the chat', async () => {
     const command = 'git checkout -b sidetrack; exit 3'
     const body = {
@@ -612,6 +623,7 @@ describe('a command', () => {
 describe('a pull request', () => {
   let pageUrl = ''
 
+  // Holds contract 4.16a, 7.28a.
   test('is opened with the work, and its page shows it to anybody', async () => {
     const { pr, task } = await ada.ask(createPullRequest, { params: { taskId } })
     expect(pr).toEqual({ html_url: `${product.codeHostUrl}/ada/engine/pull/1`, number: 1 })
@@ -629,6 +641,7 @@ describe('a pull request', () => {
     })
   })
 
+  // Holds contract 4.16b, 7.28b.
   test('is updated by the next call, with what was done since', async () => {
     const command = 'echo "Adieu." >> README.md'
     await ada.ask(executeTask, { params: { taskId }, body: { command } })

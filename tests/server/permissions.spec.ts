@@ -191,6 +191,7 @@ describe('whose session has ended', () => {
     other.close()
   })
 
+  // Holds findings 1.27.
   test('finding 9: is told of, and ended by its person alone, at every door at once', async () => {
     const [one, two, three] = await Promise.all(Array.from({ length: 3 }, () => scene.product.signIn('ada')))
     if (!one || !two || !three) throw new Error('Three have signed in.')
@@ -211,6 +212,7 @@ describe('whose session has ended', () => {
 })
 
 describe('who has not completed the onboarding', () => {
+  // Holds contract 6.1c.
   test.each(named.filter(([name]) => !openToAll.has(name)))('is refused: %s', async (_, call) => {
     const answer = await asks(grace, call)
     expect(answer).toMatchObject({ status: 403, body: { code: 'onboarding_incomplete' } })

@@ -147,6 +147,7 @@ describe('a pull request', () => {
     })
   })
 
+  // Holds findings 1.121.
   test('recorder H4: names the key of its record by the fingerprint that the API and the operator’s command show', async () => {
     const { keys, seal } = await scene.ada.ask(getSeals)
     expect(keys).toHaveLength(1)

@@ -90,6 +90,7 @@ describe('a message that waits', () => {
     expect(messages.map(({ message }) => message)).toContain('The conversation so far was summarized.')
   })
 
+  // Holds contract 3.5c.
   test('goes in the order it was put in, and what comes later comes last', async () => {
     const talk = await talking('Word a', 'Word b', 'Word c')
     const [a = '', b = '', c = ''] = talk.ids

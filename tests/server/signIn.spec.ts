@@ -26,6 +26,7 @@ const signingIn = (email: string, word = password, headers = fromElsewhere()) =>
   nobody.api('POST', '/auth/login', { email, password: word }, headers)
 
 describe('registering', () => {
+  // Holds contract 7.2.
   test('makes a person, who is signed in and has the onboarding before them', async () => {
     const answer = await nobody.api(
       'POST',
@@ -129,6 +130,7 @@ describe('signing in', () => {
     return login.answer.parse(answer.body)
   }
 
+  // Holds contract 7.3.
   test('leads to the same person, in a session of its own, by the address in any form', async () => {
     const { user: person, token } = await registering('sam@example.com')
     const { iat = 0, exp = 0, sid } = decodeJwt(token)

@@ -81,6 +81,7 @@ const printedBy = async () => {
   return output.map(({ content }) => content).join('')
 }
 
+// Holds findings 1.93.
 test('repository F2: the project tells what its repository is, and private submodules come with one choice', async () => {
   const { ada, projectId } = scene
   const before = await printedBy()

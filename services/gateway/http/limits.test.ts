@@ -36,6 +36,7 @@ test('without a limit nothing is refused', async () => {
   for (let asked = 0; asked < 100; asked += 1) expect(await refusal(allowed('ada'))).toBeUndefined()
 })
 
+// Holds findings 1.108.
 test('security M1: all addresses of one IPv6 network share the rate of an address', async () => {
   const limited = limitAddresses(rate(2))
   const ask = (ip: string) => limited({ ip } as Context, async () => undefined)
@@ -44,6 +45,7 @@ test('security M1: all addresses of one IPv6 network share the rate of an addres
   expect(await refusal(ask('2001:db8:1:3::1'))).toBeUndefined()
 })
 
+// Holds findings 1.109.
 test('security L3: all addresses of one IPv6 network share the connections of an address', () => {
   const strangers = limitStrangers<object>({ ofAddress: 2, isProxied: false })
   const [one, other] = [{}, {}]

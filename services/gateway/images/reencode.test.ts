@@ -11,6 +11,7 @@ const refusal = (sentence: string, code = 'invalid_input') => ({ code, message: 
 const hidden = 'these words are not pixels'
 
 describe.each(mediaTypes)('an image of type %s', (type) => {
+  // Holds contract 5.7a.
   test('is kept in its format, with its size in pixels', async () => {
     const checked = await checkImage(await picture(type, 60, 40))
     expect(checked).toMatchObject({ mediaType: type, width: 60, height: 40 })

@@ -744,6 +744,7 @@ describe('a viewer', () => {
     })
   })
 
+  // Holds findings 1.12.
   test('finding 3: is not kept waiting by a task that calls tools without end', async () => {
     const { fake, feed } = await feedWith([])
     const [mine, other] = [listener(), listener()]

@@ -249,6 +249,7 @@ describe('who asks or holds back too much', () => {
   })
 })
 
+// Holds findings 1.113.
 test('security L3: one person has so many sockets open at once and no more, and is told so', async () => {
   for (let opened = 0; opened < 5; opened += 1) await connect()
   await expect(connect()).rejects.toThrow(

@@ -534,6 +534,7 @@ describe('who may come in', () => {
 describe('finding low: what listens where others could reach it', () => {
   const open = { HOST: '0.0.0.0', ALLOWED_USERS: '*' }
 
+  // Holds findings 1.67.
   test('finding low: the local code host only by its own name, since it asks for no passwords', () => {
     expect(() => readConfig(open)).toThrow('CODEHOST_HOST: is required')
     expect(readConfig({ ...open, CODEHOST_HOST: '127.0.0.1' }).codeHostHost).toBe('127.0.0.1')

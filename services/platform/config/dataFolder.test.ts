@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { holdDataFolder } from './dataFolder.ts'
 
+// Holds findings 1.60.
 test('finding low: a data folder that others could enter is closed to them', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flightdeck-data-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

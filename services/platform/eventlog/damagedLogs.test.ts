@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { tryDamagedLogs } from '../../../tests/server/damagedLogs.ts'
 
+// Holds findings 1.76.
 test(
   'recorder C1, C2: with any damage to any row, everything undamaged is read, written, sealed and verified',
   { timeout: 300_000 },

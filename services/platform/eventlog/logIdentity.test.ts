@@ -45,6 +45,7 @@ test('events that no log began with are refused with a sentence', async () => {
   await expect(opening()).rejects.toThrow(/holds a log in an early format/)
 })
 
+// Holds findings 1.79.
 describe('recorder C1: of a log whose own stream is damaged', () => {
   const kinds: readonly (readonly [string, RegExp, (record: LogRecord) => readonly LogRecord[]])[] = [
     [

@@ -54,6 +54,7 @@ const runs = async (n: number) => {
   await engines.commands.execute(task, stream, { type: 'UpdateTask', title: 'before' }, cause())
 }
 
+// Holds findings 1.88.
 test('recorder M1: a stream is on the list once a write was refused, and inspect shows what is stored', async () => {
   const { damaged, own } = damageable()
   await runs(1)
@@ -73,6 +74,7 @@ test('recorder M1: a stream is on the list once a write was refused, and inspect
   expect((await releaseFlawed(engines.readStore, own, stream)).ok).toBe(true)
 })
 
+// Holds findings 1.87.
 test('recorder H7: the documents and viewers of a damaged task know it whatever the read models had, until it is released', async () => {
   const { damaged, own } = damageable()
   await runs(1)

@@ -15,6 +15,7 @@ test('what was appended is an event, also with other spaces and escapes', () => 
   expect(recordOfText({ ...row, data: ` ${JSON.stringify(braces)}` })).toMatchObject({ data: braces })
 })
 
+// Holds findings 1.94.
 test('recorder M5: a name that occurs twice, at any depth, is damage', () => {
   const twice = (text: string) => text.replace('{', '{"revision":1,"hash":"x",')
   for (const damaged of [
@@ -26,6 +27,7 @@ test('recorder M5: a name that occurs twice, at any depth, is damage', () => {
     expect(recordOfText({ ...row, ...damaged })).toMatchObject({ damage: 'repeated_name', revision: 1 })
 })
 
+// Holds findings 1.77.
 test('what is no JSON, has not the members of an event or is too large is damage, and says its hash where that can be read', () => {
   const cut = row.data.slice(0, -1)
   expect(recordOfText({ ...row, data: cut })).toMatchObject({

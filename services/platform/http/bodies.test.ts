@@ -76,6 +76,7 @@ async function sendWhole(bytes: number, headers: Record<string, string>): Promis
 }
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
+// Holds findings 1.106.
 test('security M1: an address has its share of what may be under way, others have theirs, and small bodies have room of their own', async () => {
   const held = send(25 * mebibyte, from('192.0.2.1'))
   await held.written
@@ -110,6 +111,7 @@ test('security M1: small bodies of one address have a bound too, and leave other
   expect(await sendWhole(250 * 1_024, from('192.0.2.2'))).toBe(200)
 })
 
+// Holds findings 1.107.
 test('security M1: all addresses of one IPv6 network are one sender', async () => {
   const held = send(25 * mebibyte, from('2001:db8:1:2::1'))
   await held.written

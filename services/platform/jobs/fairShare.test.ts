@@ -35,6 +35,7 @@ function queueOf(persons: readonly string[]) {
 }
 
 describe('finding 15: over a queue of one order', () => {
+  // Holds findings 1.53.
   test('with one place, whoever was served longest ago is next', () => {
     const share = fairShare(1)
     const queue = queueOf([...Array<string>(50).fill('ada'), 'grace', 'grace', 'alan'])
@@ -57,6 +58,7 @@ describe('finding 15: over a queue of one order', () => {
     expect(queueOf(['ada']).next(share, 5).now).toBe(5)
   })
 
+  // Holds findings 1.54.
   test.each([250, 3_000])(
     'of somebody who has their share ten jobs a second are looked at, however many wait, and a free place is taken at once: %i',
     (waiting) => {

@@ -3,6 +3,7 @@ import { traceOf } from './faultTrace.ts'
 
 const words = 'the quick brown secret'
 
+// Holds findings 1.33.
 test.each<[string, () => unknown]>([
   ['an error', () => new TypeError(words)],
   [

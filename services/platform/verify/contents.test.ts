@@ -65,6 +65,7 @@ const fileOf = async (hash: string) => {
   return join(folder, name ?? 'none')
 }
 
+// Holds findings 1.125.
 test('recorder M4: a blob that was changed or removed is named with the event that names it', async () => {
   const [changed, removed, whole] = [
     await withDiff(taskId(1)),
@@ -93,6 +94,7 @@ test('recorder M4: a blob that went with its task, or with its key, is counted a
   expect(await verified()).toMatchObject({ findings: [], blobs: 0, erasedBlobs: 2, erased: 1 })
 })
 
+// Holds findings 1.127.
 test('recorder H2: a content that does not open says whether its bytes were changed, or its key is missing or erased', async () => {
   const stream = taskStream(taskId(1))
   const update = TaskUpdated.of({}, { title: 'a', description: '' })

@@ -120,6 +120,7 @@ describe('a verifier that knows the document alone', () => {
     for (const [, , digest] of vectors) expect(digests).toContain(digest)
   })
 
+  // Holds findings 1.128.
   test('recorder D4: computes the seal, its line in the file of seals and the restore that the document shows', async () => {
     const text = await readFile(new URL('../../../docs/log-format.md', import.meta.url), 'utf8')
     const shown = (name: string): string => new RegExp(`\`\`\`${name}\\n(.*)\\n\`\`\``).exec(text)?.[1] ?? ''

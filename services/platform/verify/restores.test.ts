@@ -54,6 +54,7 @@ describe('recorder H5: a log that was put back', () => {
     ])
   })
 
+  // Holds findings 1.119.
   test('is not whole by a restore of version 1, which anybody who can write to the log can make', async () => {
     const log = withRestore(sealed.log.slice(0, kept), { epoch: 2 })
     expect(await wrongs(log)).toEqual(['log-main@1 restore_unsigned'])
@@ -62,6 +63,7 @@ describe('recorder H5: a log that was put back', () => {
     )
   })
 
+  // Holds findings 1.120.
   test('is not whole by a signature of no key of the log, nor by one over other events', async () => {
     const genuine = (await putBack(sealed.log.slice(0, kept))).at(-1)
     const data = LogRestored.data.parse(genuine?.data)

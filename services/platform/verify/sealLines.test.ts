@@ -41,9 +41,11 @@ const changed = (text: string, member: string, change: (value: string) => string
   JSON.stringify({ ...JSON.parse(text), [member]: change(JSON.parse(text)[member]) })
 
 describe('recorder M3: of the file of seals is named', () => {
+  // Holds findings 1.122.
   test('a line that is missing in the middle', async () => {
     expect(await faults(lines.toSpliced(1, 1))).toEqual(['The file of seals lacks seal 1 of epoch 1.'])
   })
+  // Holds findings 1.123.
   test('an end that was cut, and a file that is empty or not there', async () => {
     expect(await faults(lines.slice(0, -3))).toEqual([
       `The file of seals lacks seals ${lines.length - 3} to ${lines.length - 1} of epoch 1.`,
@@ -71,6 +73,7 @@ describe('recorder M3: of the file of seals is named', () => {
       'Line 2 of the file of seals (seal-1 @ 1) is not the line that was written of this seal.',
     ])
   })
+  // Holds findings 1.124.
   test('a changed note: its root, or its signature', async () => {
     const flipped = (text: string) =>
       text.replace(/(.{9})(.)=\n$/, (_, before, last) => `${before}${last === 'A' ? 'E' : 'A'}=\n`)

@@ -9,6 +9,7 @@ import { whyNoPython } from '../../../tests/secondVerifier/secondVerifier.ts'
 const why = whyNoPython()
 const times = 40
 
+// Holds findings 2.25.
 test('a second verifier agrees with ours on changed logs', async ({ skip }) => {
   skip(why !== undefined, why)
   const compared = await compareLogs({ times, seed: 31 })
@@ -16,6 +17,7 @@ test('a second verifier agrees with ours on changed logs', async ({ skip }) => {
   expectTelling(compared, { times, benign: benignLogKinds })
 })
 
+// Holds findings 2.26.
 test('a second verifier agrees with ours on changed bundles', async ({ skip }) => {
   skip(why !== undefined, why)
   const compared = await compareBundles({ times, seed: 31 })

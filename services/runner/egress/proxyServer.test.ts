@@ -91,6 +91,7 @@ test('a plain request reaches the host that its address names, without what is f
   expect(heard).not.toHaveProperty('proxy-authorization')
 })
 
+// Holds findings 1.24.
 test.each([
   [
     'in pieces',
@@ -128,6 +129,7 @@ test.each([
   },
 )
 
+// Holds findings 1.23.
 test('finding 8: no address of this machine is a way around the door', () => {
   const door = ruleOfCodeHost('http://127.0.0.1:8081/ada/engine.git', [])
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
@@ -252,6 +254,7 @@ test('when it closes, so does what is under way', async () => {
   expect(proxy.traffic().connections).toBe(1)
 })
 
+// Holds findings 1.21.
 test('finding 8: of the local code host a sandbox reaches git’s reads alone, as a stranger', async () => {
   const asked: string[] = []
   const port = await serve(
@@ -314,6 +317,7 @@ test('finding 8: of its repositories a sandbox reads its own and those that the 
   expect(refusals[0]).toEqual({ destination: `localhost:${port}/acme/other`, why: 'other_repository' })
 })
 
+// Holds findings 1.25.
 test.each([
   ['its own', (port: number) => `localhost:${port}`],
   ['another', (port: number) => `elsewhere.example:${port}`],

@@ -15,6 +15,7 @@ function ran(line: string) {
   return { stdout, stderr, status }
 }
 
+// Holds findings 1.65.
 test('finding low: a command is in no list of processes', async () => {
   const { command, env } = shellLine('password=hunter2hunter2; echo begun; read -r')
   const [program, ...args] = command

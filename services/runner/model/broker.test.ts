@@ -406,6 +406,7 @@ describe('bounds', () => {
     ['the real API', () => apiThat(streams)],
     ['the scripted model', undefined],
   ] as const
+  // Holds findings 1.10.
   test.each(upstreams)(
     'finding 3: a request of %s with more values than any conversation is refused before it is read',
     async (_, api) => {
@@ -428,6 +429,7 @@ describe('bounds', () => {
     },
   )
 
+  // Holds findings 1.11.
   test('finding 3: a long request is looked through beside the server, those of a run one after the other, and passed on as it is', async () => {
     const heard: string[] = []
     const baseUrl = await apiThat(async (request, response) => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 import { factsOf, memoryOf } from './processTree.ts'
 
+// Holds findings 1.46.
 test.skipIf(process.platform !== 'linux')(
   'finding 13: the memory of a process of which the first thread has ended is counted',
   async () => {

@@ -40,6 +40,7 @@ function answer(
   throw new Error('the program has no end')
 }
 
+// Holds findings 1.39.
 test.each([
   ['x64', 0xc000_003e, { unshare: 272, clone: 56, socket: 41, memfd: 319, ptrace: 101, keyctl: 250 }],
   ['arm64', 0xc000_00b7, { unshare: 97, clone: 220, socket: 198, memfd: 279, ptrace: 117, keyctl: 219 }],
@@ -58,6 +59,7 @@ test.each([
   expect(answer(arch, audit, 0x4000_0001)).toBe(38)
 })
 
+// Holds findings 1.47.
 test.each([
   ['x64', 0xc000_003e, { clone: 56, memfd: 319, shmget: 29 }],
   ['arm64', 0xc000_00b7, { clone: 220, memfd: 279, shmget: 194 }],

@@ -59,6 +59,7 @@ test('a link of an agent leads nowhere', async () => {
 test('a runner that has no workspaces yet starts as well', () =>
   expect(removeLeftovers(join(root, 'none'))).resolves.toBeUndefined())
 
+// Holds findings 1.86.
 test('recorder H1: a task whose record is damaged keeps no deleted task’s folder, and no mirror', async () => {
   const engines = await openTestEngines()
   for (const n of [1, 2]) await engines.commands.execute(task, taskStream(taskId(n)), creating(n), cause())

@@ -326,6 +326,7 @@ describe('room on the disk', () => {
     expect(await has('one')).toBe(false)
   })
 
+  // Holds findings 1.75.
   test('security H2: what a run took is counted before the next workspace is made, also before anything else was', async () => {
     const limits = { budget: 1_000_000_000, project: 1_500_000, leastFree: 0 }
     let ran: () => void = () => undefined

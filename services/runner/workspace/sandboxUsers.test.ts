@@ -18,6 +18,7 @@ const home = async (taskId: string, uid: number) => {
 const taskIds = (count: number) => Array.from({ length: count }, (_, n) => `task-${n}`)
 
 describe('the user of a sandbox', () => {
+  // Holds findings 1.56.
   test('finding 16: is of one task alone, of five thousand, and no account of the host', async () => {
     const users = openSandboxUsers(root)
     const ids = (await Promise.all(taskIds(5_000).map((taskId) => users.userOf(taskId)))).map(

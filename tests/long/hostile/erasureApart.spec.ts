@@ -96,6 +96,7 @@ describe.skipIf('missing' in mongo)('finding 10: on shared engines', () => {
     return id
   }
 
+  // Holds findings 1.36.
   test('a deleted task leaves no word', async () => {
     const word = fresh()
     const taskId = await taskWith(word)
@@ -129,6 +130,7 @@ describe.skipIf('missing' in mongo)('finding 10: on shared engines', () => {
     expect(await untilNothingIsFound(name)).toEqual([])
   })
 
+  // Holds findings 1.35.
   test.each([
     ['project', (person: Person, projectId: string) => person.ask(deleteProject, { params: { projectId } })],
     ['account', (person: Person) => person.ask(deleteAccount)],

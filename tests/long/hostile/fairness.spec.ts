@@ -20,6 +20,7 @@ afterAll(async () => {
   await scene?.close()
 })
 
+// Holds findings 1.52.
 test('finding 15: who comes later has a turn while the runs of another go on', async () => {
   const { ada, projectId, product } = scene
   const tasks = []

@@ -33,6 +33,7 @@ describe.skipIf(missing !== undefined)(`a small disk${missing === undefined ? ''
     return { status: answer.status, body: await answer.json() }
   }
 
+  // Holds findings 1.70.
   test('security H2: the run that fills it ends with the reason, and another person goes on', async () => {
     const { ada, projectId } = scene
     const { id } = await ada.task(projectId, 'Begin')
@@ -50,6 +51,7 @@ describe.skipIf(missing !== undefined)(`a small disk${missing === undefined ? ''
     await ada.ask(deleteTask, { params })
   })
 
+  // Holds findings 1.72.
   test('security H2: filled to the last byte, it takes deletions, sign-ins and a start, and nothing new until there is room', async () => {
     const { product, ada, projectId } = scene
     const { person, taskId } = other

@@ -129,6 +129,7 @@ async function flood() {
   }
 }
 
+// Holds findings 1.103.
 test('security H1 and M1: a flood of packed and unfinished bodies is refused, people and deliveries go on, and the memory comes back', async () => {
   // What is compiled and loaded with the first of them does not count.
   await timedBoth()

@@ -30,6 +30,7 @@ describe.skipIf(process.getuid?.() !== 0).each(users)(
       if (typeof disk !== 'string') await disk.close()
     })
 
+    // Holds findings 1.71.
     test.each(Object.entries(fillers))(
       'security H2: a command that %s ends with the reason, others go on, and its owner deletes what it left',
       async (_name, filler) => {

@@ -19,6 +19,7 @@ describe('where an operator allows little:', () => {
   afterAll(() => scene?.close())
 
   describe('finding 4: a repository of some kilobytes with more files than any disk has', () => {
+    // Holds findings 1.13.
     test('finding 4: is refused with the reason before any of it is read out, and leaves no git behind', async () => {
       const { ada, projectId, product } = scene
       const { id } = await ada.task(projectId, 'Begin', 'bomb')
@@ -40,6 +41,7 @@ describe('where an operator allows little:', () => {
   })
 
   describe('finding low: a branch that cannot be one', () => {
+    // Holds findings 1.58.
     test('finding low: reaches no argument of git, and one that is left empty is none', async () => {
       const { ada, projectId } = scene
       const { id } = await ada.task(projectId, 'Begin')
@@ -61,6 +63,7 @@ describe('where an operator allows little:', () => {
   })
 
   describe('finding 5: a run that fills the disk', () => {
+    // Holds findings 1.16.
     test('finding 5: is stopped with the reason, its files stay, and what makes it smaller may run', async () => {
       const { ada, projectId } = scene
       const { id } = await ada.task(projectId, 'Begin')
@@ -95,6 +98,7 @@ describe('finding 4: where an operator allows any size', () => {
   })
   afterAll(() => scene?.close())
 
+  // Holds findings 1.14.
   test('finding 4: who cancels is heard while git reads, and git ends with the run', async () => {
     const { ada, projectId, product } = scene
     const { id } = await ada.task(projectId, 'Begin', 'bomb')

@@ -32,6 +32,7 @@ async function openSockets(): Promise<ReadonlySet<string>> {
   return new Set(targets.filter((target) => target.startsWith('socket:')))
 }
 
+// Holds findings 1.110.
 test('security L3: a connection that takes nothing of its answers is closed', async () => {
   const { hostname, port } = new URL(product.base)
   const before = await openSockets()

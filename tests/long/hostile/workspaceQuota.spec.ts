@@ -43,6 +43,7 @@ describe.each(['ext4 with project quotas', 'xfs with project quotas'] as const)(
       expect(await limitOf(product.base)).toMatch(/have a project quota of 0\.204 GB each/)
     })
 
+    // Holds findings 1.73.
     test(
       'security H2: a run that fills its workspace gets to the kernel’s limit, ends with the reason, and others go on',
       async (context) => {

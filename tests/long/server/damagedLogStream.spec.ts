@@ -21,6 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+// Holds findings 1.78.
 test(
   'recorder C1: with its own stream damaged the log is not sealed, and all else of the product and its commands works',
   { timeout: 300_000 },

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { note } from '../../report/notes.ts'
 import { tryDamagedLogs } from '../../server/damagedLogs.ts'
 
+// Holds findings 1.82.
 test(
   'recorder C1, C2: with any damage to any row of 500 logs, no reader stops and verify names the damaged stream',
   { timeout: 7_200_000 },

@@ -58,6 +58,7 @@ function userIdIn(body: unknown): string {
   return found
 }
 
+// Holds findings 1.83.
 test(
   'recorder C1, C2: with any damage to any row of a real log, 60 products start and serve all that is undamaged',
   { timeout: 7_200_000 },

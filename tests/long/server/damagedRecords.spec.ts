@@ -44,6 +44,7 @@ const operate = (...words: readonly string[]) => operateOn(scene.product, ...wor
 const damage = (stream: string, revision: number) => cutShort(scene.product, stream, revision)
 const history = (id: string) => scene.ada.api('GET', `/tasks/${id}/history`)
 
+// Holds findings 1.91.
 test('recorder M2: quarantine lists, shows and releases a stream while the product runs, and refuses other words briefly', async () => {
   const putBack = damage(taskStream(damaged), 3)
   await history(damaged)
@@ -85,6 +86,7 @@ test('recorder M2: quarantine lists, shows and releases a stream while the produ
   await scene.ada.taskOnce(damaged, (now) => hasEnded(now) && now.execution?.turn === 2)
 })
 
+// Holds findings 1.80.
 test('recorder C1: a backup of a log with a damaged row is made, names the row, and exits with 1', async () => {
   const putBack = damage(taskStream(damaged), 4)
   const made = await operate('backup', join(folder, 'copy'), '--with-key')
@@ -96,6 +98,7 @@ test('recorder C1: a backup of a log with a damaged row is made, names the row, 
   expect(await operate('backup', join(folder, 'mended'))).toMatchObject({ code: 0 })
 })
 
+// Holds findings 1.126.
 test('recorder M4: a task whose newest diff is damaged is shown, without its files, and says why', async () => {
   const params = { taskId: whole }
   const { data: before } = await scene.ada.ask(getTaskDiff, { params })
@@ -130,6 +133,7 @@ async function newestDiff(id: string): Promise<string> {
   }
 }
 
+// Holds findings 1.81.
 test('recorder C1: a run whose task is damaged meanwhile is stopped with a sentence in the log, and ended once it is mended', async () => {
   const { id } = await scene.ada.task(scene.projectId, 'Please wait')
   await gate.reached

@@ -84,6 +84,7 @@ test('recorder M8: a file that is written and renamed in one turn keeps its call
   expect(await told('README.md')).toEqual(['1-3 unknown', '4 1 (Bash)'])
 })
 
+// Holds findings 1.95.
 test('recorder H6: after a person’s push, an update and one more turn only the person’s line is unknown', async () => {
   const { ada, product } = scene
   await ada.ask(createPullRequest, { params: params() })
@@ -117,6 +118,7 @@ test('recorder H6: after a person’s push, an update and one more turn only the
   expect(await told('README.md')).toEqual(['1-3 unknown', '4 1 (Bash)'])
 })
 
+// Holds findings 1.100.
 test('recorder M8: a file that a later turn renames keeps its turn and its call', async () => {
   expect(await told('g.txt')).toEqual(['1-2 1 (Write)'])
 })

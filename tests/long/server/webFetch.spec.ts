@@ -30,6 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
+// Holds findings 1.137.
 test('agents D3: WebFetch reads a host that the project lists, and is refused any other in a clear sentence', async () => {
   const fetched = (url: string) => ({ tools: [{ name: 'WebFetch', input: { url, prompt: 'What is it?' } }] })
   const scripts: readonly Script[] = [

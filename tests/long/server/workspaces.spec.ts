@@ -26,6 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
+// Holds contract 9.24.
 test('the first tasks of an empty repository make its main branch when coding starts, once, and get pull requests', async () => {
   const { ada } = scene
   await ada.ask(createRepository, { body: { name: 'blank' } })

@@ -49,6 +49,7 @@ describe('an answer of 401', () => {
     expect(selectSessionEnd(store.getState())).toBe('unauthorised')
   })
 
+  // Holds contract 8.10b.
   test.each(['/github/repos', '/github/user', '/projects/p1/branches', '/auth/disconnect-github'])(
     'of %s clears nothing: it is the code host that refuses',
     async (path) => {

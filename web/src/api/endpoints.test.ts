@@ -122,12 +122,14 @@ beforeEach(() => localStorage.setItem(tokenKey, 'token-1'))
 afterEach(() => localStorage.clear())
 
 describe('where the server gives no reason', () => {
+  // Holds contract 8.9c, 8.9d, 8.9e, 8.9g.
   test.each(calls)('it is said: %s (%s)', async (words, call, ask) => {
     const server = fakeServer({ [call]: () => refusal(500) })
     expect(await ask(store())).toMatchObject({ error: { message: words } })
     expect(server.of(call)).toHaveLength(1)
   })
 
+  // Holds contract 8.9f.
   test('it is said of the terminal: Failed to fetch terminal output', async () => {
     fakeServer({ 'GET /tasks/t1/terminal': () => refusal(500) })
     expect(await readTerminal('t1', undefined, new AbortController().signal)).toEqual({
@@ -136,6 +138,7 @@ describe('where the server gives no reason', () => {
   })
 })
 
+// Holds contract 8.9a.
 test('the reason that the server gives is said instead', async () => {
   for (const [, call, ask] of calls) {
     fakeServer({ [call]: () => refusal(422, `No ${call}.`) })
@@ -162,6 +165,7 @@ describe('what a page goes on without is logged when it fails', () => {
     ],
   ]
 
+  // Holds contract 8.10c.
   test.each(logged)('%s (%s)', async (words, call, ask) => {
     const warned = vi.spyOn(console, 'warn').mockReturnValue(undefined)
     fakeServer({ [call]: () => refusal(500) })
@@ -171,6 +175,7 @@ describe('what a page goes on without is logged when it fails', () => {
   })
 })
 
+// Holds contract 6.1b, 7.1c.
 test('every call carries the token from local storage as a bearer', async () => {
   const server = fakeServer({})
   for (const [, , ask] of calls) await ask(store())
@@ -179,6 +184,7 @@ test('every call carries the token from local storage as a bearer', async () => 
   for (const { authorization } of server.asked) expect(authorization).toBe('Bearer token-1')
 })
 
+// Holds contract 5.10a, 5.11.
 test('without a stored token a task is neither changed nor deleted: Authentication token not found', async () => {
   localStorage.clear()
   const server = fakeServer({})
@@ -189,6 +195,7 @@ test('without a stored token a task is neither changed nor deleted: Authenticati
   expect(server.asked).toEqual([])
 })
 
+// Holds contract 4.14b.
 test('a deleted task is out of every list at once', async () => {
   const tasks = [{ id: 't1' }, { id: 't2' }]
   const server = fakeServer({ 'GET /tasks': { tasks, next: null }, 'DELETE /tasks/t1': { success: true } })
@@ -211,6 +218,7 @@ test('a deleted task is out of every list at once', async () => {
 describe('who is signed in', () => {
   const me = authApi.endpoints.me
 
+  // Holds contract 4.9b.
   test('is asked for with the token, and the token goes when the server refuses them', async () => {
     const server = fakeServer({ 'GET /auth/me': () => refusal(404) })
     const session = store()

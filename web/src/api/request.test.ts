@@ -29,6 +29,7 @@ const to = (
 })
 
 describe('a call', () => {
+  // Holds contract 7.1a.
   test('carries the token, and what is written a key by which it is written once', async () => {
     const { fetch, asked } = server(() => json(201, { ok: true }))
     await request({ ...call, method: 'POST', body: { a: 1 } }, to(fetch, { token: 't0k' }))

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { request } from './request.ts'
 
+// Holds contract 7.1b, 9.1.
 test('a call is given up after 30 s', async () => {
   const late = new AbortController()
   const limit = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal)

@@ -20,6 +20,7 @@ const never = new Promise<never>(() => undefined)
 const newcomer = { user: { ...ada, onboardingCompleted: false } }
 
 describe('the address', () => {
+  // Holds screens 2.1, 2.6, 2.7, 2.8, 2.9, 2.11, 2.12, 2.14d, 2.27.
   test.each([
     ['/', 'What are we coding next?'],
     ['/dashboard', 'What are we coding next?'],
@@ -34,6 +35,7 @@ describe('the address', () => {
     expect(await heading(title)).toBeTruthy()
   })
 
+  // Holds screens 2.2, 2.4b, 2.23c.
   test.each(['/auth', '/login', '/auth/callback'])(
     '%s shows a visitor the sign-in screen',
     async (address) => {
@@ -49,6 +51,7 @@ describe('the address', () => {
     ).toBeTruthy()
   })
 
+  // Holds screens 2.5, 2.15c.
   test.each(['/onboarding', '/onboarding/subscription'])(
     '%s shows a newcomer the onboarding, without the top bar',
     async (address) => {
@@ -67,6 +70,7 @@ describe('the address', () => {
     expect(document.querySelector('[data-fills-window]') !== null).toBe(fills)
   })
 
+  // Holds screens 2.10.
   test('/tasks is a place for a page to come', async () => {
     openPage('/tasks', { answers })
     expect(await screen.findByText('Tasks page coming soon...')).toBeTruthy()
@@ -78,6 +82,7 @@ describe('the address', () => {
     expect(screen.getByText('Flightdeck')).toBeTruthy()
   })
 
+  // Holds screens 2.13.
   test('that is none says so, and leads to the dashboard', async () => {
     openPage('/no/such/page', { answers })
     expect(await heading('Page not found')).toBeTruthy()
@@ -87,6 +92,7 @@ describe('the address', () => {
 })
 
 describe('a page for members', () => {
+  // Holds screens 2.14a.
   test('shows a spinner while it is not known who is there', async () => {
     openPage('/projects', { answers: { ...answers, 'GET /auth/me': never } })
     expect((await screen.findAllByRole('status')).length).toBeGreaterThan(0)
@@ -102,11 +108,13 @@ describe('a page for members', () => {
     expect(screen.queryByText(/could not be reached/)).toBeNull()
   })
 
+  // Holds screens 2.14b.
   test('leads a visitor to the sign-in screen', async () => {
     openPage('/projects', { signedOut: 'logout' })
     expect(await heading('Welcome Back')).toBeTruthy()
   })
 
+  // Holds screens 2.14c.
   test('leads who has not completed the onboarding to it', async () => {
     openPage('/projects', { answers: { ...answers, 'GET /auth/me': newcomer } })
     expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
@@ -114,16 +122,19 @@ describe('a page for members', () => {
 })
 
 describe('the sign-in callback', () => {
+  // Holds screens 2.20a.
   test('says what it does while it is not known who is there', async () => {
     openPage('/auth/callback', { answers: { ...answers, 'GET /auth/me': never } })
     expect(await screen.findByText('Completing authentication...')).toBeTruthy()
   })
 
+  // Holds screens 2.3, 2.23a.
   test('without a token leads who is known to the dashboard, or to the onboarding', async () => {
     openPage('/auth/callback', { answers })
     expect(await heading('What are we coding next?')).toBeTruthy()
   })
 
+  // Holds screens 2.23b.
   test('without a token leads a newcomer who is known to the onboarding', async () => {
     openPage('/auth/callback', { answers: { 'GET /auth/me': newcomer } })
     expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
@@ -131,6 +142,7 @@ describe('the sign-in callback', () => {
 })
 
 describe('the top bar', () => {
+  // Holds screens 2.15a.
   test('has the brand, the pages with the current one marked, the person and a way out', async () => {
     openPage('/projects', { answers })
     const bar = await screen.findByRole('banner')
@@ -155,6 +167,7 @@ describe('the top bar', () => {
 })
 
 describe('leaving a task', () => {
+  // Holds screens 2.16.
   test('scrolls smoothly to the top, and not smoothly for who wants things still', async () => {
     openPage(`/tasks/${task.id}`, { answers })
     await heading('Task 1')

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { tellPageView } from './pageView.ts'
 import { RouteEffects } from './RouteEffects.tsx'
 
+// Holds screens 2.17.
 test('a page view is told at the start and on every change of the route, and not when only the query changes', async () => {
   const told: unknown[] = []
   const sendBeacon = async (_address: string | URL, body?: BodyInit | null) => {

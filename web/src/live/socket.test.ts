@@ -62,6 +62,7 @@ function opened() {
 }
 
 describe('the live connection', () => {
+  // Holds contract 7.35, 9.2.
   test('is to the host of the page, with credentials, by websocket and then polling, and is given up after 20 s', () => {
     localStorage.setItem(tokenKey, 'token-1')
     opened()
@@ -79,6 +80,7 @@ describe('the live connection', () => {
     expect(give).toHaveBeenCalledWith({ token: 'token-1' })
   })
 
+  // Holds contract 4.8.
   test('is connecting, connected, disconnected, or in error when the server says no', () => {
     const { tells, status } = opened()
     expect(status()).toBe('connecting')
@@ -120,6 +122,7 @@ describe('the live connection', () => {
     vi.useRealTimers()
   })
 
+  // Holds contract 5.10b, 5.10c.
   test('says nothing while it does not stand, and logs that it could not', () => {
     const { socket } = opened()
     const warned = vi.spyOn(console, 'warn').mockReturnValue(undefined)

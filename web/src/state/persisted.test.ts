@@ -21,6 +21,7 @@ function storage(): Pick<Storage, 'getItem' | 'setItem'> {
 }
 
 describe('what the browser keeps', () => {
+  // Holds contract 9.23a.
   test('begins with claude, o4-mini, no draft, no project, and the chat at 40 percent', () => {
     const fresh = storage()
     expect(recall(selectedAgent, fresh)).toBe('claude')
@@ -30,6 +31,7 @@ describe('what the browser keeps', () => {
     expect(recall(splitPosition, fresh)).toBe(40)
   })
 
+  // Holds contract 9.23b.
   test('is there again: agent, model, draft description, selected project and split position', () => {
     const kept = storage()
     const again = <Value>(thing: Persisted<Value>, value: Value) => {

@@ -410,6 +410,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     for (const { name } of slashCommandsOf('claude')) expect(refusedCommands('claude')).not.toContain(name)
   })
 
+  // Holds findings 1.130, 1.136.
   test('agents D1: no tool that cannot work here is offered to the model', async () => {
     const { api, model } = await apiWith([
       { turns: [{ tools: [{ name: 'ToolSearch', input: { query: 'select:CronCreate,Monitor' } }] }] },
@@ -429,6 +430,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(found).not.toMatch(/CronCreate|Monitor/)
   })
 
+  // Holds findings 1.132.
   test('agents D1: each result names the messages that it is for, also where one steers', async () => {
     const { model } = await apiWith([
       {
@@ -453,6 +455,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(agent.events.filter((event) => event.type === 'unasked' || event.type === 'unknown')).toEqual([])
   })
 
+  // Holds findings 1.139.
   test('agents D4: of a sub-agent its report is shown', async () => {
     const { model } = await apiWith([
       {
@@ -486,6 +489,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     })
   })
 
+  // Holds findings 1.143.
   test('agents D7: a compaction does not tell an earlier answer again', async () => {
     const { model } = await apiWith([{ turns: [{ text: 'Hello.' }] }])
     const agent = await startClaude(await brokerTo(model))
@@ -529,6 +533,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(agent.events.filter((event) => event.type === 'notice').length).toBe(tries - 1)
   })
 
+  // Holds findings 1.142.
   test('agents D6: an answer that breaks off is asked for again, and is told once', async () => {
     const breaks = [createGate(), createGate()]
     const { model } = await apiWith([

@@ -305,6 +305,7 @@ describe('agents D4: the report of a sub-agent is shown without what the CLI wra
     content: [{ type: 'text', text: 'All is well.\n\nTwo files.' }],
   }
 
+  // Holds findings 1.138.
   test.each([
     ['it is told apart', details],
     ['it is not', undefined],
@@ -314,6 +315,7 @@ describe('agents D4: the report of a sub-agent is shown without what the CLI wra
   })
 })
 
+// Holds findings 1.140.
 test('agents D5: only an image is shown as one; any other block by its name or its kind', () => {
   const content = [
     { type: 'tool_reference', tool_name: 'WebFetch' },
@@ -350,6 +352,7 @@ describe('agents D6: a text that broke off and was asked for again is one messag
       event.type === 'text' ? [{ key: event.messageKey, text: event.text, cut: event.cut }] : [],
     )
 
+  // Holds findings 1.141.
   test('agents D6: the answer to the last retry takes its place', () => {
     const lines = [
       ...cut('a'),

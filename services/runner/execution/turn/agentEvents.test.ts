@@ -3,6 +3,7 @@ import { executionId } from '../../../../tests/domain/ids.ts'
 import { recordingOf } from '../../../../tests/runner/turnRecording.ts'
 
 describe('what an agent reports', () => {
+  // Holds findings 1.135.
   test('agents D1: a line of JSON that nobody knows is not shown in the terminal, words are', async () => {
     const { recorder, stderr } = recordingOf(executionId(1))
     await recorder.record({ type: 'unknown', line: '{"type":"telepathy","state":"queued"}' })

@@ -36,6 +36,7 @@ describe('agents D1: the messages of a turn', () => {
     expect(messages.isOver()).toBe(true)
   })
 
+  // Holds findings 1.133.
   test('agents D1: a message that steers and comes too late is waited for', () => {
     const messages = turnMessages()
     messages.add('first')
@@ -169,6 +170,7 @@ async function runTurn(process: Process, text: string, happenings: readonly Happ
   return { messages, recorded, seen, isDead }
 }
 
+// Holds findings 1.131.
 test('agents D1: whatever an agent does by itself, a message is completed only when its model saw it, by its own answer', async () => {
   await fc.assert(
     fc.asyncProperty(conversation, async ({ turns, seed }) => {

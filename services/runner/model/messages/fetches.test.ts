@@ -13,6 +13,7 @@ const check = (body: unknown, modelFetches = false) => checkFetches(JSON.stringi
 const elsewhere = { type: 'url', url: 'https://evil.example/?q=secret' }
 
 describe('finding 14: what the model’s side would fetch or run', () => {
+  // Holds findings 1.49.
   test.each([
     [
       'servers of tools',

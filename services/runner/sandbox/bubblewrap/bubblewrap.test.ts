@@ -20,6 +20,7 @@ describe.skipIf(!uncounted.sandbox)('a sandbox whose memory the kernel cannot be
   })
   afterAll(() => scene.remove())
 
+  // Holds findings 1.43.
   test('finding 13: may hold none that its processes do not show', async () => {
     const child = uncounted.sandbox?.run({
       command: [

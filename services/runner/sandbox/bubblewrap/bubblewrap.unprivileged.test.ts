@@ -41,6 +41,7 @@ describe.skipIf(!sandbox)('made by a user who is not root, a sandbox', () => {
     return (await child?.exited)?.reason
   }
 
+  // Holds findings 1.48.
   test('finding 13: with a process that hides what it holds is ended, where nobody else counts that', async () => {
     // Where the kernel counts, such a process is like any other.
     const reason = typeof (await openControlGroups()) === 'string' ? 'memory_limit' : 'itself'

@@ -146,6 +146,7 @@ test('finding 13: where none can be made, that is said', async () => {
 const groups = await openControlGroups()
 const note = typeof groups === 'string' ? ` (skipped: ${groups})` : ''
 
+// Holds findings 1.42.
 test.skipIf(note !== '')(
   `finding 13: the kernel counts what has only a descriptor, and tells it${note}`,
   async () => {

@@ -219,6 +219,7 @@ for (const [way, gitFor] of ways)
       expect(await summary()).toEqual(['untracked new.txt'])
     })
 
+    // Holds contract 3.11b.
     test('a new file is added once the agent staged or committed it, and untracked before', async () => {
       const agent = (...args: readonly string[]) =>
         execFileSync('git', ['-c', 'safe.directory=*', '-C', workspace.dir, ...args], {

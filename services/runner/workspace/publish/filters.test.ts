@@ -55,6 +55,7 @@ for (const [way, gitFor] of ways)
       return refused.kind === 'not_committable' ? refused.message : refused.kind
     }
 
+    // Holds findings 1.89.
     test('content on paths with a filter is refused, with the paths and the filters named', async () => {
       await writeIn(workspace.dir, 'secrets.env', 'NAME=value\n')
       await writeIn(workspace.dir, 'new.bin', Buffer.alloc(5_000, 1))
@@ -67,6 +68,7 @@ for (const [way, gitFor] of ways)
       expect(said).toMatch(/Nothing was committed\./)
     })
 
+    // Holds findings 1.90.
     test('attributes that an agent changed or removed take no path out', async () => {
       await writeIn(workspace.dir, 'secrets.env', 'NAME=value\n')
       for (const attributes of ['', 'secrets.env !filter\n', 'secrets.env -filter\n', '* filter=lfs\n']) {

@@ -87,6 +87,7 @@ describe('recorder H6: after a person’s push', () => {
   })
 })
 
+// Holds findings 1.96.
 test('recorder H6: lines that came with a merge of the base branch are nobody’s', async () => {
   await at.scene.commit({ 'README.md': rows(12, { 2: 'new in main' }, 'readme'), 'main.txt': 'main\n' })
   expect(await at.mergeMain()).toBe(true)
@@ -100,6 +101,7 @@ test('recorder H6: lines that came with a merge of the base branch are nobody’
   expect(await at.told('main.txt')).toEqual(['1-1 unknown'])
 })
 
+// Holds findings 1.97.
 test('recorder H6: a person who rewrites the branch and pushes it by force gets only what they wrote', async () => {
   await at.scene.commit({ 'base.txt': rows(6, { 1: 'new in main' }, 'base') })
   const changed = `${rows(12, { 3: 'by a person' }, 'readme')}from turn one\n`
@@ -116,6 +118,7 @@ test('recorder H6: a person who rewrites the branch and pushes it by force gets 
   }
 })
 
+// Holds findings 1.99.
 test('recorder H6: a file that a person renames and changes keeps the turns of its other lines', async () => {
   await push({ 'w.txt': null, 'v.txt': rows(30, { 3: 'by a person' }) })
   await write('w2.txt', 'two\n')
@@ -128,6 +131,7 @@ test('recorder H6: a file that a person renames and changes keeps the turns of i
   expect(await at.told('w.txt')).toEqual([])
 })
 
+// Holds findings 1.98.
 describe('recorder H6: what a rewritten branch brings back is of who wrote it', () => {
   const toldNowAndLater = async (path: string) => {
     const now = await at.told(path)

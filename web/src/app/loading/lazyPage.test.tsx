@@ -14,6 +14,7 @@ afterEach(() => {
 const never = () => new Promise<ComponentType>(() => undefined)
 
 describe('a page whose chunk', () => {
+  // Holds contract 7.38b, 9.3.
   test('does not come within 120 seconds is told as missing', async () => {
     vi.useFakeTimers()
     vi.spyOn(console, 'error').mockReturnValue(undefined)
@@ -31,6 +32,7 @@ describe('a page whose chunk', () => {
     expect(screen.getByRole('alert').textContent).toContain("Couldn't load this page")
   })
 
+  // Holds contract 7.38c.
   test('fails to load is a chunk-load error, which names its cause', async () => {
     const cause = new TypeError('Failed to fetch dynamically imported module')
     const fault = await inTime(() => Promise.reject(cause), 1_000).catch((reason: unknown) => reason)

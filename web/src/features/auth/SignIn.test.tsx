@@ -3,12 +3,14 @@ import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { describe, expect, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 
+// Holds contract 8.8.
 test('an error of the session is told before the one in the address, in the same box', async () => {
   openPage('/auth?error=server', { signedOut: 'unauthorised' })
   const alerts = await screen.findAllByRole('alert')
   expect(alerts.map(({ textContent }) => textContent)).toEqual(['Session expired. Please try again.'])
 })
 
+// Holds screens 2.19b.
 test('the one in the address is told where the session has none', async () => {
   openPage('/auth?error=server', { signedOut: 'logout' })
   const alerts = await screen.findAllByRole('alert')
@@ -18,6 +20,7 @@ test('the one in the address is told where the session has none', async () => {
 })
 
 describe('the sign-in screen', () => {
+  // Holds screens 2.19a, 2.19c.
   test('says what the product is, and has one way in', async () => {
     openPage('/auth', { signedOut: 'logout' })
     expect(await screen.findByRole('heading', { name: 'Run CLI Coding Agents in the Cloud' })).toBeTruthy()
@@ -34,6 +37,7 @@ describe('the sign-in screen', () => {
     expect(title.previousElementSibling?.textContent).toBe('Flightdeck')
   })
 
+  // Holds screens 2.19d, 2.19f.
   test('goes to the code host, with the button busy until it is there', async () => {
     const assign = vi.fn<(address: string) => void>()
     vi.stubGlobal('location', { ...window.location, assign })

@@ -28,6 +28,7 @@ function browser(address: string, nonces = tab('n0nce')) {
 }
 
 describe('the sign-in callback', () => {
+  // Holds contract 4.9a, 9.7; screens 2.20b, 2.22a.
   test('keeps the token and takes it out of the address', () => {
     const { outcome, kept, addresses } = browser('/auth/callback?token=t0k&onboarding=true&nonce=n0nce')
     expect(outcome).toEqual({ kind: 'token', onboarding: true })
@@ -35,6 +36,7 @@ describe('the sign-in callback', () => {
     expect(addresses).toEqual(['/auth/callback'])
   })
 
+  // Holds screens 2.22b.
   test('goes to the dashboard unless onboarding is exactly true', () => {
     for (const value of ['false', '1', 'TRUE', '']) {
       expect(browser(`/auth/callback?token=t&nonce=n0nce&onboarding=${value}`).outcome).toEqual({
@@ -44,6 +46,7 @@ describe('the sign-in callback', () => {
     }
   })
 
+  // Holds screens 2.21.
   test('an error wins over a token, and the token is not kept', () => {
     const { outcome, kept, addresses } = browser('/auth/callback?token=t0k&error=session_lost')
     expect(outcome).toEqual({ kind: 'error', error: 'session_lost' })

@@ -16,6 +16,7 @@ afterEach(() => {
   localStorage.clear()
 })
 
+// Holds contract 4.9c.
 test('logging out forgets the token and who was signed in, at once', async () => {
   localStorage.setItem(tokenKey, 'token-1')
   const server = fakeServer({

@@ -42,6 +42,7 @@ function pick(...files: readonly File[]) {
 /** As a browser hands files over that are dropped or pasted. */
 const transfer = (types: readonly string[], ...files: readonly File[]) => ({ types, files, dropEffect: '' })
 
+// Holds screens 2.28, 2.31.
 test('the composer has its text, pickers, an image button, a microphone, and Start Coding, which says Creating... while it does', async () => {
   let created: (answer: Response) => void = () => undefined
   const creating = new Promise<Response>((resolve) => {
@@ -63,6 +64,7 @@ test('the composer has its text, pickers, an image button, a microphone, and Sta
 })
 
 describe('an image of a task', () => {
+  // Holds contract 4.12a, 7.34b.
   test('goes from uploading, with its percent, to completed, and is sent under its id', async () => {
     const { uploads, server } = await open()
     pick(png('plan.png'))
@@ -86,6 +88,7 @@ describe('an image of a task', () => {
     expect(uploads.held.size).toBe(0)
   })
 
+  // Holds contract 4.12b, 8.15.
   test('that failed says Upload failed with the reason, can be tried again, and is not sent until it is there', async () => {
     const { uploads, server } = await open({ 'POST /tasks': () => refusal(429) })
     pick(png('a.png'), png('b.png'))
@@ -124,6 +127,7 @@ describe('an image of a task', () => {
     expect(server.of('POST /tasks').map(({ body }) => body)).toMatchObject([{ images: ['image-a'] }])
   })
 
+  // Holds contract 5.8a.
   test('may be one of five, as the button says; what is too many, too large or no image is said', async () => {
     const { uploads } = await open()
     expect(screen.getByRole('button', { name: 'Attach images, up to 5' })).toBeTruthy()
@@ -191,6 +195,7 @@ describe('voice', () => {
   }
   const toggle = () => fireEvent.keyDown(document.body, { key: 'M', ctrlKey: true, shiftKey: true })
 
+  // Holds contract 8.20d; screens 2.32.
   test('is toggled by Ctrl+Shift+M, adds final words to what is typed, and Escape stops it', async () => {
     listening()
     await open()

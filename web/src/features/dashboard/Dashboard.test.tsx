@@ -29,6 +29,7 @@ async function choose(list: string, option: string) {
 const branch = (name: string) => screen.findByRole('combobox', { name: `Branch: ${name}` })
 
 describe('a task in the making', () => {
+  // Holds contract 5.1.
   test('needs a description that is not blank, a project and a branch, and says which is missing', async () => {
     const server = openPage('/dashboard', {
       answers: { ...answers, [`GET /projects/${project.id}/branches`]: () => refusal(502) },
@@ -52,6 +53,7 @@ describe('a task in the making', () => {
     expect(screen.getByRole('combobox', { name: 'Project: ada/engine-1' })).toBeTruthy()
   })
 
+  // Holds contract 5.3.
   test('can be started once description, project and branch are there, and not before', async () => {
     openPage('/dashboard', { answers })
     await description()
@@ -65,6 +67,7 @@ describe('a task in the making', () => {
     expect(start()).toHaveProperty('disabled', true)
   })
 
+  // Holds contract 4.14a, 7.19b, 8.20a.
   test('is sent with title, description, projectId, branch, codexModel, images and agent, and then tasks and projects are read again', async () => {
     const server = openPage('/dashboard', { answers })
     const line = 'x'.repeat(120)
@@ -111,6 +114,7 @@ describe('a task in the making', () => {
     expect(server.of('POST /tasks')[0]?.body).toMatchObject({ branch: 'main' })
   })
 
+  // Holds contract 8.11a.
   test('that could not be made says so, with the server’s reason', async () => {
     openPage('/dashboard', { answers: { ...answers, 'POST /tasks': () => refusal(429, 'Too many tasks.') } })
     await write('Count the lines')
@@ -133,6 +137,7 @@ test('an agent that cannot run is shown with the reason, and cannot be chosen', 
   expect(await screen.findByRole('combobox', { name: 'Agent: Claude' })).toBeTruthy()
 })
 
+// Holds contract 8.11b.
 test('projects that could not be read are told with the reason', async () => {
   openPage('/dashboard', { answers: { 'GET /projects': () => refusal(503, 'A part is away.') } })
   expect(await screen.findByText('Failed to fetch projects: A part is away.')).toBeTruthy()
@@ -150,6 +155,7 @@ describe('the recent tasks', () => {
   const rows = async () =>
     within(await screen.findByRole('region', { name: 'Recent Tasks' })).findAllByRole('listitem')
 
+  // Holds contract 7.18b, 9.8; screens 2.33a.
   test('are the first eight, each with the lines that it added and deleted', async () => {
     const tasks = Array.from({ length: 9 }, (_, index) =>
       taskOf(index + 1, {
@@ -165,6 +171,7 @@ describe('the recent tasks', () => {
     })
   })
 
+  // Holds contract 4.1d.
   test('show a progress bar only while they run', async () => {
     const statuses = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
     const tasks = statuses.map((status, index) => taskOf(index + 1, { status, progress: 40 }))

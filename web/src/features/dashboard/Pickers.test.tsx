@@ -8,6 +8,7 @@ import { projectOptions } from './projectOptions.ts'
 const owned = (n: number, githubOwner: string, isOrganization: boolean, githubRepoName: string) =>
   projectOf(n, { githubOwner, isOrganization, githubRepoName })
 
+// Holds screens 2.29a.
 test('projects are grouped by owner, organisations first, each in the order of the alphabet', () => {
   const projects = [
     owned(1, 'ada', false, 'notes'),
@@ -25,6 +26,7 @@ test('projects are grouped by owner, organisations first, each in the order of t
   ])
 })
 
+// Holds screens 2.29b.
 test('the picker of projects leads to Manage Projects', async () => {
   openPage('/dashboard', { answers: { 'GET /projects': { projects: [projectOf(1)], next: null } } })
   fireEvent.click(await screen.findByRole('combobox', { name: /^Project:/ }))
@@ -41,6 +43,7 @@ test('the picker of agents speaks of agents', async () => {
   expect(screen.queryByText('No projects found')).toBeNull()
 })
 
+// Holds screens 2.30.
 test('a repository without a branch is told that main will be created, and when', async () => {
   const project = projectOf(1)
   openPage('/dashboard', {

@@ -17,6 +17,7 @@ async function rowOf(over: Partial<Task>) {
 }
 
 describe('a recent task', () => {
+  // Holds screens 2.33c, 2.33e.
   test('shows its status, description, agent, repository, branch, lines, date and pull request', async () => {
     const row = await rowOf({
       status: 'running',
@@ -52,6 +53,7 @@ describe('a recent task', () => {
     expect(row.queryByText('Last known:')).toBeNull()
   })
 
+  // Holds findings 1.118.
   test('recorder H7: whose record is damaged says so, and shows nothing that goes on', () => {
     const unreadable = { revision: 7, reason: 'wrong_shape' } as const
     openPart(<TaskRow task={taskOf(1, { status: 'running', progress: 40, unreadable })} when="Nov 20" />)
@@ -61,6 +63,7 @@ describe('a recent task', () => {
     expect(row.queryByRole('progressbar')).toBeNull()
   })
 
+  // Holds screens 2.33f.
   test('is opened by a click', async () => {
     const row = await rowOf({})
     fireEvent.click(row.getByRole('link', { name: 'Task 1' }))
@@ -68,12 +71,14 @@ describe('a recent task', () => {
   })
 })
 
+// Holds screens 2.33b.
 test('where there is no task yet, it says how to begin', async () => {
   openPage('/dashboard')
   expect(await screen.findByText('No tasks yet')).toBeTruthy()
   expect(screen.getByText('Create your first task to get started with AI-powered development')).toBeTruthy()
 })
 
+// Holds screens 2.34.
 test('nothing is loaded before it is known who is there', async () => {
   let known: (answer: unknown) => void = () => undefined
   const server = openPage('/dashboard', {

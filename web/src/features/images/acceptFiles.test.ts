@@ -43,6 +43,7 @@ describe('of files that are given', () => {
     })
   })
 
+  // Holds contract 5.8b, 9.11b.
   test('a dashboard takes 5, a message 3, and where nothing else is said 999 are', () => {
     expect(imagesAtMost).toEqual({ compact: 5, message: 3, full: 999 })
   })

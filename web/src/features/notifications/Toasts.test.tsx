@@ -26,6 +26,7 @@ test('github 3 (SSO): the link of a refusal can be followed', async () => {
   expect(shown.map((one) => [one.textContent, one.getAttribute('href')])).toEqual([[link, link]])
 })
 
+// Holds contract 3.17, 9.6.
 test.each([
   ['success', 5_000],
   ['warning', 5_000],

@@ -20,12 +20,14 @@ const field = async (name: string) => {
 }
 
 describe('the first step', () => {
+  // Holds screens 2.24a.
   test('says where one is, and how much is complete', async () => {
     open()
     expect(await screen.findByText('Step 1 of 2')).toBeTruthy()
     expect((await screen.findByRole('progressbar')).getAttribute('aria-valuenow')).toBe('0')
   })
 
+  // Holds screens 2.25.
   test('has the name, which is required, and the address, which is only read when it is known', async () => {
     open()
     expect((await field('Full Name')).value).toBe('Ada Lovelace')
@@ -53,6 +55,7 @@ test('the onboarding says whose it is, and can be left', async () => {
 })
 
 describe('the second step', () => {
+  // Holds contract 5.12b; screens 2.26.
   test('needs a team size and a role, leads back, and in the end to the dashboard', async () => {
     let done: (answer: unknown) => void = () => undefined
     const server = open({
@@ -81,6 +84,7 @@ describe('the second step', () => {
     })
   })
 
+  // Holds screens 2.24b.
   test('says in a red box why it could not be completed', async () => {
     open({ 'POST /auth/complete-onboarding': () => refusal(500) })
     await press('Continue')

@@ -22,11 +22,13 @@ describe('the list of projects', () => {
   const engine = projectOf(1, { name: 'engine', description: 'It computes.', stats: stats(5, 3, 2) })
   const notes = projectOf(2, { name: 'notes', description: 'Words about words.', stats: stats(4, 1, 0) })
 
+  // Holds screens 2.38c.
   test('says that it is loading', async () => {
     openPage('/projects', { answers: { 'GET /projects': new Promise(() => undefined) } })
     expect((await screen.findByText('Loading projects...')).closest('.sr-only')).toBeNull()
   })
 
+  // Holds screens 2.36.
   test('has figures of all projects: in all, running tasks, completed tasks', async () => {
     openPage('/projects', { answers: listing(engine, notes) })
     await screen.findByText('engine')
@@ -35,6 +37,7 @@ describe('the list of projects', () => {
     expect(await figure('Completed Tasks')).toBe('4')
   })
 
+  // Holds screens 2.35a, 2.38a.
   test('is searched by name and by description', async () => {
     openPage('/projects', { answers: listing(engine, notes) })
     const cards = async () =>
@@ -50,6 +53,7 @@ describe('the list of projects', () => {
     expect(await screen.findByText('No projects found')).toBeTruthy()
   })
 
+  // Holds screens 2.35b, 2.38b.
   test('leads to a new project, and where there is none, to the first', async () => {
     openPage('/projects')
     expect(await screen.findByText('Ready to Start Building?')).toBeTruthy()
@@ -59,6 +63,7 @@ describe('the list of projects', () => {
 })
 
 describe('a card', () => {
+  // Holds screens 2.37a, 2.37c, 2.37e.
   test('shows what the project is, how it stands, and leads to it', async () => {
     const project = projectOf(1, { isPrivate: true, status: 'syncing', stats: stats(7, 2, 0) })
     openPage('/projects', { answers: listing(project) })
@@ -75,6 +80,7 @@ describe('a card', () => {
     )
   })
 
+  // Holds screens 2.37b.
   test('says so where there is no description, and has no box where nothing runs', async () => {
     openPage('/projects', { answers: listing(projectOf(1, { description: '' })) })
     expect(await screen.findByText('No description provided')).toBeTruthy()
@@ -179,6 +185,7 @@ describe('where nothing is shown there is a way on', () => {
 })
 
 describe('the page to make a project', () => {
+  // Holds screens 2.39, 2.41, 2.42a.
   test('has two modes, each with its own fields and its own button', async () => {
     openPage('/projects/new', {
       answers: { 'GET /github/repos': { repositories: [repositoryOf('engine')] } },
@@ -197,6 +204,7 @@ describe('the page to make a project', () => {
     expect([submits('Import from GitHub'), submits('Create & Import from GitHub')]).toEqual([0, 1])
   })
 
+  // Holds screens 2.40.
   test('counts the repositories, those that a search shows, and says when it shows none', async () => {
     const repositories = [
       repositoryOf('engine', { private: true }),
@@ -214,6 +222,7 @@ describe('the page to make a project', () => {
     expect(await screen.findByText('No Repositories Found')).toBeTruthy()
   })
 
+  // Holds screens 2.42b.
   test('says that the repository is being made while it is', async () => {
     openPage('/projects/new', { answers: { 'POST /github/repos': new Promise(() => undefined) } })
     fireEvent.click(await screen.findByRole('button', { name: 'Create New Repository' }))
@@ -279,6 +288,7 @@ describe('a project', () => {
     expect(screen.queryByRole('button', { name: 'Try Again' })).toBeNull()
   })
 
+  // Holds screens 2.43a.
   test('shows its name, lock, description, language and repository, and its figures', async () => {
     open([])
     expect(await screen.findByRole('heading', { level: 1, name: 'engine-1' })).toBeTruthy()
@@ -290,6 +300,7 @@ describe('a project', () => {
     expect(await figure('Completion Rate')).toBe('75%')
   })
 
+  // Holds screens 2.43d.
   test('shows the tasks that run now, and all of them with their age', async () => {
     const createdAt = new Date(Date.now() - 3 * 60_000).toISOString()
     open([
@@ -320,6 +331,7 @@ describe('a project', () => {
     expect(screen.getAllByText('ada/engine-1')).toHaveLength(1)
   })
 
+  // Holds screens 2.43b.
   test('counts all that run, also those the list has not come to, and reaches all tasks', async () => {
     const running = (n: number) => n > 20
     const tasks = Array.from({ length: 32 }, (_, index) =>
@@ -349,6 +361,7 @@ describe('a project', () => {
     expect((await screen.findByRole('link', { name: 'New Task' })).getAttribute('href')).toBe('/dashboard')
   })
 
+  // Holds screens 2.43e.
   test('without a task leads to the first, for which it is chosen already', async () => {
     const server = open([], projectOf(1))
     server.answer({ 'GET /projects': { projects: [projectOf(1), projectOf(2)], next: null } })

@@ -10,6 +10,7 @@ import { statusOf } from './ProjectStatus.tsx'
 const listed = (...projects: readonly unknown[]) => ({ 'GET /projects': { projects, next: null } })
 
 describe('the card of a project', () => {
+  // Holds contract 9.22; screens 2.37d.
   test('lists two of the running tasks, and how many more there are', async () => {
     const runningTitles = ['First', 'Second', 'Third', 'Fourth', 'Fifth']
     const stats = { totalTasks: 6, completedTasks: 1, runningTasks: 5, runningTitles }
@@ -19,6 +20,7 @@ describe('the card of a project', () => {
     expect(await screen.findByText('+3 more')).toBeTruthy()
   })
 
+  // Holds contract 4.7c.
   test('shows a status that is not known as inactive', async () => {
     openPage('/projects', { answers: listed({ ...projectOf(1), status: 'archived' }) })
     expect(await screen.findByText('Inactive')).toBeTruthy()
@@ -33,6 +35,7 @@ describe('the card of a project', () => {
   })
 })
 
+// Holds contract 9.25.
 test('twelve languages have a colour of their own', () => {
   const languages = [
     'TypeScript',
@@ -60,6 +63,7 @@ describe('the page of a project', () => {
     ...listed(project),
   }
 
+  // Holds contract 7.17b, 7.18c, 9.5; screens 2.43c.
   test('reads ten of its tasks, and shows what each changed', async () => {
     const ten = Array.from({ length: 10 }, (_, index) => index + 1)
     const tasks = ten.map((n) =>
@@ -80,6 +84,7 @@ describe('the page of a project', () => {
     })
   })
 
+  // Holds contract 4.14c.
   test('reads the list of projects again after a sync, and says when there was none', async () => {
     const server = openPage(`/projects/${project.id}`, {
       answers: { ...answers, [`POST /projects/${project.id}/sync`]: { project } },

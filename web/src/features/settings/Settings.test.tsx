@@ -7,6 +7,7 @@ import { tokenKey } from '../../api/tokenStore.ts'
 import { refusal } from '../../../../tests/client/server.ts'
 
 describe('the profile', () => {
+  // Holds screens 2.63, 2.64.
   test('is a form of the name and the address under Personal Information', async () => {
     openPage('/settings')
     expect(await screen.findByRole('heading', { name: 'Personal Information' })).toBeTruthy()
@@ -17,6 +18,7 @@ describe('the profile', () => {
     expect(screen.getByRole('button', { name: 'Update Profile' })).toBeTruthy()
   })
 
+  // Holds contract 8.19b.
   test.each([
     ['changed says so', { user: { ...ada, fullName: 'Ada King' } }, ['Profile updated successfully']],
     [
@@ -176,6 +178,7 @@ describe('the account at the code host', () => {
     'GET /github/access': withApp(),
   }
 
+  // Holds screens 2.65.
   test('that is not connected is connected at the code host', async () => {
     const server = openPage('/settings?tab=github', {
       answers: { 'GET /auth/me': { user: { ...ada, githubConnected: false } } },
@@ -189,6 +192,7 @@ describe('the account at the code host', () => {
     vi.unstubAllGlobals()
   })
 
+  // Holds screens 2.66a.
   test('that is connected shows its handle, three counts, and the ways to its app', async () => {
     openPage('/settings?tab=github', {
       answers: {
@@ -239,6 +243,7 @@ describe('the account at the code host', () => {
     await waitFor(() => expect(screen.queryByText('Some details from GitHub are missing.')).toBeNull())
   })
 
+  // Holds contract 6.1e; screens 2.66b.
   test('is told of: what it reaches, and who must approve what', async () => {
     openPage('/settings?tab=github', { answers: host })
     expect(await screen.findByText('@ada')).toBeTruthy()
@@ -250,11 +255,13 @@ describe('the account at the code host', () => {
       expect(await screen.findByText(help)).toBeTruthy()
   })
 
+  // Holds contract 8.19a.
   test('that cannot be read is told of', async () => {
     openPage('/settings?tab=github', { answers: { ...host, 'GET /github/user': () => refusal(502) } })
     expect((await screen.findAllByText('Failed to fetch GitHub data')).length).toBeGreaterThan(0)
   })
 
+  // Holds contract 8.19c.
   test.each([
     [
       'disconnected says so',

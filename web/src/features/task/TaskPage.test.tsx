@@ -27,6 +27,7 @@ const pressOnce = async (name: string) => {
 const seen = (text: string) => screen.findByText(text)
 
 describe('cancelling', () => {
+  // Holds contract 4.3d; screens 2.46d.
   test.each([
     ['pending', 0],
     ['queued', 0],
@@ -39,6 +40,7 @@ describe('cancelling', () => {
     expect(screen.queryAllByRole('button', { name: 'Cancel' })).toHaveLength(count)
   })
 
+  // Holds contract 8.17a.
   test('is told as a warning, and so is that it failed', async () => {
     const server = await open({ status: 'running' }, { [`POST ${at}/cancel`]: () => refusal(500) })
     press('Cancel')
@@ -56,6 +58,7 @@ describe('a pull request', () => {
   const made = taskOf(1, { prUrl: url, prNumber: 7, version: 2 })
   const pr = { pr: { html_url: url, number: 7 }, task: made }
 
+  // Holds contract 4.16d, 8.17b.
   test('that was opened is told, the task knows it, and changes and tasks are read again', async () => {
     const server = await open(
       {},
@@ -78,6 +81,7 @@ describe('a pull request', () => {
     await waitFor(() => expect(reads()).toEqual(before.map((count) => count + 1)))
   })
 
+  // Holds contract 8.17c.
   test('that was updated is told', async () => {
     await open({ prUrl: url, prNumber: 7 }, { [`POST ${at}/pr`]: pr })
     press('Update PR')
@@ -85,6 +89,7 @@ describe('a pull request', () => {
     expect(await seen('Pull request updated successfully')).toBeTruthy()
   })
 
+  // Holds contract 8.17d.
   test.each([
     ['created', {}, 'Create', 'Failed to create pull request'],
     ['updated', { prUrl: url, prNumber: 7 }, 'Update', 'Failed to update pull request'],
@@ -105,6 +110,7 @@ describe('a message', () => {
   }
   const taken = { success: true, chatMessage: messageOf(2, { message: 'Go on', status: 'queued' }) }
 
+  // Holds screens 2.53g.
   test('needs some text', async () => {
     const server = await open()
     await send('  ')
@@ -187,6 +193,7 @@ describe('a message', () => {
     await waitFor(() => expect(server.of(`POST ${at}/cancel`)).toHaveLength(1))
   })
 
+  // Holds contract 7.24b.
   test('that is answered with anything else has the history read again', async () => {
     const server = await open({}, { [`POST ${at}/chat`]: { success: false } })
     await waitFor(() => expect(server.of(`GET ${at}/chat`)).toHaveLength(1))
@@ -194,6 +201,7 @@ describe('a message', () => {
     await waitFor(() => expect(server.of(`GET ${at}/chat`)).toHaveLength(2))
   })
 
+  // Holds contract 8.17e.
   test('that is refused says so, a command in words of its own', async () => {
     await open({}, { [`POST ${at}/chat`]: () => refusal(500) })
     await send('Go on')
@@ -203,6 +211,7 @@ describe('a message', () => {
     expect(await seen('Failed to send command')).toBeTruthy()
   })
 
+  // Holds contract 8.17g.
   test('that is a command is told as started', async () => {
     const command = messageOf(2, { messageType: 'command', isCommand: true, commandText: 'ls' })
     const server = await open(
@@ -230,6 +239,7 @@ describe('a message', () => {
     expect(await seen(reason)).toBeTruthy()
   })
 
+  // Holds contract 4.1c.
   test.each([
     ['running', '2 messages queued, sent when this turn ends'],
     // The first is on its way.
@@ -243,6 +253,7 @@ describe('a message', () => {
     expect(await seen(text)).toBeTruthy()
   })
 
+  // Holds contract 9.15; screens 2.53a.
   test('is written in a box that grows to 120 pixels, and then scrolls', async () => {
     await open()
     const box = await composer()
@@ -257,6 +268,7 @@ describe('a message', () => {
 })
 
 describe('a task that is opened', () => {
+  // Holds contract 4.5.
   test('shows nothing of the one before while it is loaded', async () => {
     const [one, two] = [taskOf(1), taskOf(2)]
     const said = messageOf(1, { message: 'Words of the first' })
@@ -293,6 +305,7 @@ describe('a task that is opened', () => {
       await waitFor(() => expect(server.of(`GET /tasks/${two.id}${part}`)).toHaveLength(1))
   })
 
+  // Holds contract 8.18b.
   test.each([
     ['without a reason', refusal(500), 'Failed to load task data'],
     ['with one', refusal(503, 'A part is away.'), 'A part is away.'],
@@ -305,6 +318,7 @@ describe('a task that is opened', () => {
   describe('and is pending', () => {
     afterEach(() => void vi.useRealTimers())
 
+    // Holds contract 4.4, 9.4.
     test.each([
       ['pending', [1, 2, 2, 3]],
       ['completed', [1, 1, 1, 1]],
@@ -327,6 +341,7 @@ describe('the divider', () => {
   const position = async () => (await divider()).getAttribute('aria-valuenow')
   const move = async (key: string) => fireEvent.keyDown(await divider(), { key })
 
+  // Holds contract 5.13, 9.16; screens 2.47b.
   test('stands at 40 percent, goes from 20 to 80, and stays where it was put', async () => {
     await open()
     expect(await position()).toBe('40')
@@ -360,11 +375,13 @@ describe('the changes', () => {
   }
   const panel = () => within(document.body)
 
+  // Holds contract 4.15a; screens 2.56.
   test('are being loaded first', async () => {
     await changes(new Promise(() => undefined))
     expect(await panel().findByText('Loading changes')).toBeTruthy()
   })
 
+  // Holds contract 4.15b, 8.18a; screens 2.55, 2.57, 2.58, 2.59, 2.60, 2.61, 2.62a.
   test.each([
     [
       'cannot be loaded: the reason',

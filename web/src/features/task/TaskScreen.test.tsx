@@ -17,6 +17,7 @@ const toDashboard = async () => {
 const never = new Promise<never>(() => undefined)
 
 describe('the page of a task', () => {
+  // Holds screens 2.45a.
   test('says that the task is being loaded', async () => {
     open({}, { [`GET ${at}`]: never })
     const loading = await screen.findByText('Loading task...')
@@ -24,12 +25,14 @@ describe('the page of a task', () => {
     expect(loading.querySelector('svg')).not.toBeNull()
   })
 
+  // Holds screens 2.45b.
   test('that could not be loaded leads back to the dashboard', async () => {
     open({}, { [`GET ${at}`]: () => refusal(500) })
     expect(await screen.findByText('Error Loading Task')).toBeTruthy()
     await toDashboard()
   })
 
+  // Holds screens 2.45c.
   test('of a task that is not there says so, and leads back to the dashboard', async () => {
     open({}, { [`GET ${at}`]: () => refusal(404, 'There is no such task.', 'not_found') })
     expect(await screen.findByText('Task Not Found')).toBeTruthy()
@@ -44,6 +47,7 @@ describe('the page of a task', () => {
     expect(screen.queryByRole('button', { name: 'Try Again' })).toBeNull()
   })
 
+  // Holds screens 2.45d.
   test('of a task that was answered with something else says that it could not be loaded', async () => {
     open({}, { [`GET ${at}`]: { data: { changedFiles: [] } } })
     expect(await screen.findByText('Task Not Found')).toBeTruthy()
@@ -70,6 +74,7 @@ describe('the page of a task', () => {
     expect(terminal.querySelectorAll('.caret')).toHaveLength(cursors)
   })
 
+  // Holds screens 2.47a.
   test('has the chat with all agents beside terminal and changes', async () => {
     open()
     const chat = within(await screen.findByRole('region', { name: 'Task Chat' }))
@@ -85,6 +90,7 @@ describe('the page of a task', () => {
 })
 
 describe('its header', () => {
+  // Holds screens 2.46c.
   test('shows the way back, the agent, the title, the branch, the lines and the status', async () => {
     open({ agent: 'cursor', changes: { files: 2, additions: 12, deletions: 3, recordedAt: '' } })
     const shown = await header()
@@ -96,6 +102,7 @@ describe('its header', () => {
     expect(shown.getAllByText('Completed').length).toBeGreaterThan(0)
   })
 
+  // Holds screens 2.46a.
   test('shows the branch that git stands on, whatever its work is pushed on', async () => {
     open({ currentBranch: 'other', workingBranch: 'flightdeck/task-1' })
     const shown = await header()
@@ -103,6 +110,7 @@ describe('its header', () => {
     expect(shown.queryByText('flightdeck/task-1')).toBeNull()
   })
 
+  // Holds screens 2.46b.
   test('shows the branch it starts from while it has none of its own', async () => {
     open({ workingBranch: null, branch: 'release' })
     expect((await header()).getByText('release')).toBeTruthy()
@@ -144,6 +152,7 @@ describe('its header', () => {
     expect((await header()).queryByText('Command:')).toBeNull()
   })
 
+  // Holds contract 4.3c.
   test('says Cancelled at once when it is cancelled, and offers no more to cancel', async () => {
     const running = { status: 'running', execution: execution({ endedAt: null }) } as const
     const cancelling = execution({ endedAt: null, cancelRequested: true })
@@ -169,6 +178,7 @@ describe('its header', () => {
     ])
   })
 
+  // Holds screens 2.46e.
   test.each([
     [null, false, 'Create PR'],
     [7, false, 'Update PR'],

@@ -134,6 +134,7 @@ const watching = lives()
   )
 
 describe('an open task', () => {
+  // Holds contract 4.2a.
   test('shows in the end what the server shows, whenever its parts were read and however its events came', () => {
     fc.assert(
       fc.property(watching, ({ log, read, deliveries }) => {

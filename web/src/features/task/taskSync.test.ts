@@ -191,6 +191,7 @@ describe('an open task', () => {
     expect(task.messages()).toHaveLength(3)
   })
 
+  // Holds contract 8.17h.
   test.each([
     ['exits with 3', succeeded(2, 3), [['error', 'Command execution failed', 'Exit code 3']]],
     [

@@ -20,6 +20,7 @@ afterEach(() => {
   localStorage.clear()
 })
 
+// Holds contract 9.18; screens 2.44.
 test('a task is loaded 100 ms after it was opened, then its chat, its tool calls and its output together', async () => {
   const server = fakeServer(openTaskAnswers(task))
   const room = openTaskSync(task.id, {

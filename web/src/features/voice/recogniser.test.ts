@@ -17,6 +17,7 @@ class Recognition extends EventTarget {
 }
 const result = (transcript: string, isFinal: boolean) => Object.assign([{ transcript }], { isFinal })
 
+// Holds contract 9.20a.
 test('a browser listens in English, continuously, with interim results, and tells final words from others', () => {
   const recognise = browserRecognition({ webkitSpeechRecognition: Recognition })
   const heard: string[] = []

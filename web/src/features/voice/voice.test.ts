@@ -35,6 +35,7 @@ function recording({ refuses }: { refuses?: Error } = {}) {
 }
 
 describe('voice recording', () => {
+  // Holds contract 4.11b, 9.20b.
   test('is begun anew after 50 s, and what the old recogniser still says is not lost', () => {
     const { sessions, begin, words } = recording()
     begin()
@@ -88,6 +89,7 @@ describe('voice recording', () => {
     expect(words).toEqual(['half a thought'])
   })
 
+  // Holds contract 8.16b.
   test('that the browser cannot do, or refuses to begin, is told', () => {
     const said: string[] = []
     const none = createVoice({ recognise: null, openMicrophoneLevel: () => null, now: () => 0 })

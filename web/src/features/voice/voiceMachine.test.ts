@@ -29,6 +29,7 @@ const written = (effects: readonly VoiceEffect[]) =>
   effects.flatMap((effect) => (effect.do === 'write' ? [effect.words] : []))
 
 describe('a voice recording', () => {
+  // Holds contract 4.11a.
   test('goes from idle over initialising to recording, and over stopping back', () => {
     expect(after().state.kind).toBe('idle')
     expect(after(toggled).state.kind).toBe('initialising')
@@ -40,6 +41,7 @@ describe('a voice recording', () => {
     expect(said(effects)).toEqual(['success: Voice recording stopped. Your text has been saved.'])
   })
 
+  // Holds contract 4.11c.
   test('restarts when it is due, and after the end event unless the user stopped it', () => {
     const due = after(toggled, began, renewalDue)
     expect(due.effects.at(-1)).toEqual({ do: 'finish' })
@@ -67,6 +69,7 @@ describe('a voice recording', () => {
     expect(effects.map((effect) => effect.do)).toEqual(['listen', 'finish', 'finish', 'release'])
   })
 
+  // Holds contract 8.16a.
   test.each([
     ['no-speech', 'No speech detected. Please try again.'],
     ['audio-capture', 'Microphone not accessible. Please check permissions.'],

@@ -20,6 +20,7 @@ function hueOf(value: string): number {
 const valuesOf = (name: string) =>
   [...tokens.matchAll(new RegExp(`--${name}: (#[0-9a-f]{6});`, 'g'))].map(([, value = '']) => value)
 
+// Holds contract 4.1b.
 test.each([
   ['pending', 'Pending', 'yellow', 30, 60],
   ['running', 'Running', 'blue', 200, 240],
@@ -41,6 +42,7 @@ test.each([
   }
 })
 
+// Holds contract 4.2b.
 test('a status that nobody knows counts as pending, the others as themselves', () => {
   const known = ['running', 'completed', 'failed', 'cancelled', 'queued', 'pending']
   expect(known.map(statusOf)).toEqual(known)

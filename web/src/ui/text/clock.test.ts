@@ -6,6 +6,7 @@ const at = '2026-03-10T09:05:00'
 const seconds = (count: number) => Date.parse(at) + 1_000 * count
 
 describe('how long ago something was', () => {
+  // Holds contract 9.21; screens 2.48b.
   test.each([
     [0, 'Just now', 'Just now'],
     [59, 'Just now', 'Just now'],
@@ -21,12 +22,14 @@ describe('how long ago something was', () => {
   })
 })
 
+// Holds screens 2.48a.
 test('a day is Today, Yesterday, or its weekday, month and day', () => {
   expect(dayLabel(at, Date.parse('2026-03-10T23:59:00'))).toBe('Today')
   expect(dayLabel(at, Date.parse('2026-03-11T00:01:00'))).toBe('Yesterday')
   expect(dayLabel(at, Date.parse('2026-03-12T00:01:00'))).toBe('Tuesday, March 10')
 })
 
+// Holds screens 2.33d.
 test('a date is a short month and day, or N/A', () => {
   expect(shortDate(at)).toBe('Mar 10')
   for (const none of [null, undefined, '', 'soon']) expect(shortDate(none)).toBe('N/A')

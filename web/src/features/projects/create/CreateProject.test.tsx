@@ -25,6 +25,7 @@ describe('importing a repository', () => {
     'GET /github/repos': { repositories: [repositoryOf('engine'), repositoryOf('other')] },
   }
 
+  // Holds contract 9.17b.
   test('asks for the first hundred of all, the last updated first', async () => {
     const server = openPage('/projects/new', { answers: repositories })
     expect(await screen.findByText('2 repositories found')).toBeTruthy()
@@ -49,6 +50,7 @@ describe('importing a repository', () => {
     expect(server.of('GET /github/repos').map(({ query }) => query.page)).toEqual([undefined, '2'])
   })
 
+  // Holds contract 5.6.
   test('needs one that is selected', async () => {
     const server = openPage('/projects/new', { answers: { ...repositories, ...project } })
     expect(await screen.findByText('2 repositories found')).toBeTruthy()
@@ -58,6 +60,7 @@ describe('importing a repository', () => {
     expect(server.of('POST /projects')).toEqual([])
   })
 
+  // Holds contract 4.13b, 8.20c.
   test('makes the project, reads the list again, and chooses the new one', async () => {
     const server = openPage('/projects/new', { answers: { ...repositories, ...project } })
     fireEvent.click(await screen.findByRole('radio', { name: /ada\/engine/ }))
@@ -71,6 +74,7 @@ describe('importing a repository', () => {
     ])
   })
 
+  // Holds contract 8.14.
   test('that is refused says why, or that the project could not be made', async () => {
     const server = openPage('/projects/new', {
       answers: { ...repositories, 'POST /projects': () => refusal(409, 'It is a project already.') },
@@ -130,6 +134,7 @@ describe('importing a repository', () => {
     },
   )
 
+  // Holds contract 8.12.
   test('says so where the repositories cannot be read', async () => {
     openPage('/projects/new', { answers: { 'GET /github/repos': () => refusal(502) } })
     expect(await screen.findByText('Failed to fetch repositories')).toBeTruthy()
@@ -149,6 +154,7 @@ describe('a new repository', () => {
   const name = (text: string) =>
     fireEvent.change(screen.getByRole('textbox', { name: 'Repository Name' }), { target: { value: text } })
 
+  // Holds contract 5.5.
   test('needs a name', async () => {
     const server = await open({})
     expect(await screen.findByText('It will belong to ada.')).toBeTruthy()
@@ -161,6 +167,7 @@ describe('a new repository', () => {
     expect(server.of('POST /github/repos')).toEqual([])
   })
 
+  // Holds contract 4.13a, 8.20b; screens 2.42c.
   test('is made, then its project, which is then chosen on the way to the dashboard', async () => {
     const server = await open({
       answers: { ...project, 'POST /github/repos': () => json(201, { data: repositoryOf('engine') }) },
@@ -187,6 +194,7 @@ describe('a new repository', () => {
     ])
   })
 
+  // Holds contract 8.13.
   test.each([
     [
       'whose name is taken',

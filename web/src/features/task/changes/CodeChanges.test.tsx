@@ -89,6 +89,7 @@ describe('a diff of 10,000 lines', () => {
   })
 })
 
+// Holds screens 2.62b.
 test('each file has its badge, its counts and its numbered lines, and folds; all can be read again', async () => {
   const { server } = open([
     fileOf('a.ts'),

@@ -26,6 +26,7 @@ const execution: NonNullable<Task['execution']> = {
 const at = `/tasks/${task.id}`
 const chat = async () => within(await screen.findByRole('region', { name: 'Task Chat' }))
 
+// Holds screens 2.52.
 test('messages are looked for from the keyboard, by their words or their command, and Escape shows all again', async () => {
   const messages = [
     messageOf(1, { message: 'Add a date' }),
@@ -87,6 +88,7 @@ describe('recorder H7: the page of a task whose record is damaged', () => {
     expect(banner?.closest('.overflow-y-auto')).toBeNull()
   })
 
+  // Holds findings 1.116.
   test('has that status, and no clock, Stop, Cancel, Create PR or composer', async () => {
     openDamaged()
     await screen.findByText('Add a date')
@@ -140,6 +142,7 @@ test('a command that runs is said to be one, and is no turn', async () => {
   expect((await chat()).queryByText(/Turn 6/)).toBeNull()
 })
 
+// Holds contract 8.17f.
 test('a message without a task that is selected is not sent: No task selected', async () => {
   const server = fakeServer({})
   const store = clientStore()
@@ -162,6 +165,7 @@ test('a message that is grouped with the one before has nothing beside it but it
   expect(ground?.className).toContain('opacity-0')
 })
 
+// Holds screens 2.51.
 test('a chat in which nothing was said says what to do', async () => {
   openPage(at, { answers: openTaskAnswers(task) })
   expect(await screen.findByText('No messages yet')).toBeTruthy()
@@ -181,6 +185,7 @@ test('github 3.2, 3 (SSO): a turn that failed has the links of its reason, and c
   expect(screen.getByRole('button', { name: texts.chat.retry })).toHaveProperty('disabled', false)
 })
 
+// Holds screens 2.48c.
 test('each message shows whose it is and how it fares, and is copied or its task deleted by a menu', async () => {
   const copied = vi.fn<(text: string) => Promise<void>>(async () => undefined)
   vi.stubGlobal('navigator', { ...navigator, clipboard: { writeText: copied } })

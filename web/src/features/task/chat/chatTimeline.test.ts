@@ -291,6 +291,7 @@ describe('the chat', () => {
     ).toEqual(['m1', 's'])
   })
 
+  // Holds contract 9.14; screens 2.49b.
   test('messages of one owner and type within five minutes share a head', () => {
     const said = (position: number, over: Partial<MessageDocument> = {}) =>
       message(position, { messageType: 'system', agent: null, ...over })

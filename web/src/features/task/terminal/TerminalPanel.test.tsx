@@ -110,6 +110,7 @@ describe('finding in the output', () => {
   })
 })
 
+// Holds screens 2.54a.
 test('each line has its time, shown where the second changes, and a cursor stands at the end while something runs', async () => {
   const log = await open({ running: true })
   const shown = [...log.querySelectorAll('time')].map(({ dateTime, className }) => [

@@ -55,6 +55,7 @@ function pick(...names: readonly string[]) {
 }
 
 describe('the box of the next message', () => {
+  // Holds screens 2.53b, 2.53d.
   test('sends with Enter and adds a line with Shift+Enter; an Enter that ends a character does neither', async () => {
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
     const box = await composer()
@@ -97,6 +98,7 @@ describe('the box of the next message', () => {
     expect(drawn).not.toHaveBeenCalled()
   })
 
+  // Holds screens 2.53c, 2.53e, 2.53h.
   test('in command mode says where commands run, and Escape closes the search and leaves the mode', async () => {
     await open()
     const box = await composer()
@@ -117,6 +119,7 @@ describe('the box of the next message', () => {
 })
 
 describe('images of a message', () => {
+  // Holds screens 2.53f.
   test('are up to three, stand for its text, and go in the order they were attached', async () => {
     const uploads = fakeUploads()
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
@@ -155,6 +158,7 @@ describe('images of a message', () => {
     expect(screen.getByText('a.png')).toBeTruthy()
   })
 
+  // Holds contract 9.12b; screens 2.50b.
   test('are shown side by side up to three, and beside them how many more there are', async () => {
     const message = messageOf(1, { images: images(5) })
     await open({}, { [`GET ${at}/chat`]: { messages: [message], version: 1 } })
@@ -198,6 +202,7 @@ describe('images of a task', () => {
   const first = messageOf(1, { message: 'Look at this', images: images(8) })
   const answers = { [`GET ${at}/chat`]: { messages: [first], version: 1 } }
 
+  // Holds contract 9.12a; screens 2.50a, 2.50c.
   test('are shown first, in a grid of up to six, and not again in the message they came with', async () => {
     await open({ images: ofTask(8) }, answers)
     await chat().findByText('Look at this')
@@ -209,6 +214,7 @@ describe('images of a task', () => {
     expect(chat().getAllByRole('img')[0]?.closest('ul')?.className).toContain('grid')
   })
 
+  // Holds screens 2.54b.
   test.each([
     [1, 'Task Images (1 image)', '1 image', 'flex'],
     [3, 'Task Images (3 images)', '3 images', 'flex gap'],
@@ -221,6 +227,7 @@ describe('images of a task', () => {
     expect(shown[0]?.closest('ul')?.className).toContain(layout)
   })
 
+  // Holds contract 9.12c; screens 2.54d.
   test('are above the terminal four in a grid, with how many more there are', async () => {
     await open({ images: ofTask(8) }, answers)
     await chat().findByText('Look at this')

@@ -13,6 +13,7 @@ test('a message of 300 characters is shown whole', () => {
   expect(container.textContent).toBe(text)
 })
 
+// Holds contract 9.13; screens 2.49a.
 test('a message of more than 300 characters is cut there, until more is asked for', () => {
   const text = 'x'.repeat(301)
   const { container } = render(<MessageBody text={text} markdown={false} />)

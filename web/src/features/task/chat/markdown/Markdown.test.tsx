@@ -95,6 +95,7 @@ describe('Markdown of an agent', () => {
     expect(link?.rel).toContain('noreferrer')
   })
 
+  // Holds screens 2.49c.
   test('shows code as it is written', () => {
     expect(shown('```\n  a < b\n```').querySelector('pre code')?.textContent).toBe('  a < b')
     expect(shown('`inline`').querySelector('code')?.textContent).toBe('inline')
