@@ -10,7 +10,7 @@ import { adminRoutes, auditActions, auditLogPage } from './admin.ts'
 export const AuditEntry = z.object({
   id: z.string(),
   at: Moment,
-  action: z.enum(auditActions),
+  action: z.enum(Object.values(auditActions)),
   /** The actor; `null` for a service. `name` is `null` when the account is unknown or deleted. */
   person: z.object({ id: z.string(), name: z.string().nullable() }).nullable(),
   /** The service that did it on its own behalf. */

@@ -15,12 +15,3 @@ export interface Decider<State, Command, E extends AnyEvent> {
 export function isRefusal<E extends AnyEvent>(decision: Decision<E>): decision is Refusal {
   return 'refused' in decision
 }
-
-/** Folds events in order. `fold(all)` equals `fold(rest, fold(some))`, so a fold can start from a snapshot. */
-export function fold<State, Command, E extends AnyEvent>(
-  decider: Decider<State, Command, E>,
-  events: readonly RecordedOf<E>[],
-  from: State = decider.initial,
-): State {
-  return events.reduce((state, event) => decider.evolve(state, event), from)
-}

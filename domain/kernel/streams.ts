@@ -61,22 +61,6 @@ export function parseStream(stream: string): StreamName {
  */
 export function scopeOfStream(stream: string): string {
   const name = parseStream(stream)
-  switch (name.kind) {
-    case 'log':
-    case 'user':
-    case 'project':
-    case 'task':
-    case 'request':
-    case 'identity':
-    case 'image':
-    case 'usage':
-    case 'audit':
-    case 'delivery':
-    case 'seal':
-      return `${name.kind}:${name.id}`
-    case 'terminal':
-      return `task:${name.id}`
-    case 'other':
-      return `stream:${stream}`
-  }
+  if (name.kind === 'other') return `stream:${stream}`
+  return `${name.kind === 'terminal' ? 'task' : name.kind}:${name.id}`
 }

@@ -11,7 +11,12 @@ export function unambiguousJson(text: string): unknown {
   } catch {
     return undefined
   }
-  return namesIn(text) === membersIn(value) ? value : undefined
+  return hasRepeatedName(text, value) ? undefined : value
+}
+
+/** Whether an object in the text has the same name twice; `value` is what the text was parsed to. */
+export function hasRepeatedName(text: string, value: unknown): boolean {
+  return namesIn(text) !== membersIn(value)
 }
 
 /** Counts the strings before a colon. A regular expression would overflow the stack on long strings. */

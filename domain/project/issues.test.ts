@@ -15,7 +15,7 @@ import {
   type Consider,
 } from '../../tests/domain/issues.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
-import { fold, isRefusal } from '../kernel/decider.ts'
+import { isRefusal } from '../kernel/decider.ts'
 import type { ProjectEvent } from './events.ts'
 import {
   ProjectIssueRuleChanged,
@@ -26,6 +26,7 @@ import {
 import { issueLimits } from './issueRule.ts'
 import { isUnwanted, isWaiting, noIssues, readFrom, type JudgedAsk } from './issues.ts'
 import { project } from './project.ts'
+import { fold } from '../../tests/domain/fold.ts'
 
 describe('an issue that was asked for', () => {
   test('is taken, with who asked and with what right', () =>

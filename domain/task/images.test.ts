@@ -10,9 +10,9 @@ import { Task } from '../api/tasks.schema.ts'
 import { chatMessageOf, chatView, messageDocumentId } from '../views/chat.ts'
 import type { SealedImage } from '../views/images.ts'
 import { taskOf, tasksView } from '../views/tasks.ts'
-import { foldView } from '../views/view.ts'
 import { ExecutionRequested, MessageEdited, MessageQueued, TaskCreated, type TaskEvent } from './events.ts'
 import { task } from './task.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const images = [sampleImage(1), sampleImage(2)]
 const facts = images.map(({ name: _name, ...image }) => image)

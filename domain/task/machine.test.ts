@@ -5,10 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { expectToFitItsSchema } from '../../tests/domain/given.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
 import { lives, liveTask, logOf, type Life, type Moment } from '../../tests/domain/taskLives.ts'
-import { fold, isRefusal } from '../kernel/decider.ts'
+import { isRefusal } from '../kernel/decider.ts'
 import type { LiveTask, TaskState } from './state.ts'
 import { task } from './task.ts'
 import { randomRuns } from '../../tests/longRun.ts'
+import { fold } from '../../tests/domain/fold.ts'
 
 /** `pending -> queued -> running -> an end`, from an end to `queued`; a cancel may come before the runner. */
 const machine: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,5 @@
 /** A user signs in through the code host or with a password, completes the onboarding once, and may connect and disconnect. */
 import { describe, expect, test } from 'vitest'
-import { fold } from '../kernel/decider.ts'
 import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'
 import { credentialId, sessionId, userId } from '../../tests/domain/ids.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
@@ -16,6 +15,7 @@ import {
   type HostProfile,
 } from './events.ts'
 import { mostBegun, mostSessions, user, type UserCommand } from './user.ts'
+import { fold } from '../../tests/domain/fold.ts'
 
 const profile: HostProfile = {
   githubId: '42',

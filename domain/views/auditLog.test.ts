@@ -11,7 +11,8 @@ import { TaskDeleted } from '../task/events.ts'
 import { TaskForked, TurnsUndone } from '../task/snapshotEvents.ts'
 import { AccountDeleted, PasswordSet, SessionEnded, UserRegistered } from '../user/events.ts'
 import { auditLogView, auditOrder, type AuditDocument } from './auditLog.ts'
-import { foldView, type AnyRecorded } from './view.ts'
+import type { AnyRecorded } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const entriesOf = (log: readonly AnyRecorded[]): readonly AuditDocument[] => [
   ...foldView(auditLogView, new Map(), log).values(),

@@ -2,58 +2,19 @@
  * The audit log: one document per entry, ordered by time. Most entries are folded from the streams of people, projects and tasks, so that an action
  * and its entry are one append; the rest come from the `audit` streams. A document holds ids, enums and times, and no content.
  */
+import { auditActions as actions } from '../api/admin.ts'
 import type { AuditEntry } from '../api/admin.schema.ts'
-import { sortKey, type Position } from '../kernel/event.ts'
+import { sortKey } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
-import type { AnyRecorded, View } from './view.ts'
+import type { AnyRecorded, View, ViewDocument } from './view.ts'
 
-export interface AuditDocument extends Omit<AuditEntry, 'person' | 'secret'> {
+export interface AuditDocument extends Omit<AuditEntry, 'person' | 'secret'>, Omit<ViewDocument, 'id'> {
   /** The actor; `null` for a service, and for a refused sign-in without an account. */
   readonly person: string | null
   readonly stream: string
   /** The time, then the position, in a form that sorts. */
   readonly order: string
-  readonly position: Position
-  readonly version: number
 }
-
-/** Which events become an entry, and its category. */
-const actions = {
-  LogRestored: 'log_restored',
-  UserRegistered: 'account_created',
-  SessionStarted: 'signed_in',
-  SessionEnded: 'signed_out',
-  SignInRefused: 'sign_in_refused',
-  PasswordSet: 'password_set',
-  GitHubConnected: 'code_host_connected',
-  GitHubDisconnected: 'code_host_disconnected',
-  ProfileUpdated: 'profile_changed',
-  AccountDeleted: 'account_deleted',
-  ProjectCreated: 'project_created',
-  ProjectUpdated: 'project_changed',
-  ProjectSettingsChanged: 'project_settings_changed',
-  ProjectFiltersAllowed: 'filters_allowed',
-  ProjectDraftsChanged: 'drafts_changed',
-  ProjectSubmodulesChosen: 'submodules_chosen',
-  ProjectSecretSet: 'secret_set',
-  ProjectSecretRemoved: 'secret_removed',
-  ProjectFeedbackRuleChanged: 'feedback_rule_changed',
-  ProjectIssueRuleChanged: 'issue_rule_changed',
-  ProjectIssueTaken: 'issue_taken',
-  ProjectDeleted: 'project_deleted',
-  TaskCreated: 'task_created',
-  TaskDeleted: 'task_deleted',
-  TaskForked: 'task_forked',
-  TurnsUndone: 'turns_undone',
-  SecretsGranted: 'secrets_given_to_command',
-  PullRequestRequested: 'pull_request_requested',
-  PullRequestDraftRequested: 'pull_request_draft_changed',
-  TaskCleanUpRequested: 'clean_up_requested',
-  FeedbackSent: 'feedback_sent',
-  RecordsRead: 'records_read',
-  RecordsExported: 'records_exported',
-  CodeHostAppRegistered: 'code_host_app_registered',
-} as const satisfies Partial<Record<AnyRecorded['type'], AuditEntry['action']>>
 
 type Audited = Extract<AnyRecorded, { type: keyof typeof actions }>
 const types = Object.keys(actions) as (keyof typeof actions)[]

@@ -17,7 +17,8 @@ import {
   type TaskEvent,
 } from '../task/events.ts'
 import { chatMessageOf, chatView, endIn, messageDocumentId } from './chat.ts'
-import { foldView, type AnyRecorded } from './view.ts'
+import type { AnyRecorded } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
 

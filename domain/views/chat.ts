@@ -7,7 +7,7 @@ import type { TaskEvent } from '../task/events.ts'
 import { retrySentence, timeInUtc } from '../task/modelRetry.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
-import type { AnyRecorded, View } from './view.ts'
+import { isOneOf, type AnyRecorded, type Belonging, type View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
   readonly images: readonly NamedImage[]
@@ -26,56 +26,39 @@ export type EndEvent = Extract<
   { type: 'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled' }
 >
 
+/** The events about one message each. */
+const ofMessage = [
+  'MessageQueued',
+  'MessagePosted',
+  'AgentActedUnasked',
+  'ModelRetryScheduled',
+  'MessageWithdrawn',
+  'MessageEdited',
+  'MessageDelivered',
+  'ExecutionStarted',
+  'ExecutionCompleted',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+  'CommandOutputRecorded',
+  'SecretsGranted',
+] as const
+
 export const chatView: View<MessageDocument> = {
   collection: 'messages',
   version: 1,
   streams: ['task'],
-  types: [
-    'MessageQueued',
-    'MessagePosted',
-    'AgentActedUnasked',
-    'ModelRetryScheduled',
-    'MessageWithdrawn',
-    'MessageEdited',
-    'MessageDelivered',
-    'QueueReordered',
-    'ExecutionStarted',
-    'ExecutionCompleted',
-    'ExecutionFailed',
-    'ExecutionCancelled',
-    'CommandOutputRecorded',
-    'SecretsGranted',
-    'TaskDeleted',
-  ],
+  types: [...ofMessage, 'QueueReordered', 'TaskDeleted'],
   indexes: [
     ['task', 'order'],
     ['task', 'executionId'],
     ['task', 'executionId', 'messageType', 'order'],
   ],
   touches: (event) => {
-    switch (event.type) {
-      case 'MessageQueued':
-      case 'MessagePosted':
-      case 'AgentActedUnasked':
-      case 'ModelRetryScheduled':
-      case 'MessageWithdrawn':
-      case 'MessageEdited':
-      case 'MessageDelivered':
-      case 'ExecutionStarted':
-      case 'ExecutionCompleted':
-      case 'ExecutionFailed':
-      case 'ExecutionCancelled':
-      case 'CommandOutputRecorded':
-      case 'SecretsGranted':
-        return [messageDocumentId(parseTask(event.stream), event.data.messageId)]
-      case 'QueueReordered':
-        return event.data.messageIds.map((id) => messageDocumentId(parseTask(event.stream), id))
-      default:
-        return []
-    }
+    const reordered = event.type === 'QueueReordered' ? event.data.messageIds : []
+    const ids = isOneOf(ofMessage, event) ? [event.data.messageId] : reordered
+    return ids.map((id) => messageDocumentId(parseTask(event.stream), id))
   },
-  goneWith: (event) =>
-    event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
+  goneWith: goneWithTask,
   evolve: (message, event) => {
     // Clients may choose message ids: a second message with the same id is ignored.
     if (message !== undefined && (event.type === 'MessageQueued' || event.type === 'MessagePosted'))
@@ -265,6 +248,11 @@ export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndS
 export function parseTask(stream: string): string {
   const name = parseStream(stream)
   return name.kind === 'task' ? name.id : ''
+}
+
+/** `goneWith` of a view whose documents belong to tasks. */
+export function goneWithTask(event: AnyRecorded): Belonging | undefined {
+  return event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined
 }
 
 /** The API's form of a message document; `addressOf` makes the addresses of its images. */

@@ -2,7 +2,7 @@
 import type { ShownFeedback } from '../api/feedback.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import type { TaskEvent } from '../task/events.ts'
-import { parseTask } from './chat.ts'
+import { goneWithTask, parseTask } from './chat.ts'
 import type { View } from './view.ts'
 
 export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'canBeSent'> {
@@ -42,8 +42,7 @@ export const feedbackView: View<FeedbackDocument> = {
   ],
   touches: (event) =>
     isOfFeedback(event) ? [feedbackDocumentId(parseTask(event.stream), event.data.feedbackId)] : [],
-  goneWith: (event) =>
-    event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
+  goneWith: goneWithTask,
   evolve: (document, event, id) => {
     if (!isOfFeedback(event)) return document
     if (event.type === 'FeedbackReceived') return document ?? received(event, id)

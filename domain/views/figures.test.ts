@@ -29,8 +29,9 @@ import {
   type TaskEvent,
 } from '../task/events.ts'
 import { figuresRows, figuresView, type FiguresDocument } from './figures.ts'
-import { foldView, type AnyRecorded } from './view.ts'
+import type { AnyRecorded } from './view.ts'
 import { randomRuns } from '../../tests/longRun.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const always: Period = { from: '2000-01-01', to: '2999-12-31' }
 const id = taskId(1)

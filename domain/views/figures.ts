@@ -4,9 +4,7 @@
  */
 import type { AgentName } from '../agents.ts'
 import { added, noFigures, type DayFigures, type Figures } from '../figures.ts'
-import type { Position } from '../kernel/event.ts'
-import { parseStream } from '../kernel/streams.ts'
-import type { AnyRecorded, View } from './view.ts'
+import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 /** Tokens and cost of one model. */
 type Use = Pick<
@@ -26,8 +24,7 @@ interface OpenTurn {
   readonly uses: readonly Use[]
 }
 
-export interface FiguresDocument {
-  readonly id: string
+export interface FiguresDocument extends ViewDocument {
   readonly owner: string
   readonly project: string
   readonly agent: AgentName
@@ -43,8 +40,6 @@ export interface FiguresDocument {
   readonly mergedAt?: string | null
   /** When something was last counted. */
   readonly last: string
-  readonly position: Position
-  readonly version: number
 }
 
 const counted = [
@@ -66,10 +61,7 @@ export const figuresView: View<FiguresDocument> = {
   streams: ['task'],
   types: counted,
   indexes: [['last'], ['owner', 'last']],
-  touches: ({ type, stream: name }) => {
-    const stream = parseStream(name)
-    return stream.kind === 'task' && counted.some((one) => one === type) ? [stream.id] : []
-  },
+  touches: ownDocument('task', counted),
   evolve: (document, event, id) => {
     if (event.type === 'TaskCreated') return document ?? created(event, id)
     return document && count(document, event)

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { logs } from '../../tests/domain/logs.ts'
 import { erased } from '../../tests/domain/recorded.ts'
 import { liveTask, lives, logOf } from '../../tests/domain/taskLives.ts'
-import { fold } from '../kernel/decider.ts'
 import { taskStream } from '../kernel/streams.ts'
 import { task } from '../task/task.ts'
 import { views } from './all.ts'
 import { byPlaceInQueue, chatView } from './chat.ts'
 import { logView } from './log.ts'
 import { tasksView } from './tasks.ts'
-import { foldView, type AnyRecorded, type ViewDocument } from './view.ts'
+import type { AnyRecorded, ViewDocument } from './view.ts'
 import { randomRuns } from '../../tests/longRun.ts'
+import { fold, foldView } from '../../tests/domain/fold.ts'
 
 type Log = readonly AnyRecorded[]
 const nothing: ReadonlyMap<string, ViewDocument> = new Map()

@@ -4,7 +4,8 @@ import { imageId, messageId, taskId, userId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import { ImageAttached, ImageDiscarded, ImageUploaded, type ImageEvent } from '../image.ts'
 import { imagesView } from './images.ts'
-import { foldView, type AnyRecorded } from './view.ts'
+import type { AnyRecorded } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const stream = `image-${imageId(1)}`
 const uploaded = ImageUploaded.of(

@@ -3,10 +3,10 @@ import type { ShownImage } from '../api/images.schema.ts'
 import type { MediaType } from '../image.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
-import { parseStream, scopeOfStream, taskStream } from '../kernel/streams.ts'
+import { scopeOfStream, taskStream } from '../kernel/streams.ts'
 import type { NamedImage } from '../task/commands.ts'
 import type { TaskEvent } from '../task/events.ts'
-import type { View, ViewDocument } from './view.ts'
+import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ImageDocument extends ViewDocument {
   readonly owner: string
@@ -22,10 +22,7 @@ export const imagesView: View<ImageDocument> = {
   version: 1,
   streams: ['image'],
   indexes: [['order'], ['owner', 'isWaiting', 'order']],
-  touches: (event) => {
-    const stream = parseStream(event.stream)
-    return stream.kind === 'image' ? [stream.id] : []
-  },
+  touches: ownDocument('image'),
   evolve: (image, event, id) => {
     switch (event.type) {
       case 'ImageUploaded':

@@ -6,7 +6,7 @@ import { FeedbackSent } from '../task/codeHost/feedbackEvents.ts'
 import { IssueCommented, IssueCommentUpdated, TaskCreatedFromIssue } from '../task/codeHost/issueEvents.ts'
 import { PullRequestOpened, ToolStarted, type TaskEvent } from '../task/events.ts'
 import { issueLinksView } from './issueLinks.ts'
-import { foldView } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const origin = TaskCreatedFromIssue.of(
   { trigger: 'label', right: 'write' },

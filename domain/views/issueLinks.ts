@@ -2,7 +2,7 @@
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
 import { todosAfter, withoutDone, type Todo } from './todos.ts'
-import type { AnyRecorded, View, ViewDocument } from './view.ts'
+import { isOneOf, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface IssueLinkDocument extends ViewDocument {
   /** `none`: nobody there expects a comment. `stale`: the task has moved on since it was written. */
@@ -53,7 +53,7 @@ export const issueLinksView: View<IssueLinkDocument> = {
   types,
   indexes: [['comment', 'order']],
   touches: (event) =>
-    types.some((one) => one === event.type) && (event.type !== 'ToolStarted' || event.data.kind === 'todo')
+    isOneOf(types, event) && (event.type !== 'ToolStarted' || event.data.kind === 'todo')
       ? [parseTask(event.stream)]
       : [],
   evolve: (document, event, id) => {

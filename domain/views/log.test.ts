@@ -14,7 +14,7 @@ import {
 } from '../task/events.ts'
 import { messageDocumentId } from './chat.ts'
 import { logEntryOf, logView } from './log.ts'
-import { foldView } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const started = past.toolStarted(1, 'tool-1')
 const finished = (ok: boolean) =>

@@ -1,56 +1,40 @@
 /** The command log of a task: one document per tool call of the agent and per command of a person. */
 import type { LogEntry } from '../api/chat.schema.ts'
 import { sortKey } from '../kernel/event.ts'
-import { endOf, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
-import type { AnyRecorded, View } from './view.ts'
+import { endOf, goneWithTask, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
+import { isOneOf, type AnyRecorded, type View } from './view.ts'
 
 export interface LogDocument extends LogEntry {
   /** The position in a form that sorts. */
   readonly order: string
 }
 
+const ofTool = ['ToolStarted', 'ToolFinished'] as const
+const ofCommand = [
+  'MessageWithdrawn',
+  'MessageEdited',
+  'ExecutionStarted',
+  'ExecutionCompleted',
+  'ExecutionFailed',
+  'ExecutionCancelled',
+  'CommandOutputRecorded',
+] as const
+
 export const logView: View<LogDocument> = {
   collection: 'logs',
   version: 1,
   streams: ['task'],
-  types: [
-    'ToolStarted',
-    'ToolFinished',
-    'MessageQueued',
-    'MessageWithdrawn',
-    'MessageEdited',
-    'ExecutionStarted',
-    'ExecutionCompleted',
-    'ExecutionFailed',
-    'ExecutionCancelled',
-    'CommandOutputRecorded',
-    'TaskDeleted',
-  ],
+  types: [...ofTool, ...ofCommand, 'MessageQueued', 'TaskDeleted'],
   indexes: [
     ['task', 'order'],
     ['task', 'status', 'order'],
   ],
   touches: (event) => {
-    switch (event.type) {
-      case 'ToolStarted':
-      case 'ToolFinished':
-        return [`${event.data.executionId}:${event.data.toolId}`]
-      case 'MessageQueued':
-        return event.data.kind === 'command' ? [commandId(event, event.data)] : []
-      case 'MessageWithdrawn':
-      case 'MessageEdited':
-      case 'ExecutionStarted':
-      case 'ExecutionCompleted':
-      case 'ExecutionFailed':
-      case 'ExecutionCancelled':
-      case 'CommandOutputRecorded':
-        return [commandId(event, event.data)]
-      default:
-        return []
-    }
+    if (isOneOf(ofTool, event)) return [`${event.data.executionId}:${event.data.toolId}`]
+    const isQueued = event.type === 'MessageQueued' && event.data.kind === 'command'
+    return isQueued || isOneOf(ofCommand, event) ? [commandId(event, event.data)] : []
   },
-  goneWith: (event) =>
-    event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined,
+  goneWith: goneWithTask,
   evolve: (entry, event, id) => {
     switch (event.type) {
       case 'ToolStarted':

@@ -1,7 +1,6 @@
 /** Projects whose issues become tasks, or that have unsettled issues since they did: an index to find them among all projects. */
 import { sortKey } from '../kernel/event.ts'
-import { parseStream } from '../kernel/streams.ts'
-import type { View, ViewDocument } from './view.ts'
+import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
@@ -25,10 +24,7 @@ export const projectIssuesView: View<ProjectIssuesDocument> = {
   streams: ['project'],
   types,
   indexes: [['isRead', 'order']],
-  touches: ({ type, stream: name }) => {
-    const stream = parseStream(name)
-    return stream.kind === 'project' && types.some((one) => one === type) ? [stream.id] : []
-  },
+  touches: ownDocument('project', types),
   evolve: (document, event, id) => {
     const { position, revision: version } = event
     const before = document ?? { id, position, order: sortKey(position), on: false, waiting: [] }

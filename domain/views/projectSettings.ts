@@ -1,12 +1,11 @@
 /** The settings of a project as the API shows them. A project without settings has no document. */
 import type { ShownSettings } from '../api/projectSettings.schema.ts'
-import { parseStream } from '../kernel/streams.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
 import type { ProjectIssueEvent } from '../project/issueEvents.ts'
 import { defaultIssueRule, issueLimits, type IssueRule } from '../project/issueRule.ts'
 import { noSettings, type ProjectSettings } from '../project/settings.ts'
-import type { View, ViewDocument } from './view.ts'
+import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
@@ -45,10 +44,7 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
   streams: ['project'],
   types: changing,
   indexes: [],
-  touches: ({ type, stream: name }) => {
-    const stream = parseStream(name)
-    return stream.kind === 'project' && changing.some((one) => one === type) ? [stream.id] : []
-  },
+  touches: ownDocument('project', changing),
   evolve: (document, event, id) => {
     const before: Omit<ProjectSettingsDocument, 'version'> = document ?? {
       id,

@@ -14,7 +14,7 @@ import {
   type ProjectEvent,
 } from '../project/events.ts'
 import { projectOf, projectsView } from './projects.ts'
-import { foldView } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const repository = {
   githubUrl: 'https://code.example/acme/hello',

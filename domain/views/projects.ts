@@ -1,8 +1,7 @@
 /** A project as the API shows it; its tasks are counted on each read. */
 import type { Project } from '../api/projects.schema.ts'
-import { parseStream } from '../kernel/streams.ts'
 import { sortKey } from '../kernel/event.ts'
-import type { View } from './view.ts'
+import { ownDocument, type View } from './view.ts'
 
 export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization' | 'statusReason'> {
   readonly owner: string
@@ -21,10 +20,7 @@ export const projectsView: View<ProjectDocument> = {
   version: 1,
   streams: ['project'],
   indexes: [['owner', 'order'], ['owner', 'githubRepoId'], ['githubRepoId', 'order'], ['order']],
-  touches: (event) => {
-    const stream = parseStream(event.stream)
-    return stream.kind === 'project' ? [stream.id] : []
-  },
+  touches: ownDocument('project'),
   evolve: (project, event, id) => {
     if (event.type === 'ProjectCreated') {
       const { ownerId, isPrivate } = event.data

@@ -1,13 +1,11 @@
 /** Pull requests of tasks, for following them at the code host: indexed by repository and number, and by whether they may still change. */
-import { sortKey, type Position } from '../kernel/event.ts'
-import { parseStream } from '../kernel/streams.ts'
+import { sortKey } from '../kernel/event.ts'
 import type { PullRequestStanding } from '../task/commands.ts'
 import type { PullRequestState } from '../task/events.ts'
-import type { AnyRecorded, View } from './view.ts'
+import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 /** The id is that of the task. */
-export interface PullRequestDocument {
-  readonly id: string
+export interface PullRequestDocument extends ViewDocument {
   readonly number: number
   /** The code host's own ids; `null` before the first observation. */
   readonly nodeId: string | null
@@ -23,8 +21,6 @@ export interface PullRequestDocument {
   readonly at: string
   /** When it was opened, in a form that sorts. */
   readonly order: string
-  readonly position: Position
-  readonly version: number
 }
 
 const types = [
@@ -46,10 +42,7 @@ export const pullRequestsView: View<PullRequestDocument> = {
     ['repositoryId', 'number', 'order'],
     ['repositoryId', 'headCommit', 'order'],
   ],
-  touches: ({ type, stream: name }) => {
-    const stream = parseStream(name)
-    return stream.kind === 'task' && types.some((one) => one === type) ? [stream.id] : []
-  },
+  touches: ownDocument('task', types),
   evolve: (document, event, id) => {
     switch (event.type) {
       case 'PullRequestOpened':

@@ -11,7 +11,7 @@ import {
   type TaskEvent,
 } from '../task/events.ts'
 import { isTestCommand, runFactsView, runningMsOf } from './runFacts.ts'
-import { foldView } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 /** What the view has of the task after these events, the nth of which happened at second n. */
 function after(...events: readonly TaskEvent[]) {

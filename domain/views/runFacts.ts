@@ -1,10 +1,7 @@
 /** Facts about a task's runs, for comparing tasks: how long they took, where they started, and which of the agent's commands were tests. */
-import type { Position } from '../kernel/event.ts'
-import { parseStream } from '../kernel/streams.ts'
-import type { AnyRecorded, View } from './view.ts'
+import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
-export interface RunFactsDocument {
-  readonly id: string
+export interface RunFactsDocument extends ViewDocument {
   /** The full hash; `null` before a workspace was made, and in an empty repository. */
   readonly baseCommit: string | null
   /** Total milliseconds of its turns and commands, without the running one. */
@@ -17,8 +14,6 @@ export interface RunFactsDocument {
   }
   /** The running tool calls that are tests. */
   readonly openTests: readonly string[]
-  readonly position: Position
-  readonly version: number
 }
 
 const folded = [
@@ -34,27 +29,21 @@ const folded = [
   'ToolFinished',
 ] as const
 
+const touchesOwn = ownDocument('task', folded)
+
 export const runFactsView: View<RunFactsDocument> = {
   collection: 'runFacts',
   version: 1,
   streams: ['task'],
   types: folded,
   indexes: [],
-  touches: (event) => {
-    const stream = parseStream(event.stream)
-    return stream.kind === 'task' && isFolded(event) ? [stream.id] : []
-  },
+  // Most tool calls are not tests: skipping their beginnings saves the projector work.
+  touches: (event) => (event.type !== 'ToolStarted' || isTest(event) ? touchesOwn(event) : []),
   evolve: (document, event, id) => {
     if (event.type === 'TaskCreated') return document ?? created(event, id)
     if (event.type === 'TaskDeleted') return undefined
     return document && { ...document, version: event.revision, ...changeOf(document, event) }
   },
-}
-
-/** Most tool calls are not tests: skipping their beginnings saves the projector work. */
-function isFolded(event: AnyRecorded): boolean {
-  if (event.type === 'ToolStarted') return isTest(event)
-  return folded.some((type) => type === event.type)
 }
 
 function created(event: Extract<AnyRecorded, { type: 'TaskCreated' }>, id: string): RunFactsDocument {

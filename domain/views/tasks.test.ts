@@ -18,7 +18,7 @@ import {
   type TaskEvent,
 } from '../task/events.ts'
 import { taskOf, tasksView } from './tasks.ts'
-import { foldView } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
 

@@ -5,14 +5,13 @@ import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
-import { parseStream } from '../kernel/streams.ts'
 import type { TaskEvent } from '../task/events.ts'
 import type { NamedImage } from '../task/commands.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import { cleaned, withoutCleanUp, withWork } from './taskCleanUp.ts'
 import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
-import type { AnyRecorded, Flaw, View } from './view.ts'
+import { ownDocument, type AnyRecorded, type Flaw, type View } from './view.ts'
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
   /** The images of the first message. */
@@ -57,10 +56,7 @@ export const tasksView: View<TaskDocument> = {
     ['workingBranch', 'order'],
   ],
   flawed,
-  touches: (event) => {
-    const stream = parseStream(event.stream)
-    return stream.kind === 'task' ? [stream.id] : []
-  },
+  touches: ownDocument('task'),
   evolve: (task, event, id) => {
     if (event.type === 'TaskCreated') return created(event, id)
     return task === undefined ? undefined : evolveTask(task, event)

@@ -15,7 +15,7 @@ import {
   type UserEvent,
 } from '../user/events.ts'
 import { userOf, usersView, type UserDocument } from './users.ts'
-import { foldView } from './view.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 const logOf = (events: readonly UserEvent[]) =>
   events.map((event, revision) => recorded(event, { revision, stream: userStream(userId(1)) }))

@@ -1,12 +1,8 @@
 /** A user as the API shows them. */
 import type { User } from '../api/auth.schema.ts'
-import { parseStream } from '../kernel/streams.ts'
-import type { Position } from '../kernel/event.ts'
-import type { View } from './view.ts'
+import { ownDocument, type View, type ViewDocument } from './view.ts'
 
-export interface UserDocument extends User {
-  readonly position: Position
-  readonly version: number
+export interface UserDocument extends User, Omit<ViewDocument, 'id'> {
   /** Sessions that were active when the latest one began, oldest first. */
   readonly sessions: readonly KnownSession[]
   /** Ended sessions that may not have expired yet; their tokens are refused. */
@@ -29,10 +25,7 @@ export const usersView: View<UserDocument> = {
   version: 1,
   streams: ['user'],
   indexes: [],
-  touches: (event) => {
-    const stream = parseStream(event.stream)
-    return stream.kind === 'user' ? [stream.id] : []
-  },
+  touches: ownDocument('user'),
   evolve: (user, event, id) => {
     if (event.type === 'UserRegistered') {
       const name = event.content?.name ?? ''
@@ -112,15 +105,11 @@ function withEnded(
 /** The API's form of a user document. */
 export function userOf(document: UserDocument): User {
   const {
-    id,
-    name,
-    fullName,
-    email,
-    avatar,
-    onboardingCompleted,
-    githubConnected,
-    githubId,
-    githubUsername,
+    position: _position,
+    version: _version,
+    sessions: _sessions,
+    endedSessions: _ended,
+    ...user
   } = document
-  return { id, name, fullName, email, avatar, onboardingCompleted, githubConnected, githubId, githubUsername }
+  return user
 }

@@ -1,7 +1,7 @@
 /** A view: how events are folded into documents. The server, the live client and a replay use the same functions. */
 import type { DomainEvent } from '../events.ts'
 import type { Position, RecordedOf, UnreadableReason } from '../kernel/event.ts'
-import type { StreamKind } from '../kernel/streams.ts'
+import { parseStream, type StreamKind } from '../kernel/streams.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 
@@ -62,21 +62,21 @@ export function project<D extends ViewDocument>(
     : view.evolve(document, event, id)
 }
 
-/** Folds events into a set of documents, as clients and replays do. */
-export function foldView<D extends ViewDocument>(
-  view: View<D>,
-  documents: ReadonlyMap<string, D>,
-  events: readonly AnyRecorded[],
-): ReadonlyMap<string, D> {
-  const folded = new Map(documents)
-  for (const event of events) {
-    const gone = view.goneWith?.(event)
-    for (const [id, document] of folded) if (gone && belongs(document, gone)) folded.delete(id)
-    for (const id of view.touches(event)) {
-      const document = project(view, folded.get(id), event, id)
-      if (document === undefined) folded.delete(id)
-      else folded.set(id, document)
-    }
+/** `touches` of a view with one document per stream of a kind: by all its events, or those of the given types. */
+export function ownDocument(
+  kind: StreamKind,
+  types?: View<ViewDocument>['types'],
+): View<ViewDocument>['touches'] {
+  return ({ stream: name, type }) => {
+    const stream = parseStream(name)
+    return stream.kind === kind && types?.includes(type) !== false ? [stream.id] : []
   }
-  return folded
+}
+
+/** Whether the event is of one of the types. */
+export function isOneOf<Type extends AnyRecorded['type']>(
+  types: readonly Type[],
+  event: AnyRecorded,
+): event is Extract<AnyRecorded, { type: Type }> {
+  return types.some((type) => type === event.type)
 }

@@ -4,7 +4,6 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { PullRequestRequested, WorkspaceChanged, WorkspacePrepared } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { foldView } from '#domain/views/view.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Job } from '#platform/ports/jobs.ts'
 import { creating } from '../../tests/domain/creating.ts'
@@ -14,6 +13,7 @@ import { sweepErasures } from './erasure.ts'
 import { dispatcherMarks } from '../command/dispatcher.ts'
 import { openWorkOf } from '#platform/commands/requestedJobs.ts'
 import { startOpenWorkSweep, sweepOpenWork } from './openWork.ts'
+import { foldView } from '../../tests/domain/fold.ts'
 
 let engines: TestEngines
 beforeEach(async () => {

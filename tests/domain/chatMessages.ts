@@ -2,7 +2,7 @@
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
-import { foldView } from '#domain/views/view.ts'
+import { foldView } from './fold.ts'
 
 const typesOfMessages = new Set([
   'MessageQueued',

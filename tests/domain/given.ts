@@ -1,10 +1,11 @@
 /** Given what has happened, when a command comes, then this happens: how the behaviour of a decider is stated. */
 import { expect } from 'vitest'
 import { eventKinds } from '#domain/events.ts'
-import { fold, isRefusal, type Decider, type Decision } from '#domain/kernel/decider.ts'
+import { isRefusal, type Decider, type Decision } from '#domain/kernel/decider.ts'
 import type { FaultCode } from '#domain/kernel/errors.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
 import { recorded } from './recorded.ts'
+import { fold } from './fold.ts'
 
 /** Events, or histories of them, in the order they happened. */
 export type Past<E extends AnyEvent> = readonly (E | readonly E[])[]

@@ -1,6 +1,6 @@
 /** Whole logs: tasks, a project and a user living at the same time, their events interleaved, positions with gaps. */
 import * as fc from 'fast-check'
-import { fold, isRefusal, type Decider } from '#domain/kernel/decider.ts'
+import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
 import { projectStream, userStream } from '#domain/kernel/streams.ts'
 import { project, type ProjectCommand } from '#domain/project/project.ts'
@@ -10,6 +10,7 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import { credentialId, projectId, sessionId, userId } from './ids.ts'
 import { recorded } from './recorded.ts'
 import { lives, logOf } from './taskLives.ts'
+import { fold } from './fold.ts'
 
 /** What people say: each text says that it is one. */
 const word = fc.constantFrom('words', 'other words', 'more words')

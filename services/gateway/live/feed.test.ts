@@ -21,7 +21,7 @@ import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/termina
 import { views } from '#domain/views/all.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { foldView, type AnyRecorded } from '#domain/views/view.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
 import { documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import { logger } from '#platform/log.ts'
@@ -36,6 +36,7 @@ import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import type { SocketMessage } from './socketMessages.ts'
 import { hearingBus } from '../../../tests/hearingBus.ts'
 import { randomRuns } from '../../../tests/longRun.ts'
+import { foldView } from '../../../tests/domain/fold.ts'
 
 /** A log in memory. `wait` stands before every answer; nothing is handed to subscribers but by `deliver`. */
 function fakeEngines(wait: <T>(value: T) => Promise<T>) {

@@ -12,7 +12,6 @@ import {
 import { task } from '#domain/task/task.ts'
 import { user } from '#domain/user/user.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { foldView } from '#domain/views/view.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
@@ -22,6 +21,7 @@ import { taskId, userId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { startRetriedUpdates } from './retriedUpdates.ts'
+import { foldView } from '../../../tests/domain/fold.ts'
 
 const owner = userId(1)
 const profile = { githubId: '1001', login: 'ada', name: null, email: null, avatar: 'a.png' }

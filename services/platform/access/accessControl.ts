@@ -1,4 +1,6 @@
 /** Who may use this server: checked at each sign-in, and again while a person is signed in. */
+import { createHmac } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Documents } from '#platform/reads/documents.ts'
@@ -8,7 +10,6 @@ import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost, type HostAccount } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { namesOf, refusalSentence, type AllowList, type Named } from './allowList.ts'
-import { createHmac } from 'node:crypto'
 
 export interface AccessControl {
   /** Everybody has access, and nothing is checked. */
@@ -48,7 +49,7 @@ export const answersHold = {
   withoutHost: 3_600_000,
 }
 /** People whose results are cached. */
-const mostKept = 10_000
+const maxKept = 10_000
 
 interface Answer {
   readonly allowed: boolean
@@ -143,14 +144,8 @@ async function isMember(
 
 /** A person's result from the cache, or a new one; simultaneous requests share one query. */
 function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
-  const answers = new Map<string, Answer>()
+  const answers = new LRUCache<string, Answer>({ max: maxKept })
   const asking = new Map<string, Promise<Answer>>()
-  const keep = (userId: string, answer: Answer): void => {
-    answers.delete(userId)
-    answers.set(userId, answer)
-    const [oldest] = answers.keys()
-    if (answers.size > mostKept && oldest !== undefined) answers.delete(oldest)
-  }
   return async (userId) => {
     const last = answers.get(userId)
     const age = last === undefined ? Infinity : deps.clock.now().getTime() - last.since
@@ -158,7 +153,7 @@ function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
     const running = asking.get(userId) ?? ask(deps, userId, last).finally(() => asking.delete(userId))
     asking.set(userId, running)
     const answer = await running
-    keep(userId, answer)
+    answers.set(userId, answer)
     return answer
   }
 }

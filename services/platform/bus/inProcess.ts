@@ -1,66 +1,40 @@
 /** The bus within a single process: messages sent in one turn are delivered in the next. */
-import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
+import type { Bus } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
+import { openListeners } from './listeners.ts'
 
 // Beyond this, the rest of a burst within one turn is dropped: hints may be lost, but memory is limited.
-const mostWaiting = 10_000
-
-type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
+const maxWaiting = 10_000
 
 export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
-  const listeners: Listeners = {
-    appended: new Set(),
-    words: new Set(),
-    projected: new Set(),
-    runner: new Set(),
-    presence: new Set(),
-    installations: new Set(),
-    hostWait: new Set(),
-    quarantine: new Set(),
-  }
+  const listeners = openListeners(onFault)
   let waiting: (() => void)[] = []
   let lost = 0
 
   function deliver(): void {
-    const said = waiting
+    const due = waiting
     waiting = []
-    if (lost > 0) onFault(`${lost} messages were lost: more than ${mostWaiting} were said at once`, undefined)
+    if (lost > 0) onFault(`${lost} messages were lost: more than ${maxWaiting} were said at once`, undefined)
     lost = 0
-    for (const tell of said) tell()
+    for (const tell of due) tell()
   }
 
   return {
     publish: (topic, message) => {
-      const hearing = [...listeners[topic]]
-      if (hearing.length === 0) return
-      if (waiting.length >= mostWaiting) {
+      const tell = listeners.tellingTo(topic)
+      if (!tell) return
+      if (waiting.length >= maxWaiting) {
         lost += 1
         return
       }
       if (waiting.length === 0) setImmediate(deliver)
-      waiting.push(() => {
-        for (const listener of hearing) {
-          if (!listeners[topic].has(listener)) continue
-          try {
-            listener.listen(message)
-          } catch (fault) {
-            onFault(`A listener to ${topic} failed`, fault)
-          }
-        }
-      })
+      waiting.push(() => tell(message))
     },
-    subscribe: (topic, listen) => {
-      // Wrapped, so that one function can subscribe twice.
-      const listener = { listen }
-      listeners[topic].add(listener)
-      return () => {
-        listeners[topic].delete(listener)
-      }
-    },
+    subscribe: listeners.subscribe,
     ready: async () => {},
     close: async () => {
       waiting = []
-      for (const listening of Object.values(listeners)) listening.clear()
+      listeners.clear()
     },
   }
 }

@@ -1,40 +1,14 @@
 /** The bus between processes: core NATS, which stores nothing. A disconnected subscriber misses messages, and reads the log. */
 import type { Subscription } from 'nats'
-import { z } from 'zod'
-import { AgentState } from '#domain/api/server.schema.ts'
-import { Position } from '#domain/kernel/event.schema.ts'
-import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
+import type { z } from 'zod'
+import { messages, type Bus, type BusMessages, type Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
+import { openListeners, type Listeners } from './listeners.ts'
 import type { Nats } from './natsConnection.ts'
 
 // Bytes sent but not confirmed: above the first limit the server is asked how far it is, above the second messages are dropped.
 const askBeyondBytes = 256 * 1_024
-const mostWaitingBytes = 16 * 1_024 * 1_024
-
-const messages: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = {
-  appended: z.object({ stream: z.string(), revision: z.int().nonnegative(), type: z.string() }),
-  words: z.object({
-    taskId: z.string(),
-    executionId: z.string(),
-    messageId: z.string(),
-    offset: z.int().nonnegative(),
-    sealed: z.base64(),
-  }),
-  projected: z.object({ projection: z.string(), position: Position }),
-  runner: z.object({
-    runnerId: z.string(),
-    notices: z.array(z.string()),
-    // An older version does not send them.
-    agents: z.array(AgentState).default([]),
-    jobs: z.array(z.string()),
-  }),
-  presence: z.object({ userIds: z.array(z.string()), taskIds: z.array(z.string()) }),
-  installations: z.object({ changed: z.literal(true) }),
-  hostWait: z.object({ holder: z.string(), until: z.number() }),
-  quarantine: z.object({ stream: z.string() }),
-}
-
-type Listeners = { readonly [T in Topic]: Set<{ readonly listen: (message: BusMessages[T]) => void }> }
+const maxWaitingBytes = 16 * 1_024 * 1_024
 
 interface NatsBus {
   readonly nats: Nats
@@ -63,16 +37,7 @@ export function natsBus(options: { nats: Nats; namespace?: string; onFault: Repo
     onFault,
     subjectOf: (topic) => `${namespace}.bus.${topic}`,
     connection: nats.connection,
-    listeners: {
-      appended: new Set(),
-      words: new Set(),
-      projected: new Set(),
-      runner: new Set(),
-      presence: new Set(),
-      installations: new Set(),
-      hostWait: new Set(),
-      quarantine: new Set(),
-    },
+    listeners: openListeners(onFault),
     subscriptions: new Map(),
     isClosed: false,
     waitingBytes: 0,
@@ -91,7 +56,7 @@ export function natsBus(options: { nats: Nats; namespace?: string; onFault: Repo
     close: async () => {
       bus.isClosed = true
       stopReturning()
-      for (const listening of Object.values(bus.listeners)) listening.clear()
+      bus.listeners.clear()
       for (const subscription of bus.subscriptions.values()) subscription.unsubscribe()
       bus.subscriptions.clear()
     },
@@ -126,16 +91,7 @@ function dispatch<T extends Topic>(bus: NatsBus, topic: T, data: Uint8Array): vo
     bus.onFault(`A message to ${topic} is not understood`, undefined)
     return
   }
-  // A subscriber that is added during the loop does not get this message.
-  const hearing = [...bus.listeners[topic]]
-  for (const listener of hearing) {
-    if (!bus.listeners[topic].has(listener)) continue
-    try {
-      listener.listen(message)
-    } catch (fault) {
-      bus.onFault(`A listener to ${topic} failed`, fault)
-    }
-  }
+  bus.listeners.tellingTo(topic)?.(message)
 }
 
 function subscribed(bus: NatsBus, topic: Topic): Subscription {
@@ -158,7 +114,7 @@ function publish<T extends Topic>(bus: NatsBus, topic: T, message: BusMessages[T
     )
     return
   }
-  if (!bus.nats.isConnected() || bus.waitingBytes + data.byteLength > mostWaitingBytes) {
+  if (!bus.nats.isConnected() || bus.waitingBytes + data.byteLength > maxWaitingBytes) {
     bus.lost += 1
     return
   }
@@ -173,19 +129,20 @@ function subscribe<T extends Topic>(
   listen: (message: BusMessages[T]) => void,
 ): () => void {
   if (bus.isClosed) return () => {}
-  // Wrapped, so that one function can subscribe twice.
-  const listener = { listen }
-  bus.listeners[topic].add(listener)
+  const unsubscribe = bus.listeners.subscribe(topic, listen)
   if (!bus.subscriptions.has(topic)) bus.subscriptions.set(topic, subscribed(bus, topic))
   return () => {
-    if (!bus.listeners[topic].delete(listener) || bus.listeners[topic].size > 0) return
+    unsubscribe()
+    if (bus.listeners.tellingTo(topic)) return
     bus.subscriptions.get(topic)?.unsubscribe()
     bus.subscriptions.delete(topic)
   }
 }
 
+const schemas: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = messages
+
 function messageOf<T extends Topic>(topic: T, data: Uint8Array): BusMessages[T] | undefined {
-  const schema: z.ZodType<BusMessages[T]> = messages[topic]
+  const schema: z.ZodType<BusMessages[T]> = schemas[topic]
   try {
     return schema.safeParse(JSON.parse(Buffer.from(data).toString('utf8'))).data
   } catch {

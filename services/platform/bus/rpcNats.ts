@@ -1,96 +1,16 @@
 /** Remote calls between processes, over core NATS: sent to every process that may answer; the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
-import { z } from 'zod'
-import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
-import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
-import { faultCodes } from '#domain/kernel/errors.ts'
-import { BlobRef } from '#domain/kernel/ids.schema.ts'
-import { AgentName } from '#domain/task/events.ts'
+import type { z } from 'zod'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
-import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
+import { questions, type Answered, type Asked, type Question, type Rpc } from '../ports/rpc.ts'
 import type { Nats } from './natsConnection.ts'
 
 /** The server's status when nobody subscribes. */
 const noResponders = 503
 
-type Schemas = {
+const schemas: {
   readonly [Q in Question]: { readonly asked: z.ZodType<Asked<Q>>; readonly answered: z.ZodType<Answered<Q>> }
-}
-const schemas: Schemas = {
-  changes: {
-    asked: z.object({ taskId: z.string(), baseBranch: z.string() }),
-    answered: z.discriminatedUnion('kind', [
-      z.object({
-        kind: z.literal('changes'),
-        currentBranch: z.string(),
-        ahead: z.number().int(),
-        behind: z.number().int(),
-        truncated: z.boolean(),
-        files: z.number().int(),
-        blob: BlobRef.nullable(),
-      }),
-      z.object({ kind: z.literal('base_not_found') }),
-    ]),
-  },
-  lines: {
-    asked: z.object({
-      taskId: z.string(),
-      blob: z.string(),
-      from: z.number().int(),
-      to: z.number().int(),
-    }),
-    answered: z.object({ lines: z.array(z.string()), total: z.number().int() }),
-  },
-  undoPreview: {
-    asked: z.object({ taskId: z.string(), executionId: z.string() }),
-    answered: z.discriminatedUnion('kind', [
-      z.object({
-        kind: z.literal('preview'),
-        files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
-        total: z.number().int(),
-        kept: z.array(z.string()),
-        undone: z.array(z.string()),
-        redone: z.array(z.string()),
-      }),
-      z.object({ kind: z.literal('refused'), code: z.enum(faultCodes), sentence: z.string() }),
-    ]),
-  },
-  origins: {
-    asked: z.object({ taskId: z.string(), path: z.string() }),
-    answered: z.object({
-      ranges: z
-        .array(z.object({ from: z.number().int(), to: z.number().int(), executionId: z.string().nullable() }))
-        .nullable(),
-    }),
-  },
-  prepare: {
-    asked: z.object({
-      taskId: z.string(),
-      ownerId: z.string(),
-      projectId: z.string(),
-      branch: z.string(),
-      agent: AgentName,
-      model: z.string().nullable(),
-    }),
-    answered: z.object({ kind: z.enum(['begun', 'left']) }),
-  },
-  removeWorkspace: {
-    asked: z.object({ taskId: z.string(), runnerId: z.string() }),
-    answered: z.object({ outcome: z.enum(workspaceOutcomes).exclude(['unreachable']) }),
-  },
-  hosts: {
-    asked: z.object({ projectId: z.string(), ownerId: z.string() }),
-    answered: z.object({ suggestions: z.array(HostSuggestion) }),
-  },
-  repository: {
-    asked: z.object({ projectId: z.string(), ownerId: z.string() }),
-    answered: z.object({ repository: ShownRepository }),
-  },
-  seal: {
-    asked: z.object({}),
-    answered: z.object({ revision: z.int().nonnegative() }),
-  },
-}
+} = questions
 
 /** Remote calls on a connection that may be shared; closing them leaves it open. `namespace` separates products on one server. */
 export function natsRpc(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Rpc {

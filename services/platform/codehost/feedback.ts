@@ -16,7 +16,7 @@ import { checkedName } from './address.ts'
 import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
 import { endOfStream } from './jobLog.ts'
 import { pages } from './pages.ts'
-import { ask, faultOf, sentences } from './request.ts'
+import { ask, faultOf, ifHidden, sentences } from './request.ts'
 
 /** An account, in the form that all answers use. */
 export const Author = z
@@ -133,10 +133,7 @@ function readingCalls({
       // Reading them needs a separate permission, for issues.
       const comments = await pages(Comment, (page) =>
         issues.listComments({ owner, repo, issue_number: number, ...page }),
-      ).catch((fault: unknown) => {
-        if (isHidden(fault)) return { items: [] }
-        throw fault
-      })
+      ).catch(ifHidden({ items: [] }))
       const slug = await appSlug()
       return {
         reviews: reviews.items.flatMap(reviewFrom),
@@ -169,13 +166,10 @@ function checkCalls({
       const { check_runs: runs } = await ask(CheckRuns, () =>
         octokit(accessToken).rest.checks.listForRef(query),
       )
+      // Reading them needs a separate permission.
       const { statuses } = await ask(Statuses, () =>
         octokit(accessToken).rest.repos.getCombinedStatusForRef({ owner, repo, ref, per_page: 100 }),
-      ).catch((fault: unknown) => {
-        // Reading them needs a separate permission.
-        if (isHidden(fault)) return { statuses: [] }
-        throw fault
-      })
+      ).catch(ifHidden({ statuses: [] }))
       const ofRuns = runs.flatMap(failedFrom)
       const ofStatuses = statuses.flatMap((one) => failedStatusFrom(one, ref))
       // A failure reported as both is returned once, as the check run, which has more details.
@@ -272,9 +266,6 @@ async function done(octokit: Octokit, mutation: string, variables: Record<string
   const [error] = errors
   if (error) throw new CodeHostFault(error.type === 'FORBIDDEN' ? 'forbidden' : 'invalid', error.message)
 }
-
-const isHidden = (fault: unknown): boolean =>
-  fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)
 
 /** Converts a time of the host to UTC. */
 export const utc = (time: string): string => new Date(time).toISOString()

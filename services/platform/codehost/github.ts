@@ -27,7 +27,7 @@ import { feedbackCalls } from './feedback.ts'
 import { issueCalls } from './issues.ts'
 import { pullRequestReader } from './graphql.ts'
 import { pages } from './pages.ts'
-import { ask, isUnchanged, limited, type Requests } from './request.ts'
+import { ask, askIfChanged, ifHidden, limited, type Requests } from './request.ts'
 
 export interface GitHubOptions {
   /** The base of pages and git remotes: `https://github.com`. */
@@ -36,8 +36,6 @@ export interface GitHubOptions {
   readonly requests: Requests
   /** The App, as registered at the time of use. */
   readonly app: CurrentApp
-  /** The server's address for browsers that came by `origin`, if it differs from `serverUrl`. Not needed for loopback names. */
-  readonly browserServerUrl?: (origin: string) => string
   readonly clock?: Clock
   /** Replaces an App. */
   readonly ownToken?: string | undefined
@@ -104,11 +102,10 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
     const { clientId, clientSecret } = await host.app()
     return { client_id: clientId, client_secret: clientSecret }
   }
-  const browserServer = options.browserServerUrl ?? ((origin: string) => serverForBrowser(serverUrl, origin))
   return {
     authorizeUrl: async ({ state, redirectUri, codeChallenge, origin, anotherAccount = false }) => {
       const { clientId } = await host.app()
-      const url = new URL(`${trimmed(browserServer(origin))}/login/oauth/authorize`)
+      const url = new URL(`${serverForBrowser(serverUrl, origin)}/login/oauth/authorize`)
       url.search = new URLSearchParams({
         client_id: clientId,
         redirect_uri: redirectUri,
@@ -193,14 +190,16 @@ function accountCalls(
     },
     membership: async (accessToken, { organization: org, team, login }) => {
       const { orgs, teams } = octokit(accessToken).rest
-      const member = await unlessHidden(
-        ask(Membership, () => orgs.getMembershipForAuthenticatedUser({ org })),
+      const member = await ask(Membership, () => orgs.getMembershipForAuthenticatedUser({ org })).catch(
+        ifHidden(undefined),
       )
       if (member?.state !== 'active') return undefined
       const organizationId = String(member.organization.id)
       if (team === null) return { organizationId }
-      const asked = { org, team_slug: team, username: login }
-      const inTeam = await unlessHidden(ask(TeamMembership, () => teams.getMembershipForUserInOrg(asked)))
+      const person = { org, team_slug: team, username: login }
+      const inTeam = await ask(TeamMembership, () => teams.getMembershipForUserInOrg(person)).catch(
+        ifHidden(undefined),
+      )
       return inTeam?.state === 'active' ? { organizationId } : undefined
     },
   }
@@ -338,16 +337,6 @@ function pullRequestCalls(
   }
 }
 
-/** `undefined` when the host says that it does not exist, or that this person may not see it. */
-async function unlessHidden<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await asked
-  } catch (fault) {
-    if (fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)) return undefined
-    throw fault
-  }
-}
-
 function tokensFrom(answer: unknown, clock: Clock): HostTokens {
   const read = TokenAnswer.safeParse(answer)
   if (!read.success) {
@@ -382,19 +371,11 @@ async function repositoryById(
   etag: string | undefined,
 ): ReturnType<CodeHost['repositoryById']> {
   if (!/^\d{1,15}$/.test(id)) throw new CodeHostFault('not_found', 'There is no repository with this number.')
-  let tag: string | undefined
-  const headers = etag === undefined ? {} : { 'if-none-match': etag }
-  const found = await ask(z.union([Repository, z.literal('unchanged')]), async () => {
-    try {
-      const answer = await octokit(accessToken).request('GET /repositories/{id}', { id, headers })
-      tag = answer.headers.etag
-      return answer
-    } catch (error) {
-      if (isUnchanged(error)) return { data: 'unchanged' }
-      throw error
-    }
-  })
-  return found === 'unchanged' ? found : { repository: repositoryFrom(found, serverUrl), etag: tag ?? null }
+  const found = await askIfChanged(Repository, etag, (headers) =>
+    octokit(accessToken).request('GET /repositories/{id}', { id, headers }),
+  )
+  if (found === 'unchanged') return found
+  return { repository: repositoryFrom(found.data, serverUrl), etag: found.etag }
 }
 
 const repositoryFrom = (answer: Repository, serverUrl: string): HostRepository => ({

@@ -14,7 +14,7 @@ import { checkedName } from './address.ts'
 import { Author, authorFrom, Comment, commentFrom, utc } from './feedback.ts'
 import { askGraphql, faultAt, issueQuery } from './graphql.ts'
 import { lastPages, pages } from './pages.ts'
-import { ask, isUnchanged, misunderstood } from './request.ts'
+import { ask, askIfChanged, misunderstood } from './request.ts'
 
 const Id = z.number().transform(String)
 const Time = z.iso.datetime({ offset: true }).transform(utc)
@@ -76,26 +76,16 @@ export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
       const labels = label === null ? {} : { labels: label }
       const list = (headers: Record<string, string>, page = 1) =>
         octokit(accessToken).rest.issues.listForRepo({ owner, repo, headers, ...query, ...labels, page })
-      let tag: string | undefined
-      const found = await ask(z.union([z.array(Issue), z.literal('unchanged')]), async () => {
-        try {
-          const answer = await list(etag === undefined ? {} : { 'if-none-match': etag })
-          tag = answer.headers.etag
-          return answer
-        } catch (error) {
-          if (isUnchanged(error)) return { data: 'unchanged' }
-          throw error
-        }
-      })
+      const found = await askIfChanged(z.array(Issue), etag, list)
       if (found === 'unchanged') return found
       const slug = await slugOf()
-      const isOne = found.length < perPage
+      const isOne = found.data.length < perPage
       const rest = isOne
         ? { items: [], cut: false }
         : await pages(Issue, (page) => list({}, page.page), { from: 2 })
-      const issues = [...found, ...rest.items].map((one) => issueFrom(one, slug))
+      const issues = [...found.data, ...rest.items].map((one) => issueFrom(one, slug))
       // With several pages, the first may be unchanged while others change.
-      return { issues, isCut: rest.cut, etag: isOne ? (tag ?? null) : null }
+      return { issues, isCut: rest.cut, etag: isOne ? found.etag : null }
     },
     issue: async (accessToken, repository, number) => {
       const { owner, name: repo } = checkedName(repository)

@@ -7,6 +7,7 @@ import { Octokit } from '@octokit/rest'
 import type { Octokit as Core } from '@octokit/core'
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Bus, BusMessages } from '#platform/ports/bus.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -74,8 +75,8 @@ export interface RequestsOptions {
   }) => void
 }
 
-/** More than the people and installations that work at once; beyond it the oldest is dropped. */
-const mostHolders = 2_000
+/** More than the people and installations that work at once; beyond it the one that worked longest ago is dropped. */
+const maxHolders = 2_000
 
 export function requestsTo({
   apiUrl,
@@ -85,9 +86,9 @@ export function requestsTo({
   onSpent,
   bus,
 }: RequestsOptions): Requests {
-  const holders = bounded<string>(mostHolders)
-  const left = bounded<Allowance>(mostHolders)
-  const waits = bounded<number>(mostHolders)
+  const holders = new LRUCache<string, string>({ max: maxHolders })
+  const left = new LRUCache<string, Allowance>({ max: maxHolders })
+  const waits = new LRUCache<string, number>({ max: maxHolders })
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
   const waitUntil = (holder: string) => Math.max(waits.get(holder) ?? 0, Date.now())
@@ -142,7 +143,7 @@ export function requestsTo({
   return {
     octokit: (accessToken) => octokitOf(holderOf(accessToken), accessToken, paced),
     unpaced: () => octokitOf('app', undefined, false),
-    named: (accessToken, holder) => holders.set(keyOf(accessToken), holder),
+    named: (accessToken, holder) => void holders.set(keyOf(accessToken), holder),
     allowance: (accessToken) => {
       const holder = holderOf(accessToken)
       const [known, resetsAt] = [left.get(holder), waitUntil(holder)]
@@ -179,19 +180,6 @@ const refusedHere = (waitMs: number): Response =>
 
 /** Tokens are only stored where they are used, so the key is a hash. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url').slice(0, 22)
-
-function bounded<Value>(most: number) {
-  const values = new Map<string, Value>()
-  return {
-    get: (key: string) => values.get(key),
-    set(key: string, value: Value) {
-      values.delete(key)
-      values.set(key, value)
-      const [oldest] = values.keys()
-      if (values.size > most && oldest !== undefined) values.delete(oldest)
-    },
-  }
-}
 
 function allowanceIn(headers: Headers): Allowance | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
@@ -257,10 +245,40 @@ export async function ask<Data>(
   const answer = await call().catch((error: unknown) => {
     throw faultOf(error)
   })
-  const read = schema.safeParse(answer.data)
+  return parsed(schema, answer.data)
+}
+
+/** The same, for data that may still be as it was when it had this ETag: then `unchanged`. */
+export async function askIfChanged<Data>(
+  schema: z.ZodType<Data>,
+  etag: string | undefined,
+  call: (
+    headers: Record<string, string>,
+  ) => Promise<{ readonly data: unknown; readonly headers: { readonly etag?: string | undefined } }>,
+): Promise<{ readonly data: Data; readonly etag: string | null } | 'unchanged'> {
+  try {
+    const { data, headers } = await call(etag === undefined ? {} : { 'if-none-match': etag })
+    return { data: parsed(schema, data), etag: headers.etag ?? null }
+  } catch (error) {
+    // Octokit throws a 304.
+    if (error instanceof Error && 'status' in error && error.status === 304) return 'unchanged'
+    throw faultOf(error)
+  }
+}
+
+function parsed<Data>(schema: z.ZodType<Data>, data: unknown): Data {
+  const read = schema.safeParse(data)
   if (!read.success) throw misunderstood(read.error)
   return read.data
 }
+
+/** For a `catch`: the fallback where the host says that something does not exist, or that this token may not see it. */
+export const ifHidden =
+  <Fallback>(fallback: Fallback) =>
+  (fault: unknown): Fallback => {
+    if (fault instanceof CodeHostFault && ['not_found', 'forbidden'].includes(fault.kind)) return fallback
+    throw fault
+  }
 
 export const misunderstood = (cause: unknown): CodeHostFault =>
   new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.', cause)
@@ -436,7 +454,3 @@ function sentenceOf(data: unknown): string | undefined {
   const message = read.data.message.replace(/[.:]+$/, '')
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
-
-/** Whether it is a 304, which octokit throws. */
-export const isUnchanged = (error: unknown): boolean =>
-  error instanceof Error && 'status' in error && error.status === 304

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { EventMeta } from '#domain/kernel/event.schema.ts'
 import type { DamageReason, Position } from '#domain/kernel/event.ts'
+import { hasRepeatedName } from '#domain/kernel/unambiguousJson.ts'
 import type { DamagedRecord, LogRecord } from '../ports/eventStore.ts'
 
 /** The maximum total size of an event's facts, content and metadata, in bytes. */
@@ -51,8 +52,7 @@ export function recordOfText(
   const meta = jsonOf(row.meta)
   if (data === undefined || meta === undefined) return damaged(row, 'no_json')
   try {
-    if (hasRepeatedName(row.data, data) || hasRepeatedName(row.meta, meta))
-      return damaged(row, 'repeated_name')
+    if (isAmbiguous(row.data, data) || isAmbiguous(row.meta, meta)) return damaged(row, 'repeated_name')
   } catch (fault) {
     // Nested deeper than the stack allows.
     if (fault instanceof RangeError) return damaged(row, 'too_large')
@@ -94,30 +94,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether an object in the text has the same member name twice. `JSON.parse` keeps the last one, so the text would contain more than the value. */
-function hasRepeatedName(text: string, value: unknown): boolean {
-  // Fast path: nearly every text is exactly as we would write it.
-  if (JSON.stringify(value) === text) return false
-  return countNames(text) > countMembers(value)
-}
-
-/** Counts the names in a JSON text: strings followed by a colon. */
-function countNames(text: string): number {
-  let count = 0
-  for (let begin = text.indexOf('"'); begin >= 0;) {
-    let end = begin + 1
-    while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
-    let next = end + 1
-    while (' \t\n\r'.includes(text[next] ?? '.')) next += 1
-    if (text[next] === ':') count += 1
-    begin = text.indexOf('"', next)
-  }
-  return count
-}
-
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const members: readonly unknown[] = Object.values(value)
-  const own = Array.isArray(value) ? 0 : members.length
-  return members.reduce<number>((sum, member) => sum + countMembers(member), own)
+/** Nearly every text is exactly as we would write it, which costs less to find out. */
+function isAmbiguous(text: string, value: unknown): boolean {
+  return JSON.stringify(value) !== text && hasRepeatedName(text, value)
 }

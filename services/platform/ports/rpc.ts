@@ -2,118 +2,115 @@
  * Remote calls to any process that can answer. They change nothing that is recorded, and are answered at once or not at all. Held by
  * `tests/contracts/rpc.spec.ts`.
  */
-import type { WorkspaceOutcome } from '#domain/api/cleanUp.ts'
-import type { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
-import type { FaultCode } from '#domain/kernel/errors.ts'
-import type { BlobRef } from '#domain/kernel/ids.schema.ts'
-import type { AgentName } from '#domain/agents.ts'
+import { z } from 'zod'
+import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
+import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
+import { faultCodes } from '#domain/kernel/errors.ts'
+import { BlobRef } from '#domain/kernel/ids.schema.ts'
+import { AgentName } from '#domain/task/events.ts'
+
+const project = z.object({ projectId: z.string(), ownerId: z.string() })
 
 /** All calls, with their requests and answers. Both are small: large data goes into a blob. */
-export interface Questions {
+export const questions = {
   /** The changes of a task against a branch; answered by the runner that has its workspace. */
-  readonly changes: {
-    readonly asked: { readonly taskId: string; readonly baseBranch: string }
-    readonly answered:
-      | {
-          readonly kind: 'changes'
-          readonly currentBranch: string
-          readonly ahead: number
-          readonly behind: number
-          readonly truncated: boolean
-          readonly files: number
-          /** The changed files, sealed under the task's key; `null` when there are none. The caller removes them. */
-          readonly blob: BlobRef | null
-        }
-      | { readonly kind: 'base_not_found' }
-  }
-  /** Lines of a file as they were before a task changed it; answered by the runner that has its workspace. */
-  readonly lines: {
-    readonly asked: {
-      readonly taskId: string
-      /** Git's object name of the content. */
-      readonly blob: string
-      /** Line numbers from 1, both included. */
-      readonly from: number
-      readonly to: number
-    }
-    readonly answered: { readonly lines: readonly string[]; readonly total: number }
-  }
+  changes: {
+    asked: z.object({ taskId: z.string(), baseBranch: z.string() }),
+    answered: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('changes'),
+        currentBranch: z.string(),
+        ahead: z.int(),
+        behind: z.int(),
+        truncated: z.boolean(),
+        files: z.int(),
+        /** The changed files, sealed under the task's key; `null` when there are none. The caller removes them. */
+        blob: BlobRef.nullable(),
+      }),
+      z.object({ kind: z.literal('base_not_found') }),
+    ]),
+  },
+  /**
+   * Lines of a file as they were before a task changed it; answered by the runner that has its workspace. `blob` is git's object name of the content;
+   * line numbers begin at 1, both are included.
+   */
+  lines: {
+    asked: z.object({ taskId: z.string(), blob: z.string(), from: z.int(), to: z.int() }),
+    answered: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
+  },
   /** The files that an undo would change; answered by the runner that has the task's workspace. */
-  readonly undoPreview: {
-    readonly asked: { readonly taskId: string; readonly executionId: string }
-    readonly answered:
-      | {
-          readonly kind: 'preview'
-          /** At most 1,000. */
-          readonly files: readonly {
-            readonly path: string
-            readonly change: 'added' | 'modified' | 'deleted'
-          }[]
-          readonly total: number
-          readonly kept: readonly string[]
-        }
-      | { readonly kind: 'refused'; readonly code: FaultCode; readonly sentence: string }
-  }
+  undoPreview: {
+    asked: z.object({ taskId: z.string(), executionId: z.string() }),
+    answered: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('preview'),
+        /** At most 1,000. */
+        files: z
+          .array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) }).readonly())
+          .readonly(),
+        total: z.int(),
+        kept: z.array(z.string()).readonly(),
+      }),
+      z.object({ kind: z.literal('refused'), code: z.enum(faultCodes), sentence: z.string() }),
+    ]),
+  },
   /** The turn that wrote each line of a file; answered by the runner that has the task's workspace. */
-  readonly origins: {
-    readonly asked: { readonly taskId: string; readonly path: string }
-    readonly answered: {
+  origins: {
+    asked: z.object({ taskId: z.string(), path: z.string() }),
+    answered: z.object({
       /** `null`: there is no such text file. */
-      readonly ranges:
-        | readonly {
-            readonly from: number
-            readonly to: number
-            readonly executionId: string | null
+      ranges: z
+        .array(
+          z.object({
+            from: z.int(),
+            to: z.int(),
+            executionId: z.string().nullable(),
             /** The file's path when the lines were written, if it was different. */
-            readonly path?: string
+            path: z.string().exactOptional(),
             /** The `lineHash` of each line; left out when there are too many lines. */
-            readonly hashes?: readonly string[]
-          }[]
-        | null
+            hashes: z.array(z.string()).readonly().exactOptional(),
+          }),
+        )
+        .readonly()
+        .nullable(),
       /** Git's object name of the content that the lines are from. */
-      readonly blob?: string
+      blob: z.string().exactOptional(),
       /** All turns and commands of the task, oldest first. */
-      readonly turns?: readonly string[]
-    }
-  }
+      turns: z.array(z.string()).readonly().exactOptional(),
+    }),
+  },
   /**
    * Removes the workspace of a task unless work would be lost; answered by the runner `runnerId`, which ran the task last. If the task goes on, the
    * workspace is restored from what was saved. `unreachable`: the code host did not say in time which of the work it has.
    */
-  readonly removeWorkspace: {
-    readonly asked: { readonly taskId: string; readonly runnerId: string }
-    readonly answered: { readonly outcome: WorkspaceOutcome }
-  }
+  removeWorkspace: {
+    asked: z.object({ taskId: z.string(), runnerId: z.string() }),
+    answered: z.object({ outcome: z.enum(workspaceOutcomes) }),
+  },
   /** Asks a runner to prepare for a task that may be created with this id, and whether it does. The caller has checked access to the project. */
-  readonly prepare: {
-    readonly asked: {
-      readonly taskId: string
-      readonly ownerId: string
-      readonly projectId: string
-      readonly branch: string
-      readonly agent: AgentName
-      readonly model: string | null
-    }
-    readonly answered: { readonly kind: 'begun' | 'left' }
-  }
+  prepare: {
+    asked: project.extend({
+      taskId: z.string(),
+      branch: z.string(),
+      agent: AgentName,
+      model: z.string().nullable(),
+    }),
+    answered: z.object({ kind: z.enum(['begun', 'left']) }),
+  },
   /** The hosts that package managers are configured with, on a runner and in a project's repository. The caller has checked access to the project. */
-  readonly hosts: {
-    readonly asked: { readonly projectId: string; readonly ownerId: string }
-    readonly answered: { readonly suggestions: readonly HostSuggestion[] }
-  }
+  hosts: { asked: project, answered: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** Facts about a project's repository; answered by a runner that has fetched it. The caller has checked access to the project. */
-  readonly repository: {
-    readonly asked: { readonly projectId: string; readonly ownerId: string }
-    readonly answered: { readonly repository: ShownRepository }
-  }
-  /** A seal over the current log, made now if there is none; answered by the process that seals. */
-  readonly seal: {
-    readonly asked: object
-    /** The seal's revision in its stream. */
-    readonly answered: { readonly revision: number }
+  repository: { asked: project, answered: z.object({ repository: ShownRepository }) },
+  /** A seal over the current log, made now if there is none, by its revision in its stream; answered by the process that seals. */
+  seal: { asked: z.object({}), answered: z.object({ revision: z.int().nonnegative() }) },
+}
+export type Question = keyof typeof questions
+type Questions = {
+  readonly [Q in Question]: {
+    readonly asked: z.output<(typeof questions)[Q]['asked']>
+    readonly answered: z.output<(typeof questions)[Q]['answered']>
   }
 }
-export type Question = keyof Questions
 export type Asked<Q extends Question> = Questions[Q]['asked']
 export type Answered<Q extends Question> = Questions[Q]['answered']
 

@@ -3,12 +3,12 @@ import { FeedbackDismissed } from '#domain/task/codeHost/feedbackEvents.ts'
 import { MessageWithdrawn, type TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'
-import { foldView } from '#domain/views/view.ts'
 import { id, published, receivedOf, review, sentOf } from '../../../tests/domain/feedbackHistories.ts'
 import { historyOf, stateAfter } from '../../../tests/domain/given.ts'
 import { messageId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { shownFeedback } from './feedback.ts'
+import { foldView } from '../../../tests/domain/fold.ts'
 
 const sent = [...published, receivedOf(review()), sentOf(1, true)]
 const working = [...sent, past.waits(2), past.requested(2), past.started(2), past.delivered(2)]

@@ -1,5 +1,6 @@
 /** The embedded vault: wrapped data keys and sealed secrets in a SQLite file. */
 import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { CannotOpen, KeyDestroyed, KeyMissing, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault } from '../ports/vault.ts'
 import { openSqlite, type Sqlite } from '../engines/sqlite.ts'
@@ -22,7 +23,7 @@ const formats = [
    CREATE TABLE check_value (sealed BLOB NOT NULL) STRICT`,
 ]
 
-const mostCached = 1_000
+const maxCached = 1_000
 
 function statements(db: Sqlite) {
   const readKey = db.prepare<[string], [Uint8Array | null]>('SELECT wrapped FROM keys WHERE scope = ?')
@@ -39,15 +40,7 @@ function statements(db: Sqlite) {
   )
   const deleteSecret = db.prepare<[string, string]>('DELETE FROM secrets WHERE scope = ? AND name = ?')
   const deleteSecrets = db.prepare<[string]>('DELETE FROM secrets WHERE scope = ?')
-  return {
-    readKey,
-    insertKey,
-    destroyKey,
-    writeSecret,
-    readSecret,
-    deleteSecret,
-    deleteSecrets,
-  }
+  return { readKey, insertKey, destroyKey, writeSecret, readSecret, deleteSecret, deleteSecrets }
 }
 
 function getSecret(vault: SqliteVault, scope: string, name: string): string | undefined {
@@ -59,8 +52,7 @@ function getSecret(vault: SqliteVault, scope: string, name: string): string | un
 interface SqliteVault extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly wrapping: Uint8Array
-  /** Keys by scope, the least recently used first. */
-  readonly cache: Map<string, Uint8Array>
+  readonly cache: LRUCache<string, Uint8Array>
 }
 
 /** Opens the vault in `file`. Throws `WrongMasterKey` when it was created with another master key. */
@@ -74,7 +66,8 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
     db.close()
     throw fault
   }
-  const vault: SqliteVault = { ...statements(db), db, wrapping, cache: new Map() }
+  const cache = new LRUCache<string, Uint8Array>({ max: maxCached, dispose: (key) => void key.fill(0) })
+  const vault: SqliteVault = { ...statements(db), db, wrapping, cache }
   return {
     seal: async (scope, context, plain) => seal(vault, { scope, context }, plain),
     open: async (scope, context, sealed) => open(vault, { scope, context }, sealed),
@@ -93,7 +86,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
       vault.readKey.get('')
     },
     close: async () => {
-      for (const scope of vault.cache.keys()) drop(vault, scope)
+      cache.clear()
       wrapping.fill(0)
       db.close()
     },
@@ -115,24 +108,14 @@ function checkMasterKey(db: Sqlite, wrapping: Uint8Array, file: string): void {
   }
 }
 
-function remember(vault: SqliteVault, scope: string, key: Uint8Array): Uint8Array {
-  vault.cache.delete(scope)
-  vault.cache.set(scope, key)
-  for (const [oldest] of vault.cache) {
-    if (vault.cache.size <= mostCached) break
-    drop(vault, oldest)
-  }
+function remember({ cache }: SqliteVault, scope: string, key: Uint8Array): Uint8Array {
+  cache.set(scope, key)
   return key
-}
-
-function drop(vault: SqliteVault, scope: string): void {
-  vault.cache.get(scope)?.fill(0)
-  vault.cache.delete(scope)
 }
 
 function keyOf(vault: SqliteVault, scope: string): Uint8Array | 'none' | 'destroyed' {
   const cached = vault.cache.get(scope)
-  if (cached !== undefined) return remember(vault, scope, cached)
+  if (cached !== undefined) return cached
   const row = vault.readKey.get(scope)
   if (row === undefined) return 'none'
   return row[0] === null
@@ -164,7 +147,7 @@ async function destroy(vault: SqliteVault, scope: string): Promise<void> {
     vault.destroyKey.run(scope)
     vault.deleteSecrets.run(scope)
   })
-  drop(vault, scope)
+  vault.cache.delete(scope)
   // The write-ahead log still contains the key, so it is emptied too.
   vault.db.truncateLog()
 }

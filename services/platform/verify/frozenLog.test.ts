@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
-import { foldView } from '#domain/views/view.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { eventLog } from '#platform/eventlog/eventLog.ts'
 import { readFrozenLog } from '../../../tests/server/frozenLog.ts'
 import { openTestEngines } from '../../../tests/server/engines.ts'
 import { storeOf } from '../../../tests/server/tampering.ts'
 import { verifyLog } from './verify.ts'
+import { foldView } from '../../../tests/domain/fold.ts'
 
 const { events, contents, documents } = await readFrozenLog('v1')
 

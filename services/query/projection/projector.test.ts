@@ -10,7 +10,7 @@ import { ModelChosen, TaskUpdated } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { task } from '#domain/task/task.ts'
 import { views } from '#domain/views/all.ts'
-import { foldView, type AnyRecorded } from '#domain/views/view.ts'
+import type { AnyRecorded } from '#domain/views/view.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
@@ -26,6 +26,7 @@ import { logs } from '../../../tests/domain/logs.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { startProjector } from './projector.ts'
 import { randomRuns } from '../../../tests/longRun.ts'
+import { foldView } from '../../../tests/domain/fold.ts'
 
 let engines: TestEngines
 beforeEach(async () => {

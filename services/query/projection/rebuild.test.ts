@@ -8,7 +8,6 @@ import { task } from '#domain/task/task.ts'
 import { UserRegistered } from '#domain/user/events.ts'
 import { views } from '#domain/views/all.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { foldView } from '#domain/views/view.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import { identified } from '#platform/http/guards.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
@@ -20,6 +19,7 @@ import { cause, eventually, openTestEngines, type TestEngines } from '../../../t
 import { startProjector, type Rebuilding } from './projector.ts'
 import { folding } from './rebuild.ts'
 import { onThreads } from './rebuildThread.ts'
+import { foldView } from '../../../tests/domain/fold.ts'
 
 let engines: TestEngines
 beforeEach(async () => {

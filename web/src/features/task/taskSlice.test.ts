@@ -4,7 +4,6 @@ import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.sch
 import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
 import { logEntryOf, logView, type LogDocument } from '#domain/views/log.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import { foldView } from '#domain/views/view.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { ExecutionStarted, MessageQueued, ToolStarted } from '#domain/task/events.ts'
 import { messageInPlaceOf } from '../../../../tests/domain/chatMessages.ts'
@@ -28,6 +27,7 @@ import {
   taskOpened,
   type OpenTask,
 } from './taskSlice.ts'
+import { foldView } from '../../../../tests/domain/fold.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
 

@@ -6,7 +6,6 @@ import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'
-import { foldView } from '#domain/views/view.ts'
 import { messageInPlaceOf } from '../../../../tests/domain/chatMessages.ts'
 import { executionId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
@@ -28,6 +27,7 @@ import { createWriting } from './chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
 import { openTaskSync } from './taskSync.ts'
 import { createTerminalLog } from './terminal/log/terminalLog.ts'
+import { foldView } from '../../../../tests/domain/fold.ts'
 
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
 
