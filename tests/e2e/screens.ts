@@ -265,13 +265,13 @@ function fileOf(name: string, width: number, theme: 'light' | 'dark'): string {
 /** The page that shows the pictures. */
 function index(names: readonly string[]): string {
   const picture = (name: string, width: number, theme: 'light' | 'dark') =>
-    `<img src="${fileOf(name, width, theme)}" alt="${name}, ${width} wide, ${theme}" height="240">`
-  const parts = names.map(
-    (name) =>
-      `## ${name}\n\n${(['light', 'dark'] as const)
-        .map((theme) => sizes.map(([width]) => picture(name, width, theme)).join(' '))
-        .join('\n\n')}\n`,
-  )
+    `<img src="${fileOf(name, width, theme)}" alt="${name}-${width}-${theme}" height="240">`
+  const parts = names.map((name) => {
+    const pictures = (['light', 'dark'] as const).flatMap((theme) =>
+      sizes.map(([width]) => picture(name, width, theme)),
+    )
+    return `## ${name}\n\n${pictures.join(' ')}\n`
+  })
   return `# The screens\n\nEach 1440, 768 and 375 pixels wide, light and dark, as \`npm run screens\` takes them of the product at work.\n\n${parts.join('\n')}`
 }
 
