@@ -1,11 +1,16 @@
 /** The github service: follows what happens at the code host, and acts on it. Each part runs in one process at a time, however many there are. */
+import { admission } from '#platform/commands/admission.ts'
 import { addressForCodeHost } from '#platform/config/addresses.ts'
 import { codeHostName, type Config } from '#platform/config/config.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import { startTasksOfIssues } from './issues/issues.ts'
+import { readAccess } from './access/access.ts'
+import { startAnswering } from './feedback/answering.ts'
+import { feedbackReader } from './feedback/feedback.ts'
+import { issueTimes, startIssues } from './issues/issues.ts'
+import { startLinking } from './issues/linking.ts'
 import { startProjectSync } from './projectSync/projectSync.ts'
-import { startFollowing } from './pullRequests/following.ts'
+import { startFollower, timesFor } from './pullRequests/pullRequestFollower.ts'
 import { startRelatedTasks } from './reactors/relatedTasks.ts'
 import { startRetriedUpdates } from './reactors/retriedUpdates.ts'
 import { startRevocations } from './reactors/revocations.ts'
@@ -13,13 +18,23 @@ import { startRevocations } from './reactors/revocations.ts'
 /** Starts all of it, in the order in which it stops last. */
 export function startGitHub(config: Config, engines: Engines): readonly Held[] {
   const { leases } = engines
-  const named = { ...config, codeHostName: codeHostName(config) }
+  const { everyMs, gatherMs } = config.following
+  const named = { ...engines, codeHostName: codeHostName(config) }
+  const reading = {
+    ...named,
+    admission: admission({ ...engines, tasksAtOnce: config.tasksAtOnce }),
+    tokenFor: readAccess(engines),
+  }
+  const following = { ...reading, feedback: feedbackReader(reading, gatherMs) }
+  const linking = { ...engines, publicAddress: addressForCodeHost(config) }
   return [
-    leases.hold('related tasks', async () => startRelatedTasks(engines)),
+    leases.hold('related tasks', () => startRelatedTasks(engines)),
     leases.hold('project sync', () => startProjectSync(engines)),
     leases.hold('retried updates', () => startRetriedUpdates(engines)),
-    leases.hold('revocations', () => startRevocations({ ...engines, codeHostName: named.codeHostName })),
-    startFollowing(named, engines),
-    startTasksOfIssues({ ...named, publicAddress: addressForCodeHost(config) }, engines),
+    leases.hold('revocations', () => startRevocations(named)),
+    leases.hold('follower', () => startFollower(following, timesFor(everyMs))),
+    leases.hold('answering', () => startAnswering(engines, everyMs * 2)),
+    leases.hold('issues', () => startIssues(reading, issueTimes(everyMs))),
+    leases.hold('issue links', () => startLinking(linking, everyMs * 2)),
   ]
 }

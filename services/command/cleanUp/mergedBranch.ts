@@ -13,6 +13,7 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
 
 export interface BranchCleanUp {
   readonly documents: Pick<Documents, 'now' | 'get' | 'getMany' | 'find'>
@@ -90,7 +91,7 @@ function outcomeOf({ kind }: CodeHostFault, step: Step): BranchOutcome {
 }
 
 const page = 200
-const mostPages = 5
+const maxPages = 5
 
 /**
  * Whether a task of anybody on the repository works on the branch, or from it; not one that is done with its own pull request. A name that
@@ -101,18 +102,12 @@ async function isUsedByOthers(
   { project, taskId, branch }: { project: ProjectDocument; taskId: string; branch: string },
 ): Promise<boolean> {
   for (const field of ['workingBranch', 'branch'] as const) {
-    for (let last: TaskDocument | undefined, pages = 0; ; pages += 1) {
-      if (pages === mostPages) return true
-      const found: readonly TaskDocument[] = await documents.find(tasksView, {
-        where: { [field]: branch },
-        sort: { field: 'order', direction: 'ascending' },
-        limit: page,
-        ...(last && { after: { value: last.order, id: last.id } }),
-      })
+    let pages = 0
+    for await (const found of pagesOf(documents, tasksView, { where: { [field]: branch }, limit: page })) {
       const others = found.filter((one) => one.id !== taskId && isAtWork(one))
       if (await areOn(documents, project, others)) return true
-      last = found.at(-1)
-      if (found.length < page) break
+      pages += 1
+      if (pages === maxPages && found.length === page) return true
     }
   }
   return false

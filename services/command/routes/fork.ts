@@ -16,6 +16,7 @@ import { chatView, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Asked, Route } from '#platform/http/route.ts'
 import type { Person } from '#platform/http/guards.ts'
@@ -167,17 +168,14 @@ async function transcriptUpTo(
 ): Promise<string> {
   const counting = countingIn(source.restorePoints, executionId)
   const said: MessageDocument[] = []
-  for (let after: { value: string; id: string } | undefined; said.length < transcriptMessages;) {
-    const found = await documents.find(chatView, {
-      where: { task: source.taskId },
-      sort: { field: 'order', direction: 'descending' },
-      limit: page,
-      ...(after && { after }),
-    })
+  const newest = pagesOf(documents, chatView, {
+    where: { task: source.taskId },
+    limit: page,
+    direction: 'descending',
+  })
+  for await (const found of newest) {
     said.push(...found.filter((message) => counting.has(message.executionId ?? '')))
-    const last = found.at(-1)
-    if (!last || found.length < page) break
-    after = { value: last.order, id: last.id }
+    if (said.length >= transcriptMessages) break
   }
   return joinTranscripts(
     source.origin?.transcript ?? '',

@@ -18,9 +18,8 @@ import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
-import type { Commands } from '#platform/commands/execute.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { Logger } from '#platform/log.ts'
 import {
   CodeHostFault,
   writeOrFind,
@@ -28,118 +27,63 @@ import {
   type PullRequestKey,
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { Documents } from '#platform/reads/documents.ts'
-import type { Projected } from '#platform/reads/projected.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
+import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
-export interface AnsweringEngines {
-  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
-  readonly projected: Pick<Projected, 'waitFor'>
-  readonly documents: Pick<Documents, 'find' | 'get'>
-  readonly commands: Pick<Commands, 'execute' | 'load'>
-  readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly codeHost: Pick<
-    CodeHost,
-    'pullRequestStates' | 'pullRequestFeedback' | 'writeComment' | 'resolveThreads'
-  >
-  readonly clock: Clock
-  readonly logger: Logger
-}
+export type AnsweringEngines = WritingEngines &
+  Pick<Engines, 'documents' | 'clock'> & {
+    readonly commands: Pick<Engines['commands'], 'execute' | 'load'>
+    readonly access: Pick<HostAccess, 'tokenOf'>
+    readonly codeHost: Pick<
+      CodeHost,
+      'pullRequestStates' | 'pullRequestFeedback' | 'writeComment' | 'resolveThreads'
+    >
+  }
 
-interface Answering extends AnsweringEngines {
-  /** By owner: until when the code host takes no requests with their token, in ms of the monotonic clock. */
-  readonly resting: LRUCache<string, number>
+type Answering = AnsweringEngines & {
+  readonly resting: RestingOwners
   /** By document: unexpected failures in a row, and until when it is skipped. */
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
 const actor = { kind: 'system', service: 'answering' } as const
 const batch = 100
-const foldedWithinMs = 5_000
-/** How many owners who have to wait are remembered, and how long they wait if the code host does not say. */
-const mostResting = 2_000
-const restMs = 60_000
+const maxFailing = 2_000
 /** How long a document is skipped after an unexpected failure: doubling, for an hour at most. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
 /** Which threads of an earlier process are checked: those answered within this time, and at most this many. */
-const leftBehind = { withinMs: 24 * 3_600_000, most: 200 }
+const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
-/** Answers what is due, at once, and tries again every `everyMs` what could not be answered, until it is stopped. */
-export async function startAnswering(engines: AnsweringEngines, everyMs: number): Promise<Held> {
-  const { eventStore, projected, logger } = engines
-  const run = { isStopped: false, isAskedAgain: false }
+/** Answers what is due, at once, and tries again every `intervalMs` what could not be answered, until it is stopped. */
+export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<Held> {
   const answering: Answering = {
     ...engines,
-    resting: new LRUCache({ max: mostResting }),
-    failing: new LRUCache({ max: mostResting }),
+    resting: restingOwners(),
+    failing: new LRUCache({ max: maxFailing }),
   }
   let leftOpen: LeftOpen | undefined
-  let timer: NodeJS.Timeout | undefined
-  let working: Promise<void> | undefined
-  /** One round at a time, so that no other looks up an answer that is under way. */
-  function wake(): void {
-    if (run.isStopped) return
-    run.isAskedAgain = true
-    working ??= rounds().finally(() => {
-      working = undefined
-    })
-  }
-  async function round(): Promise<void> {
-    await answerAll(answering, () => run.isStopped)
-    leftOpen ??= await leftOpenBefore(answering)
-    await resolveLeftOpen(answering, leftOpen, () => run.isStopped)
-  }
-  async function rounds(): Promise<void> {
-    clearTimeout(timer)
-    while (run.isAskedAgain && !run.isStopped) {
-      run.isAskedAgain = false
-      await round().catch((fault: unknown) => {
-        if (!(fault instanceof NotFolded || fault instanceof EngineUnavailable))
-          logger.error({ err: fault }, 'failed to answer on pull requests')
-      })
-    }
-    if (!run.isStopped) timer = setTimeout(wake, everyMs)
-  }
-  const subscription = eventStore.subscribe(
-    await eventStore.head(),
-    batch,
-    async (_events, upTo) => {
-      await projected.waitFor(upTo, foldedWithinMs)
-      wake()
+  return startWriting(engines, {
+    filter: { streams: ['task-'], types: ['FeedbackAnswerDue'] },
+    intervalMs,
+    async round(isStopped) {
+      await answerAll(answering, isStopped)
+      leftOpen ??= await leftOpenBefore(answering)
+      await resolveLeftOpen(answering, leftOpen, isStopped)
     },
-    { streams: ['task-'], types: ['FeedbackAnswerDue'] },
-  )
-  wake()
-  return {
-    async stop() {
-      run.isStopped = true
-      clearTimeout(timer)
-      await subscription.stop()
-      await working
-    },
-  }
+    failed: 'failed to answer on pull requests',
+  })
 }
 
 /** Page by page, so that those that have to wait hold up no others. */
 async function answerAll(answering: Answering, isOver: () => boolean): Promise<void> {
-  for (let after: { value: string; id: string } | undefined; ;) {
-    const due = await answering.documents.find(feedbackView, {
-      where: { answer: 'due' },
-      sort: { field: 'order', direction: 'ascending' },
-      limit: batch,
-      ...(after ? { after } : {}),
-    })
-    for (const feedback of due) {
+  const due = pagesOf(answering.documents, feedbackView, { where: { answer: 'due' }, limit: batch })
+  for await (const page of due)
+    for (const feedback of page) {
       if (isOver()) return
       await withoutHoldingUp(answering, feedback, () => answerOne(answering, feedback))
     }
-    const last = due.at(-1)
-    if (!last || due.length < batch) return
-    after = { value: last.order, id: last.id }
-  }
 }
 
 /**
@@ -157,7 +101,7 @@ async function withoutHoldingUp(
     await work()
     failing.delete(id)
   } catch (fault) {
-    if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
+    if (fault instanceof EngineUnavailable) throw fault
     const times = (before?.times ?? 0) + 1
     const ms = Math.min(failingMs.first * 2 ** (times - 1), failingMs.longest)
     failing.set(id, { times, until: performance.now() + ms })
@@ -177,7 +121,7 @@ async function leftOpenBefore({ documents, clock }: AnsweringEngines): Promise<L
   const answered = await documents.find(feedbackView, {
     where: { answer: 'answered' },
     sort: { field: 'order', direction: 'descending' },
-    limit: leftBehind.most,
+    limit: leftBehind.max,
   })
   const since = clock.now().getTime() - leftBehind.withinMs
   const waiting = answered.filter(
@@ -196,7 +140,7 @@ async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () 
     try {
       if (!(await resolveOneLeft(answering, feedback))) later.push(feedback)
     } catch (fault) {
-      if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
+      if (fault instanceof EngineUnavailable) throw fault
       left.fault ??= fault
       left.failures += 1
     }
@@ -213,7 +157,7 @@ async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument):
   const of = await documents.get(tasksView, feedback.task)
   const pull = await documents.get(pullRequestsView, feedback.task)
   if (!of || pull?.nodeId == null || pull.number !== feedback.number) return true
-  if (isResting(answering, of.owner)) return false
+  if (answering.resting.has(of.owner)) return false
   try {
     const token = await access.tokenOf(of.owner)
     await resolve(answering, feedback, { token, nodeId: pull.nodeId, projectId: of.projectId })
@@ -224,20 +168,17 @@ async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument):
   }
 }
 
-const isResting = ({ resting }: Answering, owner: string): boolean =>
-  (resting.get(owner) ?? 0) > performance.now()
-
 /** Lets the owner wait if the fault is temporary, and tells whether it is. */
 function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
   if (!(fault instanceof CodeHostFault && fault.isPassing)) return false
-  resting.set(owner, performance.now() + (fault.retryAfterMs ?? restMs))
+  resting.add(owner, fault.retryAfterMs)
   return true
 }
 
 async function answerOne(answering: Answering, feedback: FeedbackDocument): Promise<void> {
   const { task: taskId, feedbackId } = feedback
   const of = await answering.documents.get(tasksView, taskId)
-  if (of && isResting(answering, of.owner)) return
+  if (of && answering.resting.has(of.owner)) return
   const answer = of ? await answerOf(answering, feedback, of) : gone
   if (answer === null) return
   await settle(answering, taskId, { type: 'SettleFeedback', feedbackId, outcome: answer.outcome })

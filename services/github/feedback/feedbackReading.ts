@@ -9,33 +9,26 @@ import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { FeedbackRule } from '#domain/task/codeHost/feedbackRule.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Admit, Commands } from '#platform/commands/execute.ts'
-import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost, PullRequestReading } from '#platform/ports/codeHost.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 import { hasNoRoomYet, type Admission } from '#platform/commands/admission.ts'
 import type { Redaction } from './feedbackRedaction.ts'
 import type { Wanted } from '../pullRequests/readQueue.ts'
 
-export interface FeedbackDeps {
+export interface FeedbackDeps extends Pick<Engines, 'projectSecrets' | 'vault' | 'clock' | 'logger'> {
   readonly codeHost: Pick<
     CodeHost,
     'pullRequestFeedback' | 'repositoryRight' | 'failedChecks' | 'checkAnnotations' | 'jobLog'
   >
   readonly commands: Pick<Commands, 'execute' | 'load'>
-  readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
   readonly accessControl: Pick<AccessControl, 'check'>
   readonly admission: Admission
-  readonly vault: Pick<Vault, 'deriveKey'>
   /** The code host whose accounts these are. */
   readonly codeHostName: string
-  readonly clock: Clock
-  readonly logger: Logger
 }
 
 /** How a pull request was read just now. */

@@ -4,11 +4,9 @@
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
-import type { Held, Leases } from '#platform/ports/leases.ts'
-import { admission } from '#platform/commands/admission.ts'
-import { readAccess, type AccessDeps } from '../access/access.ts'
-import { startReadings, type ReadingEngines, type ReadingTimes } from '../refresh/readings.ts'
-import { startLinking, type LinkingEngines } from './linking.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
+import { projectsOf, startReadings, type ReadingEngines, type ReadingTimes } from '../refresh/readings.ts'
 import { memories } from './memory.ts'
 import { round, type RoundDeps } from './round.ts'
 
@@ -28,7 +26,7 @@ export const issueTimes = (everyMs: number): IssueTimes => ({
   passingMs: 600_000,
 })
 
-const mostOfRepository = 50
+const maxOfRepository = 50
 
 /** Reads and makes until it is stopped. */
 export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<Held> {
@@ -45,54 +43,9 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<H
         ? { repositoryId, hint: 'now and then' }
         : undefined
     },
-    ofRepository: (githubRepoId) =>
-      documents.find(projectsView, {
-        where: { githubRepoId },
-        sort: { field: 'order', direction: 'ascending' },
-        limit: mostOfRepository,
-      }),
+    ofRepository: (githubRepoId) => projectsOf(documents, githubRepoId, maxOfRepository),
     one: (id) => documents.get(projectsView, id),
-    page: (limit, after) =>
-      documents.find(projectIssuesView, {
-        where: { isRead: true },
-        sort: { field: 'order', direction: 'ascending' },
-        limit,
-        ...(after ? { after } : {}),
-      }),
+    pages: (limit, after) => pagesOf(documents, projectIssuesView, { where: { isRead: true }, limit, after }),
     begin: (isStopped) => round(engines, known, { isStopped, passingMs: times.passingMs }),
   })
-}
-
-type TasksOfIssuesEngines = Omit<IssueEngines, 'tokenFor' | 'admission' | 'codeHostName'> &
-  Omit<LinkingEngines, 'publicAddress'> &
-  AccessDeps &
-  Omit<Parameters<typeof admission>[0], 'tasksAtOnce'> & { readonly leases: Pick<Leases, 'hold'> }
-
-interface Settings {
-  readonly following: { readonly everyMs: number }
-  readonly tasksAtOnce: number
-  readonly codeHostName: string
-  readonly publicAddress: string | null
-}
-
-/** Makes tasks of issues, and comments on the issues about them, each in one process, until it is stopped. */
-export function startTasksOfIssues(
-  { following: { everyMs }, tasksAtOnce, codeHostName, publicAddress }: Settings,
-  engines: TasksOfIssuesEngines,
-): Held {
-  const making = {
-    ...engines,
-    admission: admission({ ...engines, tasksAtOnce }),
-    tokenFor: readAccess(engines),
-    codeHostName,
-  }
-  const issues = engines.leases.hold('issues', () => startIssues(making, issueTimes(everyMs)))
-  const linking = engines.leases.hold('issue links', () =>
-    startLinking({ ...engines, publicAddress }, everyMs * 2),
-  )
-  return {
-    async stop() {
-      await Promise.all([issues.stop(), linking.stop()])
-    },
-  }
 }

@@ -4,8 +4,7 @@
  * records that it is due. It is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
 import { randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
-import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
+import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
@@ -18,150 +17,101 @@ import { issueLinksView, toldToIssues, type IssueLinkDocument } from '#domain/vi
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
-import { rounds } from '#platform/async/rounds.ts'
-import type { Commands } from '#platform/commands/execute.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Installations } from '#platform/credentials/installations.ts'
-import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, writeOrFind, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { Documents } from '#platform/reads/documents.ts'
-import type { Projected } from '#platform/reads/projected.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
+import { isHostUnavailable } from '../faults.ts'
+import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
-export interface LinkingEngines {
-  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
-  readonly projected: Pick<Projected, 'waitFor'>
-  readonly documents: Pick<Documents, 'find' | 'get'>
-  readonly commands: Pick<Commands, 'execute'>
-  readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly installations: Pick<Installations, 'tokenFor'>
-  readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
-  readonly logger: Logger
-  /** Where people reach the product; `null` where readers of the code host can't follow it. */
-  readonly publicAddress: string | null
-}
+export type LinkingEngines = WritingEngines &
+  Pick<Engines, 'documents'> & {
+    readonly commands: Pick<Engines['commands'], 'execute'>
+    readonly access: Pick<HostAccess, 'tokenOf'>
+    readonly installations: Pick<Installations, 'tokenFor'>
+    readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
+    /** Where people reach the product; `null` where readers of the code host can't follow it. */
+    readonly publicAddress: string | null
+  }
+
+type Linking = LinkingEngines & { readonly resting: RestingOwners }
 
 const actor = { kind: 'system', service: 'issues' } as const
 const batch = 100
-const foldedWithinMs = 5_000
-/** How many owners who have to wait are remembered, and how long they wait if the code host does not say. */
-const mostResting = 2_000
-const restMs = 60_000
 /** Changes of a task, or of its to-do list, within this time go into one update. */
 const gatherMs = { state: 2_000, todos: 15_000 }
 /** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
-/** Writes what is due, at once, and tries again every `everyMs` what could not be written, until it is stopped. */
-export async function startLinking(engines: LinkingEngines, everyMs: number): Promise<Held> {
-  const { eventStore, projected, logger } = engines
-  const resting: Resting = new LRUCache({ max: mostResting })
-  const run = { isStopped: false }
-  const inRounds = rounds(async () => {
-    try {
-      for (const comment of ['due', 'stale'] as const)
-        await linkAll(engines, resting, comment, () => run.isStopped)
-    } catch (fault) {
-      if (!(fault instanceof NotFolded || fault instanceof EngineUnavailable))
-        logger.error({ err: fault }, 'failed to tell issues of their tasks')
-    } finally {
-      inRounds.within(everyMs)
-    }
+/** Writes what is due, at once, and tries again every `intervalMs` what could not be written, until it is stopped. */
+export function startLinking(engines: LinkingEngines, intervalMs: number): Promise<Held> {
+  const linking: Linking = { ...engines, resting: restingOwners() }
+  return startWriting(engines, {
+    filter: { streams: ['task-'], types: ['TaskCreatedFromIssue', ...toldToIssues] },
+    delayMs(events) {
+      if (events.some(({ type }) => type === 'TaskCreatedFromIssue')) return 0
+      return events.some(({ type }) => type !== 'ToolStarted') ? gatherMs.state : gatherMs.todos
+    },
+    intervalMs,
+    async round(isStopped) {
+      for (const comment of ['due', 'stale'] as const) await linkAll(linking, comment, isStopped)
+    },
+    failed: 'failed to tell issues of their tasks',
   })
-  const subscription = eventStore.subscribe(
-    await eventStore.head(),
-    batch,
-    async (events, upTo) => {
-      await projected.waitFor(upTo, foldedWithinMs)
-      const isNew = events.some(({ type }) => type === 'TaskCreatedFromIssue')
-      const isState = events.some(({ type }) => type !== 'ToolStarted')
-      inRounds.within(isNew ? 0 : isState ? gatherMs.state : gatherMs.todos)
-    },
-    { streams: ['task-'], types: ['TaskCreatedFromIssue', ...toldToIssues] },
-  )
-  inRounds.within(0)
-  return {
-    async stop() {
-      run.isStopped = true
-      await subscription.stop()
-      await inRounds.stop()
-    },
-  }
 }
 
-/** By owner: until when the code host takes nothing, in ms of the monotonic clock. */
-type Resting = LRUCache<string, number>
-
 /** Page by page, so that those that have to wait hold up no others. */
-async function linkAll(
-  engines: LinkingEngines,
-  resting: Resting,
-  comment: 'due' | 'stale',
-  isOver: () => boolean,
-): Promise<void> {
-  for (let after: { value: string; id: string } | undefined; ;) {
-    const due = await engines.documents.find(issueLinksView, {
-      where: { comment },
-      sort: { field: 'order', direction: 'ascending' },
-      limit: batch,
-      ...(after ? { after } : {}),
-    })
-    for (const link of due) {
+async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () => boolean): Promise<void> {
+  const due = pagesOf(linking.documents, issueLinksView, { where: { comment }, limit: batch })
+  for await (const page of due)
+    for (const link of page) {
       if (isOver()) return
-      await linkOne(engines, resting, link).catch((fault: unknown) => {
-        if (fault instanceof NotFolded || fault instanceof EngineUnavailable) throw fault
+      await linkOne(linking, link).catch((fault: unknown) => {
+        if (fault instanceof EngineUnavailable) throw fault
         // A history or a secret that cannot be read, for example: it must not hold up the others.
-        engines.logger.warn({ err: fault, taskId: link.id }, 'failed to tell an issue of its task')
+        linking.logger.warn({ err: fault, taskId: link.id }, 'failed to tell an issue of its task')
       })
     }
-    const last = due.at(-1)
-    if (!last || due.length < batch) return
-    after = { value: last.order, id: last.id }
-  }
 }
 
 type Outcome = CommandOf<'SettleIssueComment'>['outcome']
 const failed = (code: string, reason: string): Outcome => ({ kind: 'failed', code, reason })
 
-async function linkOne(engines: LinkingEngines, resting: Resting, link: IssueLinkDocument): Promise<void> {
-  const of = await engines.documents.get(tasksView, link.id)
-  if (of && (resting.get(of.owner) ?? 0) > performance.now()) return
-  const outcome = of ? await outcomeOf(engines, resting, link, of) : failed('not_found', 'The task is gone.')
+async function linkOne(linking: Linking, link: IssueLinkDocument): Promise<void> {
+  const of = await linking.documents.get(tasksView, link.id)
+  if (of && linking.resting.has(of.owner)) return
+  const outcome = of ? await outcomeOf(linking, link, of) : failed('not_found', 'The task is gone.')
   if (outcome === null) return
   try {
     const command = { type: 'SettleIssueComment', outcome } as const
     const cause = { actor, commandId: randomUUID() }
-    await engines.commands.execute(task, taskStream(link.id), command, cause)
+    await linking.commands.execute(task, taskStream(link.id), command, cause)
   } catch (fault) {
     if (!(fault instanceof Fault) || fault.code === 'conflict') throw fault
-    engines.logger.debug({ err: fault, taskId: link.id }, 'an issue was told of a task that is gone')
+    linking.logger.debug({ err: fault, taskId: link.id }, 'an issue was told of a task that is gone')
   }
 }
 
-/** Temporary reasons why a comment cannot be written. */
-const passing: ReadonlySet<FaultCode> = new Set(['code_host_unavailable', 'app_key_refused'])
-
 /** What was written or why not; `null` if it should be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
-  engines: LinkingEngines,
-  resting: Resting,
+  linking: Linking,
   link: IssueLinkDocument,
   of: TaskDocument,
 ): Promise<Outcome | null> {
   try {
-    return await write(engines, link, of)
+    return await write(linking, link, of)
   } catch (fault) {
-    if (fault instanceof Fault && !passing.has(fault.code)) return failed(fault.code, fault.message)
-    const isHost = fault instanceof CodeHostFault || fault instanceof Fault
-    if (!isHost) throw fault
-    if (fault instanceof CodeHostFault && fault.kind !== 'rate_limited' && fault.kind !== 'unavailable')
-      return failed('code_host_refused', fault.message)
-    const waitMs = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
-    resting.set(of.owner, performance.now() + (waitMs ?? restMs))
-    engines.logger.debug({ err: fault, taskId: link.id }, 'issues have to wait to be told of their tasks')
-    return null
+    if (isHostUnavailable(fault) || (fault instanceof Fault && fault.code === 'app_key_refused')) {
+      linking.resting.add(of.owner, fault instanceof CodeHostFault ? fault.retryAfterMs : undefined)
+      linking.logger.debug({ err: fault, taskId: link.id }, 'issues have to wait to be told of their tasks')
+      return null
+    }
+    if (fault instanceof Fault) return failed(fault.code, fault.message)
+    if (fault instanceof CodeHostFault) return failed('code_host_refused', fault.message)
+    throw fault
   }
 }
 

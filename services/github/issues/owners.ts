@@ -3,14 +3,15 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
-import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { ProjectDocument } from '#domain/views/projects.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { TokenFor } from '../access/access.ts'
-import { isFault, isHostUnavailable, refusals } from './faults.ts'
+import { isFault, isHostUnavailable, refusals } from '../faults.ts'
+import { projectsOf } from '../refresh/readings.ts'
 import { isMade } from './making.ts'
 
 export interface OwnerDeps {
@@ -21,7 +22,7 @@ export interface OwnerDeps {
   readonly tokenFor: TokenFor
 }
 
-const sameRepositoryMost = 50
+const maxOfRepository = 50
 
 /** `null` where the project is gone. */
 export async function issuesOf(
@@ -67,11 +68,7 @@ async function othersOf(
   deps: Pick<OwnerDeps, 'commands' | 'documents'>,
   { id, githubRepoId }: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
 ): Promise<readonly Other[]> {
-  const projects = await deps.documents.find(projectsView, {
-    where: { githubRepoId },
-    sort: { field: 'order', direction: 'ascending' },
-    limit: sameRepositoryMost,
-  })
+  const projects = await projectsOf(deps.documents, githubRepoId, maxOfRepository)
   const own = projects.findIndex((one) => one.id === id)
   const others: Other[] = []
   for (const [at, document] of projects.entries()) {

@@ -26,7 +26,7 @@ import {
 import { project } from '#domain/project/project.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
-import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import type { Engines } from '#platform/compose.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type {
@@ -35,14 +35,13 @@ import type {
   HostIssueEvent,
   HostIssueText,
 } from '#platform/ports/codeHostIssues.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import { userOf } from '../feedback/feedbackAuthors.ts'
 import { redactionOf } from '../feedback/feedbackRedaction.ts'
 import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
 import { mentioning, type Mentions } from './mentioning.ts'
 import { askRight, mayAnyWrite, standingNow, type RightsDeps } from './rights.ts'
 
-export interface IssueReadingDeps extends MakingDeps, RightsDeps {
+export interface IssueReadingDeps extends MakingDeps, RightsDeps, Pick<Engines, 'projectSecrets' | 'clock'> {
   readonly commands: MakingDeps['commands']
   readonly codeHost: Pick<
     CodeHost,
@@ -54,8 +53,6 @@ export interface IssueReadingDeps extends MakingDeps, RightsDeps {
     | 'repositoryRight'
     | 'mentionName'
   >
-  readonly projectSecrets: Pick<ProjectSecrets, 'valuesOf'>
-  readonly clock: Clock
 }
 
 /** A project whose issues are read. */

@@ -1,22 +1,19 @@
 /** What those who ask for an issue may do, in the repository and here: asked for in the reading that counts. */
 import { mayWrite, type IssueAsk, type JudgedAsk } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 import { standingOf } from '../feedback/feedbackAuthors.ts'
-import { isHostUnavailable } from './faults.ts'
+import { isHostUnavailable } from '../faults.ts'
 
-export interface RightsDeps {
+export interface RightsDeps extends Pick<Engines, 'vault' | 'logger'> {
   readonly commands: Pick<Commands, 'load'>
   readonly codeHost: Pick<CodeHost, 'repositoryRight'>
   readonly accessControl: Pick<AccessControl, 'check'>
-  readonly vault: Pick<Vault, 'deriveKey'>
   /** The code host whose accounts these are. */
   readonly codeHostName: string
-  readonly logger: Logger
 }
 
 /** The repository of a project, with a token that reads it. */

@@ -8,7 +8,7 @@ import {
   type ProjectIssues,
 } from '#domain/project/issues.ts'
 import { hasNoRoomYet } from '#platform/commands/admission.ts'
-import { isFault } from './faults.ts'
+import { isFault } from '../faults.ts'
 import { dueOf, noteOutcome, type Memory } from './memory.ts'
 import {
   considerIssue,

@@ -7,8 +7,9 @@ import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
 import type { Hint } from '../refresh/hints.ts'
-import { startReadings, type ReadingEngines, type ReadingTimes } from '../refresh/readings.ts'
+import { projectsOf, startReadings, type ReadingEngines, type ReadingTimes } from '../refresh/readings.ts'
 import { round, tags, type RoundDeps } from './round.ts'
 
 export interface ProjectSyncEngines extends RoundDeps, Omit<ReadingEngines, 'logger'> {
@@ -26,7 +27,7 @@ export const projectSyncTimes: ReadingTimes = {
 const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
 const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
 /** Projects of one repository: one a person. */
-const mostOfRepository = 1_000
+const maxOfRepository = 1_000
 
 /** Syncs until it is stopped. */
 export function startProjectSync(
@@ -45,20 +46,9 @@ export function startProjectSync(
       const hint = about[data.event]
       return hint !== undefined && repositoryId !== null ? { repositoryId, hint } : undefined
     },
-    ofRepository: (githubRepoId) =>
-      documents.find(projectsView, {
-        where: { githubRepoId },
-        sort: { field: 'order', direction: 'ascending' },
-        limit: mostOfRepository,
-      }),
+    ofRepository: (githubRepoId) => projectsOf(documents, githubRepoId, maxOfRepository),
     one: (id) => documents.get(projectsView, id),
-    page: (limit, after) =>
-      documents.find(projectsView, {
-        where: {},
-        sort: { field: 'order', direction: 'ascending' },
-        limit,
-        ...(after ? { after } : {}),
-      }),
+    pages: (limit, after) => pagesOf(documents, projectsView, { where: {}, limit, after }),
     begin: (isStopped) => round(engines, known, isStopped),
   })
 }

@@ -5,22 +5,19 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { ownAccess } from '../access/access.ts'
 import type { Round } from '../refresh/readings.ts'
 import { isNews, readProject, type Reading } from '#platform/reads/repositoryReading.ts'
 
-export interface RoundDeps {
+export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
   readonly commands: Pick<Commands, 'execute'>
   readonly codeHost: Pick<CodeHost, 'repositoryById' | 'repository' | 'allowance'>
   readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly clock: Clock
-  readonly logger: Logger
 }
 
 /** By project: what the last reading was tagged with. */

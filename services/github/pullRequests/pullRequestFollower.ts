@@ -5,29 +5,28 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import type { LogIdentity } from '#domain/log.ts'
-import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import { rounds, type Rounds } from '#platform/async/rounds.ts'
+import type { Engines } from '#platform/compose.ts'
+import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import { CodeHostFault, pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
-import type { Bus } from '#platform/ports/bus.ts'
-import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
-import type { Jobs } from '#platform/ports/jobs.ts'
+import type { LogRecord } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
+import { isFault, isHostUnavailable, isRefusal } from '../faults.ts'
 import type { FeedbackReader } from '../feedback/feedback.ts'
+import { openDelivery } from '../refresh/deliveries.ts'
 import { readAll, type Found, type ReaderDeps, type ReadOutcome } from './reader.ts'
 import { readQueue, type ReadQueue, type Wanted } from './readQueue.ts'
 import { allFollowed, hinted, lookedAt, ofCommit, ofTask, type WantedDeps } from './wanted.ts'
 
-export interface FollowerEngines extends WantedDeps, ReaderDeps {
-  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
-  readonly jobs: Pick<Jobs, 'mark' | 'marked'>
-  readonly log: Pick<EventLog, 'open'>
-  readonly logIdentity: LogIdentity
-  readonly projected: Pick<Projected, 'waitFor'>
-  readonly bus: Pick<Bus, 'subscribe'>
-  readonly feedback: FeedbackReader
-}
+export type FollowerEngines = ReactorEngines &
+  WantedDeps &
+  ReaderDeps &
+  Pick<Engines, 'log' | 'bus'> & {
+    readonly projected: Pick<Projected, 'waitFor'>
+    readonly feedback: FeedbackReader
+  }
 
 /** In milliseconds. */
 export interface FollowerTimes {
@@ -48,15 +47,10 @@ export const timesFor = (everyMs: number): FollowerTimes => ({
   restMs: 1_000,
 })
 
-const batch = 500
-const mostWaiting = 5_000
+const maxWaiting = 5_000
 /** Requests under way at once, each with another access. */
 const requestsAtOnce = 4
 const foldedWithinMs = 2_000
-const hintsWanted: EventFilter = {
-  streams: ['task-', 'delivery-'],
-  types: ['PullRequestOpened', 'PullRequestUpdated', 'DeliveryReceived'],
-}
 /** How long an access rests after a fault: doubling where it may pass, unless the code host says how long. */
 const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, longestMs: 900_000 }
 
@@ -68,9 +62,6 @@ interface Rest {
   readonly isRefused: boolean
 }
 
-/** The checkpoint up to which hints were read, in the queue's own store. A log that was restored from a backup has none. */
-export const followerMark = ({ logId, epoch }: LogIdentity): string => `followed-${logId}-${epoch}`
-
 interface Follower {
   readonly engines: FollowerEngines
   readonly times: FollowerTimes
@@ -79,12 +70,10 @@ interface Follower {
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>
+  /** Starts requests once an access has rested. */
+  readonly waking: Rounds
   /** By person or task: when the pull requests that they look at were last queued. */
   readonly lookedAt: Map<string, number>
-  /** All hints up to here are in the queue. */
-  seen: Position | null
-  marked: Position | null
-  timer: NodeJS.Timeout | undefined
   /** Pull requests that are read again a little later, by task. */
   readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
   isStopped: boolean
@@ -92,50 +81,45 @@ interface Follower {
 
 /** Follows until it is stopped. */
 export async function startFollower(engines: FollowerEngines, times: FollowerTimes): Promise<Held> {
-  const { eventStore, jobs, logIdentity, bus, logger } = engines
-  const mark = followerMark(logIdentity)
-  // Without a mark, the first reading of all finds whatever was hinted at before.
-  const from = (await jobs.marked(mark)) ?? (await eventStore.head())
   const follower: Follower = {
     engines,
     times,
-    queue: readQueue(mostWaiting),
+    queue: readQueue(maxWaiting),
     resting: new Map(),
     busy: new Set(),
     underWay: new Set(),
+    waking: rounds(async () => pump(follower)),
     lookedAt: new Map(),
-    seen: from,
-    marked: from,
-    timer: undefined,
     later: new Map(),
     isStopped: false,
   }
-  const subscription = eventStore.subscribe(
-    from,
-    batch,
-    (events, upTo) => hear(follower, events, upTo),
-    hintsWanted,
-  )
-  const stopListening = bus.subscribe('presence', (presence) => {
+  const reactor = await startReactor(engines, {
+    marks: ['followed'],
+    // Without a mark, the first reading of all finds whatever was hinted at before.
+    from: 'head',
+    filter: {
+      streams: ['task-', 'delivery-'],
+      types: ['PullRequestOpened', 'PullRequestUpdated', 'DeliveryReceived'],
+    },
+    handle: (events, upTo) => hear(follower, events, upTo),
+    // What was hinted at is recorded once nothing waits: a process that dies earlier begins again.
+    isDone: follower.queue.isEmpty,
+  })
+  const stopListening = engines.bus.subscribe('presence', (presence) => {
     void readLookedAt(follower, presence).catch((fault: unknown) => logFault(follower, fault))
   })
-  let polling = setTimeout(poll, times.firstMs)
-  function poll(): void {
-    void readEverything(follower)
-      .catch((fault: unknown) => logFault(follower, fault))
-      .finally(() => {
-        if (!follower.isStopped) polling = setTimeout(poll, times.allMs)
-      })
-  }
-  logger.debug('following pull requests')
+  const polling = rounds(async () => {
+    await readEverything(follower).catch((fault: unknown) => logFault(follower, fault))
+    polling.within(times.allMs)
+  })
+  polling.within(times.firstMs)
+  engines.logger.debug('following pull requests')
   return {
     async stop() {
       follower.isStopped = true
-      clearTimeout(polling)
-      clearTimeout(follower.timer)
       for (const { timer } of follower.later.values()) clearTimeout(timer)
       stopListening()
-      await subscription.stop()
+      await Promise.all([polling.stop(), follower.waking.stop(), reactor.stop()])
       while (follower.underWay.size > 0) await Promise.all(follower.underWay)
     },
   }
@@ -143,7 +127,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
 
 function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
   // Read models that are being built, and engines that are away, are asked again the next time.
-  if (isStopped || fault instanceof NotFolded || fault instanceof EngineUnavailable) return
+  if (isStopped || fault instanceof EngineUnavailable) return
   if (fault instanceof CodeHostFault || (fault instanceof Fault && fault.code === 'github_not_connected')) {
     logger.debug({ err: fault }, 'failed to read what came back on pull requests')
     return
@@ -178,27 +162,22 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
       queue(follower, found)
     }
   }
-  follower.seen = upTo
-  await advanceMark(follower)
 }
 
 type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
 /** These name a commit. GitHub names pull requests only with some of them, and never those of forks. */
 const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
 
-async function hintOf({ engines: { log, logger } }: Follower, stored: LogRecord): Promise<Hint | undefined> {
-  try {
-    const event = await log.open(stored)
-    if (event.type !== 'DeliveryReceived' || event.content === null) return undefined
-    const { repositoryId, pullRequest: number, headCommit: commit } = event.content
-    if (repositoryId === null) return undefined
-    if (number !== null) return { repositoryId, number }
-    return ofChecks.has(event.data.event) && commit !== null ? { repositoryId, commit } : undefined
-  } catch (fault) {
-    if (!(fault instanceof UnreadableEvent)) throw fault
-    logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
-    return undefined
-  }
+async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | undefined> {
+  const delivery = await openDelivery(engines, stored)
+  const {
+    repositoryId = null,
+    pullRequest: number = null,
+    headCommit: commit = null,
+  } = delivery?.content ?? {}
+  if (delivery === undefined || repositoryId === null) return undefined
+  if (number !== null) return { repositoryId, number }
+  return ofChecks.has(delivery.data.event) && commit !== null ? { repositoryId, commit } : undefined
 }
 
 /** Queues the pull requests of everybody who is looking, unless they were queued just now. */
@@ -248,7 +227,6 @@ function queue(follower: Follower, found: readonly Wanted[]): boolean {
 /** Starts as many requests as may be under way, and comes back when the next may be. */
 function pump(follower: Follower): void {
   const { busy, resting } = follower
-  clearTimeout(follower.timer)
   if (follower.isStopped) return
   const now = performance.now()
   let wakeAt = Number.POSITIVE_INFINITY
@@ -258,8 +236,7 @@ function pump(follower: Follower): void {
     if (from > now) wakeAt = Math.min(wakeAt, from)
     else if (busy.size < requestsAtOnce) start(follower, holder)
   }
-  if (wakeAt < Number.POSITIVE_INFINITY)
-    follower.timer = setTimeout(() => pump(follower), Math.ceil(wakeAt - now))
+  if (wakeAt < Number.POSITIVE_INFINITY) follower.waking.within(wakeAt - now)
 }
 
 function start(follower: Follower, holder: string): void {
@@ -298,7 +275,6 @@ async function read(follower: Follower, holder: string): Promise<void> {
     logFault(follower, fault)
   }
   queue.done(taken)
-  await advanceMark(follower).catch((fault: unknown) => logFault(follower, fault))
 }
 
 /** The ones that this holder still reads; the others are queued for the access that they have now. */
@@ -318,18 +294,9 @@ async function stillOf(
   return now.filter(isMine)
 }
 
-/** Whether the code host no longer accepts the access. */
-const isRefusal = (fault: unknown): boolean =>
-  fault instanceof CodeHostFault
-    ? fault.kind === 'unauthorized'
-    : fault instanceof Fault && fault.code === 'github_not_connected'
-
 /** True for faults of the credential or of our engines, as opposed to faults of a single pull request. */
 const concernsAll = (fault: unknown): boolean =>
-  isRefusal(fault) ||
-  fault instanceof EngineUnavailable ||
-  fault instanceof NotFolded ||
-  (fault instanceof CodeHostFault && fault.kind === 'rate_limited')
+  isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 
 /**
  * Reads what came back on pull requests that were read, and queues those again on which more is awaited. One that cannot be read holds up no
@@ -347,15 +314,11 @@ async function readFeedback(follower: Follower, found: readonly Found[]): Promis
       if (concernsAll(fault)) throw fault
       const { taskId } = wanted
       follower.engines.logger.warn({ err: fault, taskId }, 'failed to read the feedback on a pull request')
-      return isOutage(fault) ? rests.limitedMs : null
+      return isHostUnavailable(fault) ? rests.limitedMs : null
     })
     if (again !== null) later(follower, wanted, again)
   }
 }
-
-const isOutage = (fault: unknown): boolean =>
-  (fault instanceof CodeHostFault && fault.kind === 'unavailable') ||
-  (fault instanceof Fault && fault.code === 'code_host_unavailable')
 
 /** Queues it once more after `ms`, or when it was to be queued anyway, if that is sooner. */
 function later(follower: Follower, wanted: Wanted, ms: number): void {
@@ -377,12 +340,4 @@ function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest
   const firstMs = outcome.isLimit ? rests.limitedMs : rests.unavailableMs
   const ms = outcome.ms ?? Math.min(firstMs * 2 ** (failures - 1), rests.longestMs)
   return { until: until(ms), failures, isRefused: false }
-}
-
-/** Moves the checkpoint once nothing waits, as everything that was hinted at is then recorded: a process that dies earlier begins again. */
-async function advanceMark(follower: Follower): Promise<void> {
-  const { engines, queue, seen, marked } = follower
-  if (seen === null || seen === marked || !queue.isEmpty()) return
-  follower.marked = seen
-  await engines.jobs.mark(followerMark(engines.logIdentity), seen)
 }

@@ -3,16 +3,14 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRequests.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import type { Clock } from '#platform/ports/clock.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
-import type { Documents } from '#platform/reads/documents.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
 import type { TokenFor } from '../access/access.ts'
 import type { Wanted } from './readQueue.ts'
 
-export interface WantedDeps {
-  readonly documents: Pick<Documents, 'find' | 'getMany' | 'now'>
+export interface WantedDeps extends Pick<Engines, 'documents' | 'clock'> {
   readonly tokenFor: TokenFor
-  readonly clock: Clock
 }
 
 const page = 200
@@ -83,21 +81,13 @@ export async function lookedAt(
 
 /** All that may still change, a page at a time. */
 export async function* allFollowed(deps: WantedDeps): AsyncGenerator<readonly Wanted[]> {
-  for (let after: { value: string; id: string } | undefined; ;) {
-    const found = await deps.documents.find(pullRequestsView, {
-      where: { isFollowed: true },
-      sort: { field: 'order', direction: 'ascending' },
-      limit: page,
-      ...(after ? { after } : {}),
-    })
+  const followed = pagesOf(deps.documents, pullRequestsView, { where: { isFollowed: true }, limit: page })
+  for await (const found of followed) {
     const closedBefore = deps.clock.now().getTime() - closedFollowedMs
     yield await wantedOf(
       deps,
       found.filter(({ state, at }) => state === 'open' || Date.parse(at) > closedBefore),
     )
-    const last = found.at(-1)
-    if (!last || found.length < page) return
-    after = { value: last.order, id: last.id }
   }
 }
 

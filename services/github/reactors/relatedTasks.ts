@@ -6,66 +6,54 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
-import type { LogIdentity } from '#domain/log.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
-import type { Commands } from '#platform/commands/execute.ts'
-import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore, HandleEvents, LogRecord, Subscription } from '#platform/ports/eventStore.ts'
-import type { Jobs } from '#platform/ports/jobs.ts'
+import type { Engines } from '#platform/compose.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
+import type { LogRecord, Subscription } from '#platform/ports/eventStore.ts'
 
-export interface RelatedTasksEngines {
-  readonly eventStore: Pick<EventStore, 'subscribe'>
-  readonly jobs: Pick<Jobs, 'mark' | 'marked'>
-  readonly log: EventLog
-  readonly logIdentity: LogIdentity
-  readonly commands: Pick<Commands, 'load' | 'execute'>
-  readonly clock: Clock
-  readonly logger: Logger
-}
+type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | 'clock' | 'logger'>
 
 /** How long the request itself may take to do it: it ends after 30 s. */
 const createdWithinMs = 60_000
-const lookedEveryMs = 500
-const batch = 100
-/** The checkpoint moves after this many batches without such an event. */
-const markedEvery = 1_000
-const relations = {
-  streams: ['task-'],
-  types: ['TaskCreatedFromTurn', 'TaskCreatedToCompare', 'AlternativeAdded'],
-}
+const pollIntervalMs = 500
 
-/** Follows the log from where it stopped last. Never ends by itself. */
+/** Goes on from where it stopped last. Never ends by itself. */
 export async function startRelatedTasks(engines: RelatedTasksEngines): Promise<Subscription> {
-  const { eventStore, jobs, logIdentity, logger } = engines
-  const mark = `related-${logIdentity.logId}-${logIdentity.epoch}`
   const stopping = new AbortController()
-  let unmarked = 0
-  const handle: HandleEvents = async (events, upTo) => {
-    for (const event of events) {
-      try {
-        await settle(engines, event, stopping.signal)
-      } catch (fault) {
-        // A task that is gone, or that cannot be read, is not told; the others are.
-        const isFinal = fault instanceof Fault ? fault.code !== 'conflict' : fault instanceof UnreadableEvent
-        if (!isFinal) throw fault
-        logger.warn({ err: fault, stream: event.stream }, 'a related task could not be noted')
-      }
-    }
-    unmarked = events.length > 0 ? markedEvery : unmarked + 1
-    if (unmarked < markedEvery) return
-    await jobs.mark(mark, upTo)
-    unmarked = 0
-  }
-  const subscription = eventStore.subscribe(await jobs.marked(mark), batch, handle, relations)
+  const reactor = await startReactor(engines, {
+    marks: ['related'],
+    from: 'beginning',
+    filter: {
+      streams: ['task-'],
+      types: ['TaskCreatedFromTurn', 'TaskCreatedToCompare', 'AlternativeAdded'],
+    },
+    handle: async (events) => {
+      for (const event of events) await noteRelation(engines, event, stopping.signal)
+    },
+  })
   return {
     async stop() {
       stopping.abort()
-      await subscription.stop()
+      await reactor.stop()
     },
+  }
+}
+
+async function noteRelation(
+  engines: RelatedTasksEngines,
+  event: LogRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await settle(engines, event, signal)
+  } catch (fault) {
+    // A task that is gone, or that cannot be read, is not told; the others are.
+    const isFinal = fault instanceof Fault ? fault.code !== 'conflict' : fault instanceof UnreadableEvent
+    if (!isFinal) throw fault
+    engines.logger.warn({ err: fault, stream: event.stream }, 'a related task could not be noted')
   }
 }
 
@@ -104,14 +92,14 @@ async function isSettledInTime(
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    // Asked after the time was read: what is created in between is seen.
+    // Read after the clock, so that what is created in between is seen.
     const isLate = clock.now().getTime() - Date.parse(at) > createdWithinMs
     const { state } = await commands.load(task, taskStream(taskId))
     if (state.kind !== 'none') return true
     const { state: original } = await commands.load(task, stream)
     if (original.kind !== 'task' || !original.alternatives.includes(taskId)) return true
     if (isLate) return false
-    await pause(lookedEveryMs, undefined, { signal })
+    await pause(pollIntervalMs, undefined, { signal })
   }
 }
 

@@ -8,36 +8,30 @@ import type { Position } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Commands } from '#platform/commands/execute.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { Logger } from '#platform/log.ts'
+import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { hintedWork, isTransient } from '../refresh/hintedWork.ts'
+import { isRefusal, isTransient } from '../faults.ts'
+import { hintedWork } from '../refresh/hintedWork.ts'
 import type { HintTimes } from '../refresh/hints.ts'
 
-export interface RetryEngines {
-  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
-  readonly projected: Pick<Projected, 'waitFor'>
-  readonly documents: Pick<Documents, 'find'>
-  readonly commands: Pick<Commands, 'execute'>
-  readonly access: Pick<HostAccess, 'tokenOf'>
-  readonly codeHost: Pick<CodeHost, 'account'>
-  readonly logger: Logger
-}
+type RetryEngines = ReactorEngines &
+  Pick<Engines, 'documents' | 'logger'> & {
+    readonly projected: Pick<Projected, 'waitFor'>
+    readonly commands: Pick<Engines['commands'], 'execute'>
+    readonly access: Pick<HostAccess, 'tokenOf'>
+    readonly codeHost: Pick<CodeHost, 'account'>
+  }
 
 /** Waits briefly: the event of a new connection can arrive before its tokens are stored. */
 const usualTimes: HintTimes = { restMs: 1_000, againMs: 60_000 }
-const mostHinted = 1_000
-const batch = 500
+const maxHinted = 1_000
 const foldedWithinMs = 5_000
 /** The newest tasks of a person are looked through: as many as lists show, and more. */
 const newestTasks = 200
-/** A sign-in at the code host brings new tokens also where the connection had not been known to be lost. */
-const wanted: EventFilter = { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] }
 const actor = { kind: 'system', service: 'retries' } as const
 
 /** What came of looking at a person; `refused`: the host does not let them in. */
@@ -47,14 +41,14 @@ type Outcome = 'done' | 'later' | 'refused'
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
-  most: number = mostHinted,
+  max: number = maxHinted,
 ): Promise<Held> {
   /** People who were refused at the last look, and are looked at once more: their new tokens may have come later than the event. */
   const refused = new Set<string>()
   let heard: Position | null = null
   const looking = hintedWork({
     times,
-    most,
+    max,
     async workOn(userId) {
       const outcome = await retryFor(engines, userId, heard)
       if (outcome === 'later') return 'later'
@@ -66,19 +60,23 @@ export async function startRetriedUpdates(
       return 'done'
     },
   })
-  const hear = async (events: readonly LogRecord[], upTo: Position): Promise<void> => {
-    heard = upTo
-    for (const { stream } of events) {
-      const named = parseStream(stream)
-      if (named.kind !== 'user') continue
-      refused.delete(named.id)
-      if (!(await looking.add(named.id, 'soon'))) return
-    }
-  }
-  const subscription = engines.eventStore.subscribe(await engines.eventStore.head(), batch, hear, wanted)
+  const reactor = await startReactor(engines, {
+    from: 'head',
+    // A sign-in at the code host brings new tokens also where the connection had not been known to be lost.
+    filter: { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] },
+    async handle(events, upTo) {
+      heard = upTo
+      for (const { stream } of events) {
+        const named = parseStream(stream)
+        if (named.kind !== 'user') continue
+        refused.delete(named.id)
+        if (!(await looking.add(named.id, 'soon'))) return
+      }
+    },
+  })
   return {
     async stop() {
-      await Promise.all([looking.stop(), subscription.stop()])
+      await Promise.all([looking.stop(), reactor.stop()])
     },
   }
 }
@@ -100,12 +98,8 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
     return outcome
   } catch (fault) {
     if (isTransient(fault)) return 'later'
-    const isRefused =
-      fault instanceof CodeHostFault
-        ? fault.kind === 'unauthorized'
-        : codeOf(fault) === 'github_not_connected'
     tell(engines, fault, { userId })
-    return isRefused ? 'refused' : 'done'
+    return isRefusal(fault) ? 'refused' : 'done'
   }
 }
 
@@ -121,8 +115,6 @@ async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean
     return true
   }
 }
-
-const codeOf = (fault: unknown) => (fault instanceof Fault ? fault.code : undefined)
 
 function tell({ logger }: RetryEngines, fault: unknown, about: object): void {
   const isExpected = fault instanceof CodeHostFault || fault instanceof Fault

@@ -4,105 +4,68 @@
  */
 import { randomUUID } from 'node:crypto'
 import { identity } from '#domain/identity.ts'
-import type { Position } from '#domain/kernel/event.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
-import type { LogIdentity } from '#domain/log.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
-import type { Commands } from '#platform/commands/execute.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Logger } from '#platform/log.ts'
-import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
-import type { Jobs } from '#platform/ports/jobs.ts'
+import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
+import type { LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { Vault } from '#platform/ports/vault.ts'
-import { hintedWork, isTransient, type HintedWork } from '../refresh/hintedWork.ts'
+import { isTransient } from '../faults.ts'
+import { deliveryFilter, openDelivery } from '../refresh/deliveries.ts'
+import { hintedWork } from '../refresh/hintedWork.ts'
 import type { HintTimes } from '../refresh/hints.ts'
 
-export interface RevocationEngines {
-  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
-  readonly jobs: Pick<Jobs, 'mark' | 'marked'>
-  readonly log: Pick<EventLog, 'open'>
-  readonly logIdentity: LogIdentity
-  readonly commands: Pick<Commands, 'load' | 'execute'>
-  readonly access: Pick<HostAccess, 'endIfRefused'>
-  readonly vault: Pick<Vault, 'deriveKey'>
-  readonly logger: Logger
-  /** Accounts of one code host are not those of another. */
-  readonly codeHostName: string
-}
+type RevocationEngines = ReactorEngines &
+  Pick<Engines, 'log' | 'vault' | 'logger'> & {
+    readonly commands: Pick<Engines['commands'], 'load' | 'execute'>
+    readonly access: Pick<HostAccess, 'endIfRefused'>
+    /** Accounts of one code host are not those of another. */
+    readonly codeHostName: string
+  }
 
 /** A person is asked about once a minute at most, however many deliveries name them. */
 const usualTimes: HintTimes = { restMs: 200, againMs: 60_000 }
-const mostHinted = 1_000
-const batch = 500
-const wanted: EventFilter = { streams: ['delivery-'], types: ['DeliveryReceived'] }
+const maxHinted = 1_000
 const actor = { kind: 'system', service: 'revocations' } as const
-
-interface Revocations {
-  readonly engines: RevocationEngines
-  readonly mark: string
-  /** Looks at people who were named, by their id here. */
-  readonly looking: HintedWork
-  /** Deliveries up to here were heard, and those up to `marked` need no second look. */
-  heard: Position | null
-  marked: Position | null
-}
 
 /** Goes on until it is stopped. */
 export async function startRevocations(
   engines: RevocationEngines,
   times: HintTimes = usualTimes,
-  most: number = mostHinted,
+  max: number = maxHinted,
 ): Promise<Held> {
-  const { eventStore, jobs, logIdentity } = engines
-  const mark = `revocations-${logIdentity.logId}-${logIdentity.epoch}`
-  const before = await jobs.marked(mark)
-  const from = before ?? (await eventStore.head())
-  // If a first process ends early, the next one begins where it did.
-  if (before === null && from !== null) await jobs.mark(mark, from)
-  const looking = hintedWork({
-    times,
-    most,
-    workOn: (userId) => lookAt(engines, userId),
-    afterwards: () =>
-      advanceMark(revocations).catch((err: unknown) =>
-        engines.logger.warn({ err }, 'failed to note which deliveries were looked at'),
-      ),
+  /** Looks at people who were named, by their id here. */
+  const looking = hintedWork({ times, max, workOn: (userId) => lookAt(engines, userId) })
+  const reactor = await startReactor(engines, {
+    marks: ['revocations'],
+    from: 'head',
+    filter: deliveryFilter,
+    handle: async (events) => {
+      for (const stored of events) {
+        const userId = await namedBy(engines, stored)
+        // If the process ends before there is room, the next one hears the rest.
+        if (userId !== null && !(await looking.add(userId, 'now and then'))) return
+      }
+    },
+    isDone: looking.isIdle,
   })
-  const revocations: Revocations = { engines, mark, looking, heard: from, marked: from }
-  const hear = async (events: readonly LogRecord[], upTo: Position) => {
-    // If the process ends before there is room, the next one hears the rest.
-    for (const stored of events) if (!(await isNoted(revocations, stored))) return
-    revocations.heard = upTo
-    await advanceMark(revocations)
-  }
-  const subscription = eventStore.subscribe(from, batch, hear, wanted)
   return {
     async stop() {
-      await Promise.all([looking.stop(), subscription.stop()])
+      await Promise.all([looking.stop(), reactor.stop()])
     },
   }
 }
 
-/** `false` where the process ends before there is room. */
-async function isNoted({ engines, looking }: Revocations, stored: LogRecord): Promise<boolean> {
-  const { log, commands, vault, codeHostName, logger } = engines
-  try {
-    const event = await log.open(stored)
-    if (event.type !== 'DeliveryReceived') return true
-    const { event: name, action } = event.data
-    const senderId = event.content?.senderId ?? null
-    if (name !== 'github_app_authorization' || action !== 'revoked' || senderId === null) return true
-    const account = identityStream(idOfAccount(vault, codeHostName, senderId))
-    const { userId } = (await commands.load(identity, account)).state
-    return userId === null || (await looking.add(userId, 'now and then'))
-  } catch (fault) {
-    if (!(fault instanceof UnreadableEvent)) throw fault
-    logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
-    return true
-  }
+/** The person whose grant was taken back, by what a delivery says. */
+async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<string | null> {
+  const delivery = await openDelivery(engines, stored)
+  const { event, action } = delivery?.data ?? {}
+  const senderId = delivery?.content?.senderId ?? null
+  if (event !== 'github_app_authorization' || action !== 'revoked' || senderId === null) return null
+  const account = identityStream(idOfAccount(engines.vault, engines.codeHostName, senderId))
+  return (await engines.commands.load(identity, account)).state.userId
 }
 
 /** `later` where it is not known now whether the host still takes the person's token. */
@@ -125,12 +88,4 @@ async function lookAt(
     logger.warn({ err: fault, userId }, 'failed to look at a grant that may have been taken back')
     return 'done'
   }
-}
-
-/** Moves only when nobody waits to be looked at: a process that dies before that looks again. */
-async function advanceMark(revocations: Revocations): Promise<void> {
-  const { engines, mark, looking, heard, marked } = revocations
-  if (heard === null || heard === marked || !looking.isIdle()) return
-  revocations.marked = heard
-  await engines.jobs.mark(mark, heard)
 }

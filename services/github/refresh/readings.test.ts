@@ -73,6 +73,8 @@ async function started(
           return { stop: async () => undefined }
         },
       },
+      jobs: { mark: async () => undefined, marked: async () => null },
+      logIdentity: { logId: 'log', epoch: 1 },
       log: { open: async () => delivered },
       projected: { waitFor },
       logger: logger('silent'),
@@ -86,8 +88,10 @@ async function started(
           ? projects.slice(0, hinted === 'all' ? 0 : hinted)
           : projects.filter(({ id }) => id === githubRepoId),
       one: async (id) => projects.find((project) => project.id === id),
-      page: async (size, after) =>
-        projects.filter(({ order }) => after === undefined || order > after.value).slice(0, size),
+      async *pages(limit, after) {
+        const left = projects.filter(({ order }) => after === undefined || order > after.value)
+        for (let from = 0; from <= left.length; from += limit) yield left.slice(from, from + limit)
+      },
       begin,
     },
   )

@@ -4,19 +4,23 @@
  */
 import type { DeliveryReceived } from '#domain/delivery.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { serialize } from '#platform/async/queue.ts'
 import { rounds, type Rounds } from '#platform/async/rounds.ts'
-import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import type { Logger } from '#platform/log.ts'
-import type { EventFilter, EventStore, LogRecord } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import type { LogRecord } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
+import type { Find } from '#platform/ports/readStore.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
+import { deliveryFilter, openDelivery } from './deliveries.ts'
 import { hints, type Hint, type Hints } from './hints.ts'
 import { retries, type Retries } from './retries.ts'
 
-export interface ReadingEngines {
-  readonly eventStore: Pick<EventStore, 'subscribe' | 'head'>
+export interface ReadingEngines extends ReactorEngines {
   readonly log: Pick<EventLog, 'open'>
   readonly projected: Pick<Projected, 'waitFor'>
   readonly logger: Pick<Logger, 'error' | 'warn'>
@@ -40,10 +44,7 @@ export interface Placed {
 }
 
 /** Where a page of all projects begins: behind this one. */
-export interface Behind {
-  readonly value: string
-  readonly id: string
-}
+export type Behind = Find['after']
 
 /** One round of readings. */
 export interface Round<Project> {
@@ -66,19 +67,17 @@ export interface Readings<Project extends Placed> {
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
   /** One as it is now; `undefined` where it is gone. */
   readonly one: (id: string) => Promise<Project | undefined>
-  /** All projects, a page of `size` at a time. */
-  readonly page: (size: number, after: Behind | undefined) => Promise<readonly Project[]>
+  /** All projects, a page of `limit` at a time. */
+  readonly pages: (limit: number, after: Behind) => AsyncIterable<readonly Project[]>
   readonly begin: (isStopped: () => boolean) => Round<Project>
 }
 
-const wanted: EventFilter = { streams: ['delivery-'], types: ['DeliveryReceived'] }
-const batch = 500
 const pageSize = 100
 const foldedWithinMs = 2_000
-const mostHinted = 1_000
+const maxHinted = 1_000
 const soonMs = 3_000
 /** Faults in a row among what was hinted at: a single one may be the project's own, more mean that an engine is away. */
-const mostFaults = 2
+const maxFaults = 2
 
 interface Running<Project extends Placed> {
   readonly engines: ReadingEngines
@@ -92,48 +91,62 @@ interface Running<Project extends Placed> {
   /** When hints may next lead to a reading of all, by the clock of `performance.now`. */
   allAgainAt: number
   /** Where the last reading of all stopped, as the host or an engine was away: the next goes on there. */
-  stoppedAt: Behind | undefined
+  stoppedAt: Behind
   /** How often a reading of all was hinted at: one that begins after a hint begins with the first project. */
   hintedAll: number
-  /** All hints up to here were heard. */
+  /** Hints come from events up to here, which the read models must have before one is followed. */
   heard: Position | null
   isStopped: boolean
 }
+
+/** The projects of a repository, one a person, the oldest first. */
+export const projectsOf = (
+  documents: Pick<Documents, 'find'>,
+  githubRepoId: string,
+  limit: number,
+): Promise<readonly ProjectDocument[]> =>
+  documents.find(projectsView, {
+    where: { githubRepoId },
+    sort: { field: 'order', direction: 'ascending' },
+    limit,
+  })
 
 /** Reads until it is stopped. */
 export async function startReadings<Project extends Placed>(
   engines: ReadingEngines,
   of: Readings<Project>,
 ): Promise<Held> {
-  // What was hinted at before is found by the first reading of all.
-  const from = await engines.eventStore.head()
   const inOrder = serialize()
   const inRounds = (work: (running: Running<Project>) => Promise<void>) =>
     rounds(() => inOrder(() => work(running)).catch((fault: unknown) => logFault(running, fault)))
   const running: Running<Project> = {
     engines,
     of,
-    hinted: hints(of.times, mostHinted),
-    again: retries(of.times.allMs, mostHinted),
+    hinted: hints(of.times, maxHinted),
+    again: retries(of.times.allMs, maxHinted),
     ofHinted: inRounds(readHinted),
     ofAll: inRounds(readAll),
     allAgainAt: 0,
     stoppedAt: undefined,
     hintedAll: 0,
-    heard: from,
+    heard: null,
     isStopped: false,
   }
-  const subscription = engines.eventStore.subscribe(
-    from,
-    batch,
-    (events, upTo) => hear(running, events, upTo),
-    wanted,
-  )
+  // What was hinted at before is found by the first reading of all.
+  const reactor = await startReactor(engines, {
+    from: 'head',
+    filter: deliveryFilter,
+    handle: async (events, upTo) => {
+      running.heard = upTo
+      for (const stored of events) await note(running, stored)
+      awaitHinted(running)
+    },
+  })
   running.ofAll.within(of.times.firstMs)
   return {
     async stop() {
       running.isStopped = true
-      await subscription.stop()
+      await reactor.stop()
       await Promise.all([running.ofHinted.stop(), running.ofAll.stop()])
     },
   }
@@ -144,18 +157,8 @@ function logFault<Project extends Placed>(
   fault: unknown,
 ): void {
   // Read models that are being built, and engines that are away, are asked again the next time.
-  if (isStopped || fault instanceof EngineUnavailable || fault instanceof NotFolded) return
+  if (isStopped || fault instanceof EngineUnavailable) return
   engines.logger.error({ err: fault }, of.failed)
-}
-
-async function hear<Project extends Placed>(
-  running: Running<Project>,
-  events: readonly LogRecord[],
-  upTo: Position,
-): Promise<void> {
-  for (const stored of events) await note(running, stored)
-  running.heard = upTo
-  awaitHinted(running)
 }
 
 /** When the next is due that was hinted at, or is to be read again. */
@@ -169,23 +172,15 @@ function awaitHinted<Project extends Placed>(running: Running<Project>): void {
 
 async function note<Project extends Placed>(running: Running<Project>, stored: LogRecord): Promise<void> {
   const { engines, of, hinted, ofAll } = running
-  try {
-    const event = await engines.log.open(stored)
-    if (event.type !== 'DeliveryReceived') return
-    const hint = of.hintOf(event)
-    const now = performance.now()
-    if (hint === undefined) return
-    if (hint !== 'all') hinted.add(hint.repositoryId, hint.hint, now)
-    else {
-      running.hintedAll += 1
-      running.stoppedAt = undefined
-      // Once the burst is over.
-      ofAll.within(Math.max(of.times.restMs, running.allAgainAt - now))
-    }
-  } catch (fault) {
-    if (!(fault instanceof UnreadableEvent)) throw fault
-    engines.logger.warn({ stream: stored.stream, reason: fault.reason }, 'skipped an unreadable delivery')
-  }
+  const delivery = await openDelivery(engines, stored)
+  const hint = delivery && of.hintOf(delivery)
+  if (hint === undefined) return
+  const now = performance.now()
+  if (hint !== 'all') return hinted.add(hint.repositoryId, hint.hint, now)
+  running.hintedAll += 1
+  running.stoppedAt = undefined
+  // Once the burst is over.
+  ofAll.within(Math.max(of.times.restMs, running.allAgainAt - now))
 }
 
 const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
@@ -200,7 +195,7 @@ async function readHinted<Project extends Placed>(running: Running<Project>): Pr
   const repositories = new Set(taken)
   const waiting = new Set(again.take(performance.now()))
   let faults = 0
-  const isAway = () => faults >= mostFaults
+  const isAway = () => faults >= maxFaults
   const isOver = () => isAway() || round.isOver()
   const failed = (fault: unknown) => {
     faults += 1
@@ -261,16 +256,14 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
   const round = begun(running)
   const { stoppedAt, hintedAll } = running
   running.stoppedAt = undefined
-  const stop = (at: Behind | undefined) => {
+  const stop = (at: Behind) => {
     if (running.hintedAll === hintedAll) running.stoppedAt = at
   }
   let after = stoppedAt
-  let underWay: Behind | undefined
+  let underWay: Behind
   try {
-    for (;;) {
-      underWay = undefined
-      const found = await of.page(pageSize, after)
-      for (const one of found) {
+    for await (const page of of.pages(pageSize, stoppedAt))
+      for (const one of page) {
         if (round.isOver()) return stop(after)
         // Projects that were hinted at go first, since nobody waits for a reading of all, and do not end it.
         if (nextOf(running) <= performance.now())
@@ -278,9 +271,8 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
         underWay = { value: one.order, id: one.id }
         await readOne(running, round, one, null)
         after = underWay
+        underWay = undefined
       }
-      if (found.length < pageSize) return
-    }
   } catch (fault) {
     // A project at which an engine fails each time is skipped, so that it does not hold up the others for long.
     stop(after === stoppedAt && underWay ? underWay : after)

@@ -1,6 +1,7 @@
-/** What goes wrong where issues are read, by kind. */
+/** What goes wrong at the code host, by kind. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 
 /** A person's access or that of the App is gone, or they may not use this server. */
 export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required', 'app_key_refused']
@@ -8,7 +9,17 @@ export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_require
 export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
   fault instanceof CodeHostFault && kinds.includes(fault.kind)
 
+/** Whether the code host no longer accepts the access of a person or an installation. */
+export const isRefusal = (fault: unknown): boolean =>
+  isFault(fault, ['unauthorized']) || (fault instanceof Fault && fault.code === 'github_not_connected')
+
 /** Whether the code host cannot be asked for now: it is away, or a limit there is used up. */
 export const isHostUnavailable = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
+
+/** Whether the same may succeed soon: an engine or the code host is away, or somebody else wrote meanwhile. */
+export const isTransient = (fault: unknown): boolean =>
+  fault instanceof EngineUnavailable ||
+  (fault instanceof Fault && fault.code === 'conflict') ||
+  (fault instanceof CodeHostFault && fault.isPassing)

@@ -1,0 +1,85 @@
+/** Writes at the code host what the log says is due: at once, and again from time to time what had to wait. */
+import { LRUCache } from 'lru-cache'
+import { rounds } from '#platform/async/rounds.ts'
+import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
+import type { Logger } from '#platform/log.ts'
+import type { EventFilter, LogRecord } from '#platform/ports/eventStore.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Projected } from '#platform/reads/projected.ts'
+
+export interface WritingEngines extends ReactorEngines {
+  readonly projected: Pick<Projected, 'waitFor'>
+  readonly logger: Logger
+}
+
+export interface Writing {
+  /** Events after which something may be due. */
+  readonly filter: EventFilter
+  /** How long to wait after them, so that several changes go into one comment. */
+  readonly delayMs?: (events: readonly LogRecord[]) => number
+  /** Between two rounds without such an event. */
+  readonly intervalMs: number
+  /** One round, which ends early once `isStopped`. */
+  readonly round: (isStopped: () => boolean) => Promise<void>
+  /** What the log says where a round failed. */
+  readonly failed: string
+}
+
+const batch = 100
+const foldedWithinMs = 5_000
+
+/** Writes until it is stopped, one round at a time, so that no other looks up what is just being written. */
+export async function startWriting(
+  engines: WritingEngines,
+  { filter, delayMs = () => 0, intervalMs, round, failed }: Writing,
+): Promise<Held> {
+  let isStopped = false
+  const writing = rounds(async () => {
+    try {
+      await round(() => isStopped)
+    } catch (fault) {
+      if (!(fault instanceof EngineUnavailable)) engines.logger.error({ err: fault }, failed)
+    } finally {
+      writing.within(intervalMs)
+    }
+  })
+  const reactor = await startReactor(engines, {
+    from: 'head',
+    filter,
+    batch,
+    handle: async (events, upTo) => {
+      if (events.length === 0) return
+      await engines.projected.waitFor(upTo, foldedWithinMs)
+      writing.within(delayMs(events))
+    },
+  })
+  writing.within(0)
+  return {
+    async stop() {
+      isStopped = true
+      await reactor.stop()
+      await writing.stop()
+    },
+  }
+}
+
+/** How many owners who have to wait are remembered, and how long they wait if the code host does not say. */
+const maxResting = 2_000
+const restMs = 60_000
+
+/** Owners for whom the code host takes no requests for now. */
+export interface RestingOwners {
+  has(ownerId: string): boolean
+  /** For a minute, unless the code host says how long. */
+  add(ownerId: string, ms: number | undefined): void
+}
+
+export function restingOwners(): RestingOwners {
+  /** In ms of the monotonic clock. */
+  const until = new LRUCache<string, number>({ max: maxResting })
+  return {
+    has: (ownerId) => (until.get(ownerId) ?? 0) > performance.now(),
+    add: (ownerId, ms = restMs) => void until.set(ownerId, performance.now() + ms),
+  }
+}
