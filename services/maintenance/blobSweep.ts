@@ -10,26 +10,23 @@ import {
   type StoredEvent,
   type UnreadableReason,
 } from '#domain/kernel/event.ts'
+import type { Engines } from '#platform/compose.ts'
+import { repeat } from '#platform/async/repeat.ts'
 import { quarantine } from '#platform/eventlog/quarantine.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { Collection, ReadStore } from '#platform/ports/readStore.ts'
+import type { Collection } from '#platform/ports/readStore.ts'
 
-export interface BlobSweepEngines {
+export interface BlobSweepEngines extends Pick<Engines, 'readStore' | 'clock' | 'logger'> {
   readonly eventStore: Pick<EventStore, 'readAll'>
-  readonly readStore: Pick<ReadStore, 'prepare' | 'get' | 'find' | 'apply'>
   readonly blobs: Pick<SealedBlobs, 'list' | 'remove'>
-  readonly clock: Clock
-  readonly logger: Logger
 }
 
 const dayMs = 86_400_000
 /** Far longer than anybody takes from putting a blob to appending the event that names it. */
 const keptMs = dayMs
-const everyMs = dayMs
+const intervalMs = dayMs
 const afterFaultMs = 3_600_000
 /** How long an operator has to notice that the log is an older one, or somebody else's. */
 const otherLogMs = 7 * dayMs
@@ -39,34 +36,22 @@ const readBatch = 250
 /** Reading takes a quarter of the time: it holds the thread that also serves requests. */
 const restShare = 3
 /** After this many in a row it is the store that fails, and not single blobs. */
-const mostFaults = 100
+const maxFaults = 100
 
 /** Streams come to their end with these: nothing that they name is ever opened again. */
 const ends = new Set(['TaskDeleted', 'ImageDiscarded'])
 
 /** Sweeps at once and each day, until it is stopped. */
-export async function startBlobSweep(engines: BlobSweepEngines): Promise<Held> {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const swept = (async () => {
-    while (!signal.aborted) {
-      let nextMs = everyMs
-      try {
-        await sweepBlobs(engines, { signal })
-      } catch (fault) {
-        nextMs = afterFaultMs
-        if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to remove unreferenced blobs')
-      }
-      await pause(nextMs, undefined, { signal }).catch(() => undefined)
+export const startBlobSweep = (engines: BlobSweepEngines): Held =>
+  repeat(async (signal) => {
+    try {
+      await sweepBlobs(engines, { signal })
+      return intervalMs
+    } catch (fault) {
+      if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to remove unreferenced blobs')
+      return afterFaultMs
     }
-  })()
-  return {
-    async stop() {
-      stopping.abort()
-      await swept
-    },
-  }
-}
+  })
 
 export interface Sweeping {
   readonly signal?: AbortSignal
@@ -249,7 +234,7 @@ async function removeEach(
     } catch (fault) {
       logger.warn({ err: fault, blob: hash }, 'failed to remove an unreferenced blob')
       faultsInARow += 1
-      if (faultsInARow === mostFaults) throw fault
+      if (faultsInARow === maxFaults) throw fault
     }
   }
   if (removed > 0) logger.info({ removed }, 'unreferenced blobs removed')

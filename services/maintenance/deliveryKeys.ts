@@ -2,46 +2,28 @@
  * Destroys the keys of old days' deliveries: the ids of people and repositories in them can no longer be opened, while GUIDs, kinds and the chain
  * of the log stay. A day's deliveries are read for seven days after it; its key is destroyed once eight days are over.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Clock } from '#platform/ports/clock.ts'
+import type { Engines } from '#platform/compose.ts'
+import { repeat } from '#platform/async/repeat.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 
-export interface DeliveryKeysEngines {
-  readonly eventStore: Pick<EventStore, 'readAll'>
-  readonly vault: Pick<Vault, 'destroy' | 'getSecret' | 'putSecret'>
-  readonly clock: Clock
-  readonly logger: Logger
-}
+export type DeliveryKeysEngines = Pick<Engines, 'eventStore' | 'vault' | 'clock' | 'logger'>
 
 const dayMs = 86_400_000
 const keptDays = 8
-const everyMs = 3_600_000
+const intervalMs = 3_600_000
 /** The progress is kept where the keys are: a log that is restored without them has nothing to destroy. */
 const mark = { scope: 'delivery-keys', name: 'next-day' } as const
 
 /** Looks at once and each hour, until it is stopped. */
-export function startDeliveryKeys(engines: DeliveryKeysEngines): Held {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const running = (async () => {
-    while (!signal.aborted) {
-      await destroyDeliveryKeys(engines, signal).catch((fault: unknown) => {
-        if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to destroy keys of old deliveries')
-      })
-      await pause(everyMs, undefined, { signal }).catch(() => undefined)
-    }
-  })()
-  return {
-    async stop() {
-      stopping.abort()
-      await running
-    },
-  }
-}
+export const startDeliveryKeys = (engines: DeliveryKeysEngines): Held =>
+  repeat(async (signal) => {
+    await destroyDeliveryKeys(engines, signal).catch((fault: unknown) => {
+      if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to destroy keys of old deliveries')
+    })
+    return intervalMs
+  })
 
 /** Destroys the keys of all days that are over for longer than eight days. Doing it again does no harm. */
 export async function destroyDeliveryKeys(

@@ -18,23 +18,18 @@ import { imagesView } from '#domain/views/images.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded, View, ViewDocument } from '#domain/views/view.ts'
+import type { Engines } from '#platform/compose.ts'
 import { eachAlone } from '#platform/async/eachAlone.ts'
 import { commandsFrom } from '#platform/commands/causation.ts'
-import { goneWith, type Documents } from '#platform/reads/documents.ts'
+import { goneWith } from '#platform/reads/documents.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import type { Projected } from '#platform/reads/projected.ts'
-import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import { intact, type EventFilter, type EventStore } from '#platform/ports/eventStore.ts'
-import type { Ids } from '#platform/ports/ids.ts'
 import { deletions, erasureJob, isDeletion } from '#platform/commands/requestedJobs.ts'
 import type { Jobs, Worker } from '#platform/ports/jobs.ts'
-import type { ReadStore } from '#platform/ports/readStore.ts'
-import type { Vault } from '#platform/ports/vault.ts'
-import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { discardImage } from './imageSweep.ts'
 import { madeInLog, type Made, type MadeInLog } from './createdResources.ts'
 import { deletePushedBranches } from './pushedBranches.ts'
@@ -42,21 +37,23 @@ import { deletePushedBranches } from './pushedBranches.ts'
 /** What an erasure works with. */
 type Erasing = ErasureEngines & { readonly made: MadeInLog }
 
-export interface ErasureEngines {
-  readonly eventStore: Pick<EventStore, 'readAll'>
-  readonly readStore: Pick<ReadStore, 'apply' | 'find' | 'scrub'>
-  readonly vault: Pick<Vault, 'destroy'>
-  readonly blobs: SealedBlobs
-  readonly jobs: Pick<Jobs, 'work' | 'standing'>
-  readonly log: EventLog
-  readonly commands: Commands
-  readonly documents: Documents
-  readonly projected: Projected
-  readonly projectSecrets: Pick<ProjectSecrets, 'destroy'>
+export interface ErasureEngines extends Pick<
+  Engines,
+  | 'eventStore'
+  | 'readStore'
+  | 'vault'
+  | 'blobs'
+  | 'jobs'
+  | 'log'
+  | 'commands'
+  | 'documents'
+  | 'projected'
+  | 'projectSecrets'
+  | 'ids'
+  | 'logger'
+> {
   readonly access: Pick<HostAccess, 'end' | 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
-  readonly ids: Ids
-  readonly logger: Logger
 }
 
 const deletionsOf: EventFilter = { streams: ['task-', 'project-', 'user-'], types: deletions }
@@ -250,35 +247,16 @@ async function deleteEach<D extends ViewDocument & { readonly order: string }>(
   streamOf: (id: string) => string,
   remove: (id: string, cause: Causing) => Promise<unknown>,
 ): Promise<void> {
-  for await (const id of listed(engines, view, where)) {
-    const cause = { actor: { kind: 'system', service: 'command' }, commandId: engines.ids.uuid() } as const
-    await remove(id, cause).catch(async (fault: unknown) => {
-      if (fault instanceof UnreadableEvent) {
-        engines.logger.warn({ err: fault, stream: streamOf(id) }, 'erased what a damaged record holds')
-        await engines.vault.destroy(scopeOfStream(streamOf(id)))
-      } else if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
-    })
-  }
-}
-
-/** The ids of all that a read model lists, the oldest first. */
-async function* listed<D extends ViewDocument & { readonly order: string }>(
-  { documents }: Pick<ErasureEngines, 'documents'>,
-  view: View<D>,
-  where: Readonly<Record<string, string>>,
-): AsyncGenerator<string> {
-  for (let after: { value: string; id: string } | undefined; ;) {
-    const found = await documents.find(view, {
-      where,
-      sort: { field: 'order', direction: 'ascending' },
-      limit: page,
-      ...(after && { after }),
-    })
-    for (const { id } of found) yield id
-    const last = found.at(-1)
-    if (!last || found.length < page) return
-    after = { value: last.order, id: last.id }
-  }
+  for await (const found of pagesOf(engines.documents, view, { where, limit: page }))
+    for (const { id } of found) {
+      const cause = { actor: { kind: 'system', service: 'command' }, commandId: engines.ids.uuid() } as const
+      await remove(id, cause).catch(async (fault: unknown) => {
+        if (fault instanceof UnreadableEvent) {
+          engines.logger.warn({ err: fault, stream: streamOf(id) }, 'erased what a damaged record holds')
+          await engines.vault.destroy(scopeOfStream(streamOf(id)))
+        } else if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
+      })
+    }
 }
 
 /** Resolves when the read models are as of the deletion: what they do not show yet cannot be found in them. */

@@ -13,8 +13,8 @@ export function startMaintenance(engines: Engines): readonly Held[] {
   return [
     leases.hold('open work', async () => startOpenWorkSweep(engines)),
     startErasure(engines),
-    leases.hold('images', () => startImageSweep(engines)),
-    leases.hold('blobs', () => startBlobSweep(engines)),
+    leases.hold('images', async () => startImageSweep(engines)),
+    leases.hold('blobs', async () => startBlobSweep(engines)),
     leases.hold('delivery keys', async () => startDeliveryKeys(engines)),
   ]
 }

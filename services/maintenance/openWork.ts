@@ -7,58 +7,42 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import type { Engines } from '#platform/compose.ts'
+import { repeat } from '#platform/async/repeat.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Commands } from '#platform/commands/execute.ts'
-import type { Logger } from '#platform/log.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
+import type { Held } from '#platform/ports/leases.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import { jobFor, openWorkOf, type OpenWork } from '#platform/commands/requestedJobs.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import { sweepErasures } from './erasure.ts'
 
-export interface OpenWorkEngines {
+export interface OpenWorkEngines extends Pick<Engines, 'log' | 'commands' | 'documents' | 'logger'> {
   readonly jobs: Pick<Jobs, 'put' | 'standing'>
-  readonly log: Pick<EventLog, 'headOf'>
-  readonly commands: Pick<Commands, 'load' | 'execute'>
-  readonly documents: Pick<Documents, 'find'>
-  readonly logger: Logger
 }
 
 const actor = { kind: 'system', service: 'command' } as const
-const everyMs = 60_000
+const intervalMs = 60_000
 const whileFoldedMs = 1_000
 const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
 /** Sweeps until it is stopped; a task that cannot be read does not hold up the others. */
-export function startOpenWorkSweep(engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0]): {
-  stop(): Promise<void>
-} {
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  const sweep = async () => {
-    let isFolded = true
+export const startOpenWorkSweep = (engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0]): Held =>
+  repeat(async (signal) => {
+    let pauseMs = intervalMs
     try {
-      await sweepOpenWork(engines, () => stopped)
+      await sweepOpenWork(engines, () => signal.aborted)
     } catch (fault) {
       // Read models that are being built are looked through as soon as they are there.
-      isFolded = !(fault instanceof NotFolded)
-      if (isFolded) engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
+      if (fault instanceof NotFolded) pauseMs = whileFoldedMs
+      else engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
     }
     await sweepErasures(engines).catch((fault: unknown) => {
       engines.logger.warn({ err: fault }, 'failed to look for deletions to erase')
     })
-    if (!stopped) timer = setTimeout(() => (running = sweep()), isFolded ? everyMs : whileFoldedMs)
-  }
-  let running = sweep()
-  return {
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
-}
+    return pauseMs
+  })
 
 /** Looks once at every task that is said to have something open; the log decides. */
 export async function sweepOpenWork(
@@ -77,20 +61,9 @@ export async function sweepOpenWork(
 
 /** By the read models, which may be behind: what they do not have yet, the next sweep finds. */
 async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGenerator<string> {
-  for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }]) {
-    for (let after: { value: string; id: string } | undefined; ;) {
-      const found = await documents.find(tasksView, {
-        where,
-        sort: { field: 'order', direction: 'ascending' },
-        limit: page,
-        ...(after ? { after } : {}),
-      })
+  for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }])
+    for await (const found of pagesOf(documents, tasksView, { where, limit: page }))
       for (const { id } of found) yield id
-      const last = found.at(-1)
-      if (!last || found.length < page) break
-      after = { value: last.order, id: last.id }
-    }
-  }
 }
 
 async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {

@@ -5,20 +5,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sealStream } from '#domain/kernel/streams.ts'
-import type { LogIdentity } from '#domain/log.ts'
 import { hexOf, originOf } from '#domain/proof/bundleHashes.ts'
 import { sealTexts } from '#domain/proof/sealNotes.ts'
 import { LogSealed } from '#domain/seal.ts'
+import type { Engines } from '#platform/compose.ts'
 import { serialize } from '#platform/async/queue.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, type EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import type { ReadStore } from '#platform/ports/readStore.ts'
-import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import {
@@ -47,19 +43,14 @@ import {
   type SealTrees,
 } from '#platform/seals/sealTrees.ts'
 import { openSigningKeys } from '#platform/seals/signingKeys.ts'
-import type { Emit } from '#platform/telemetry/telemetry.ts'
 
-export interface SealerEngines {
+export interface SealerEngines extends Pick<
+  Engines,
+  'readStore' | 'logIdentity' | 'logDamage' | 'rpc' | 'clock' | 'emit' | 'logger'
+> {
   readonly eventStore: Pick<EventStore, 'readAll' | 'readStream'>
-  readonly readStore: Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
   readonly log: Pick<EventLog, 'append'>
-  readonly logIdentity: LogIdentity
-  readonly logDamage: string | null
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
-  readonly rpc: Pick<Rpc, 'answer'>
-  readonly clock: Clock
-  readonly emit: Emit
-  readonly logger: Logger
 }
 
 export interface Sealing {

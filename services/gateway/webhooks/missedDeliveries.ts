@@ -3,10 +3,10 @@
  * The host tries each once and remembers it for three days. What is in the log is not fetched again, so a round that was broken off goes on
  * with the next.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { deliveredEvents } from '#domain/delivery.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import { repeat } from '#platform/async/repeat.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -21,30 +21,16 @@ export interface MissedDeliveriesDeps extends RecordingDeps {
   readonly logger: Logger
 }
 
-const everyMs = 600_000
+const intervalMs = 600_000
 const afterFaultMs = 60_000
 const rememberedMs = 3 * 86_400_000
 /** 10,000 deliveries: after a longer outage, what is missing shows when the host's state is read. */
-const mostPages = 100
+const maxPages = 100
 const Guid = z.uuid()
 
 /** Looks at once and every ten minutes, until it is stopped. `hasHook` says whether anything is delivered to us. */
-export function startMissedDeliveries(deps: MissedDeliveriesDeps, hasHook: () => Promise<boolean>): Held {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const running = (async () => {
-    while (!signal.aborted) {
-      const nextMs = await round(deps, hasHook, signal)
-      await pause(nextMs, undefined, { signal }).catch(() => undefined)
-    }
-  })()
-  return {
-    async stop() {
-      stopping.abort()
-      await running
-    },
-  }
-}
+export const startMissedDeliveries = (deps: MissedDeliveriesDeps, hasHook: () => Promise<boolean>): Held =>
+  repeat((signal) => round(deps, hasHook, signal))
 
 /** One look; returns how long to wait for the next, in ms. */
 async function round(
@@ -53,16 +39,16 @@ async function round(
   signal: AbortSignal,
 ): Promise<number> {
   try {
-    if (!(await hasHook()) || !(await deps.codeHostApps.hasKey())) return everyMs
+    if (!(await hasHook()) || !(await deps.codeHostApps.hasKey())) return intervalMs
     const recorded = await recordMissed(deps, signal)
     if (recorded > 0) deps.logger.info({ recorded }, 'recorded deliveries that had been missed')
-    return everyMs
+    return intervalMs
   } catch (fault) {
     if (signal.aborted) return 0
     const isExpected = fault instanceof CodeHostFault || fault instanceof Fault
     if (!isExpected) deps.logger.error({ err: fault }, 'failed to look for missed deliveries')
     const waitMs = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
-    return Math.min(Math.max(waitMs ?? afterFaultMs, afterFaultMs), everyMs)
+    return Math.min(Math.max(waitMs ?? afterFaultMs, afterFaultMs), intervalMs)
   }
 }
 
@@ -95,7 +81,7 @@ async function failedOnes(
   const since = clock.now().getTime() - rememberedMs
   const byGuid = new Map<string, HostDelivery>()
   let cursor: string | null = null
-  for (let page = 0; page < mostPages && !signal.aborted; page += 1) {
+  for (let page = 0; page < maxPages && !signal.aborted; page += 1) {
     const { deliveries, next } = await codeHostApps.failedDeliveries(cursor)
     for (const one of deliveries) {
       const guid = Guid.safeParse(one.guid).data?.toLowerCase()
