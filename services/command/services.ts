@@ -8,38 +8,31 @@ import type { TaskCommand } from '#domain/task/commands.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Documents } from '#platform/reads/documents.ts'
-import type { EventLog, Head } from '#platform/eventlog/eventLog.ts'
-import type { Admit, Commands, Executed } from '#platform/commands/execute.ts'
+import type { Engines } from '#platform/compose.ts'
+import type { Head } from '#platform/eventlog/eventLog.ts'
+import type { Admit, Executed } from '#platform/commands/execute.ts'
 import type { SerializeByKey } from '#platform/async/queue.ts'
-import type { Idempotency } from '#platform/commands/idempotency.ts'
 import { presentTask } from '#platform/reads/present.ts'
-import type { Projected } from '#platform/reads/projected.ts'
-import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import type { ImageAddresses } from '#platform/images/addresses.ts'
-import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Agents } from '#platform/runners/availableAgents.ts'
-import type { Bus } from '#platform/ports/bus.ts'
-import type { CodeHost } from '#platform/ports/codeHost.ts'
-import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Admission } from '#platform/commands/admission.ts'
 
-export interface CommandServices {
-  readonly commands: Commands
-  readonly log: EventLog
-  readonly bus: Bus
-  readonly rpc: Rpc
-  readonly documents: Documents
-  readonly projected: Projected
-  readonly idempotency: Idempotency
-  readonly blobs: SealedBlobs
-  readonly imageAddresses: ImageAddresses
-  readonly access: HostAccess
-  readonly projectSecrets: ProjectSecrets
-  readonly codeHost: CodeHost
+export interface CommandServices extends Pick<
+  Engines,
+  | 'commands'
+  | 'log'
+  | 'bus'
+  | 'rpc'
+  | 'documents'
+  | 'projected'
+  | 'idempotency'
+  | 'blobs'
+  | 'imageAddresses'
+  | 'access'
+  | 'projectSecrets'
+  | 'codeHost'
+> {
   readonly admission: Admission
   readonly agents: Pick<Agents, 'whyNone'>
   /** Runs a person's work that must not overlap, one piece after the other. */

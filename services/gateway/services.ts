@@ -1,60 +1,37 @@
 /** What the gateway works with. */
-import type { Ballast } from '#platform/config/ballast.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { Middleware } from 'koa'
 import type { AgentState } from '#domain/api/server.schema.ts'
-import type { Commands } from '#platform/commands/execute.ts'
-import type { Documents } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Idempotency } from '#platform/commands/idempotency.ts'
-import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import type { Projected } from '#platform/reads/projected.ts'
-import type { AccessControl } from '#platform/access/accessControl.ts'
-import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { Installations } from '#platform/credentials/installations.ts'
-import type { HostApp } from '#platform/credentials/hostApp.ts'
-import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
-import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Details } from '#platform/http/health.ts'
-import type { Sessions } from '#platform/http/session.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Bus } from '#platform/ports/bus.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import type { CodeHost } from '#platform/ports/codeHost.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
-import type { Ids } from '#platform/ports/ids.ts'
-import type { Leases } from '#platform/ports/leases.ts'
-import type { LiveWords } from '#platform/eventlog/liveWords.ts'
-import type { RecentKeys } from '#platform/ports/recentKeys.ts'
-import type { Vault } from '#platform/ports/vault.ts'
-import type { Emit } from '#platform/telemetry/telemetry.ts'
 
-export interface GatewayServices {
-  readonly commands: Commands
-  readonly ballast: Pick<Ballast, 'isFull'>
-  readonly documents: Documents
-  readonly bus: Bus
-  readonly eventStore: EventStore
-  readonly log: EventLog
-  readonly projected: Projected
-  readonly idempotency: Idempotency
-  readonly recentKeys: RecentKeys
-  readonly blobs: SealedBlobs
-  readonly words: LiveWords
-  readonly imageAddresses: ImageAddresses
-  readonly access: HostAccess
-  readonly accessControl: AccessControl
-  readonly codeHost: CodeHost
-  readonly codeHostApps: CodeHostApps
-  readonly hostApp: HostApp
-  readonly installations: Pick<Installations, 'isKeyRefused'>
-  readonly leases: Pick<Leases, 'hold'>
-  readonly sessions: Sessions
-  readonly vault: Vault
-  readonly ids: Ids
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly emit: Emit
-}
+export type GatewayServices = Pick<
+  Engines,
+  | 'commands'
+  | 'ballast'
+  | 'documents'
+  | 'bus'
+  | 'eventStore'
+  | 'log'
+  | 'projected'
+  | 'idempotency'
+  | 'recentKeys'
+  | 'blobs'
+  | 'words'
+  | 'imageAddresses'
+  | 'access'
+  | 'accessControl'
+  | 'codeHost'
+  | 'codeHostApps'
+  | 'hostApp'
+  | 'installations'
+  | 'leases'
+  | 'sessions'
+  | 'vault'
+  | 'ids'
+  | 'clock'
+  | 'logger'
+  | 'emit'
+>
 
 export interface GatewayOptions {
   readonly host: string

@@ -4,41 +4,36 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import type { Documents } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Projected } from '#platform/reads/projected.ts'
-import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
-import type { AccessControl } from '#platform/access/accessControl.ts'
-import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { GitHubAnswers } from '#platform/credentials/hostAnswers.ts'
 import type { HostApp } from '#platform/credentials/hostApp.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import type { CodeHost } from '#platform/ports/codeHost.ts'
-import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
-import type { Rpc } from '#platform/ports/rpc.ts'
 import type { AuditSources } from './taskAudit.ts'
 import type { TaskRecords } from './taskRecord.ts'
 
-export interface QueryServices extends AuditSources {
+export interface QueryServices
+  extends
+    AuditSources,
+    Pick<
+      Engines,
+      | 'documents'
+      | 'log'
+      | 'projected'
+      | 'blobs'
+      | 'imageAddresses'
+      | 'access'
+      | 'accessControl'
+      | 'codeHost'
+      | 'codeHostApps'
+      | 'clock'
+    > {
   /** Only for deciding what an undo would do, and for recording reads in the audit log. */
   readonly commands: Commands
-  readonly documents: Documents
-  readonly log: EventLog
-  readonly projected: Projected
-  readonly blobs: SealedBlobs
-  readonly imageAddresses: ImageAddresses
-  readonly access: HostAccess
-  readonly accessControl: AccessControl
-  readonly codeHost: CodeHost
-  readonly codeHostApps: CodeHostApps
   readonly hostApp: Pick<HostApp, 'current'>
   readonly gitHubAnswers: GitHubAnswers
-  readonly rpc: Rpc
-  readonly clock: Clock
+  readonly rpc: Engines['rpc']
   readonly taskRecords: TaskRecords
 }
 

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
-import type { LogIdentity } from '#domain/log.ts'
 import type { BundledContent, Envelope } from '#domain/proof/auditBundle.schema.ts'
 import { withheldAs, type ContentCategory } from '#domain/proof/auditBundle.ts'
 import { contentCategories } from '#domain/proof/auditBundle.ts'
@@ -12,13 +11,12 @@ import { verifyInclusion, leafHash, type Hash } from '#domain/proof/merkleTree.t
 import { bytesOfHex, hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { headLeaf, notesOf, type SealNotes } from '#domain/proof/sealNotes.ts'
 import { writeBundle, type BundledEvent, type EventProofs } from '#domain/proof/writeBundle.ts'
+import type { Engines } from '#platform/compose.ts'
 import { contentContext, unreadableSentences } from '#platform/eventlog/eventLog.ts'
-import { isErased, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { isErased } from '#platform/eventlog/sealedBlobs.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { CannotOpen } from '#platform/ports/faults.ts'
-import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import { readableSeal, type RecordedSeal } from '#platform/seals/newestSeal.ts'
 import { storedInclusion } from '#platform/seals/storedProofs.ts'
@@ -26,13 +24,9 @@ import { sealCollections, sealHeads, StreamHead, type TreeName } from '#platform
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { earlierSeals } from './earlierSeals.ts'
 
-export interface AuditSources {
+export interface AuditSources extends Pick<Engines, 'readStore' | 'vault' | 'blobs' | 'logIdentity'> {
   readonly eventStore: Pick<EventStore, 'readStream'>
-  readonly readStore: Pick<ReadStore, 'prepare' | 'getMany'>
-  readonly vault: Pick<Vault, 'open' | 'getSecret'>
   readonly rpc: Pick<Rpc, 'ask'>
-  readonly blobs: Pick<SealedBlobs, 'stateOf'>
-  readonly logIdentity: LogIdentity
 }
 
 export interface AuditRequest {

@@ -3,23 +3,19 @@
  * rebuilt beside the live ones, and replace them once they have caught up.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Engines } from '#platform/compose.ts'
 import { serialize, type Serialize } from '#platform/async/queue.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
-import type { LogIdentity } from '#domain/log.ts'
 import { views } from '#domain/views/all.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { projectedEvents, wantedBy } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import { allFlawed, clearQuarantine } from '#platform/eventlog/quarantine.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
-import type { Logger } from '#platform/log.ts'
-import type { Bus } from '#platform/ports/bus.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import { intact, type EventStore, type LogRecord, type Subscription } from '#platform/ports/eventStore.ts'
-import type { Build, Catalog, Collection, ReadStore } from '#platform/ports/readStore.ts'
+import { intact, type LogRecord, type Subscription } from '#platform/ports/eventStore.ts'
+import type { Build, Catalog, Collection } from '#platform/ports/readStore.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { lagBehind } from '#platform/telemetry/projectionProgress.ts'
-import { now, type Emit } from '#platform/telemetry/telemetry.ts'
+import { now } from '#platform/telemetry/telemetry.ts'
 import { besides, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
@@ -27,16 +23,10 @@ import { folding, type DoWork, type Progress } from './rebuild.ts'
 /** Told what an operator should know of the streams that are set aside, whenever it changes. */
 export type TellQuarantine = (sentences: readonly string[]) => void
 
-export interface ProjectorEngines {
-  readonly eventStore: EventStore
-  readonly readStore: ReadStore
-  readonly bus: Bus
-  readonly log: EventLog
-  readonly logIdentity: LogIdentity
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly emit: Emit
-}
+export type ProjectorEngines = Pick<
+  Engines,
+  'eventStore' | 'readStore' | 'bus' | 'log' | 'logIdentity' | 'logger' | 'clock' | 'emit'
+>
 
 /** How read models are rebuilt: by what, in how many parts at once, and for how long replaced ones are kept for calls under way. */
 export interface Rebuilding {

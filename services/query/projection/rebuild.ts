@@ -1,19 +1,12 @@
 /** Makes generations of read models: folds the log into collections that nobody reads yet. The projector puts them in place. */
 import type { Position } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
+import type { Engines } from '#platform/compose.ts'
 import { wantedBy } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Logger } from '#platform/log.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { besides, openFold, placed } from './fold.ts'
 
-export interface RebuildEngines {
-  readonly eventStore: Pick<EventStore, 'readAll' | 'head'>
-  readonly readStore: ReadStore
-  readonly log: Pick<EventLog, 'open' | 'read'>
-  readonly logger: Logger
-}
+export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
 /** What is folded: for each collection the name of its generation, and which of how many parts of all streams. */
 export interface Part {
