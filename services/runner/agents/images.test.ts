@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claude } from './claude/claude.ts'
 import { cursor } from './cursor/cursor.ts'
-import { messageFor } from './images.ts'
+import { messageFor, withImagePaths } from './images.ts'
 
 let dir = ''
 beforeEach(async () => {
@@ -36,4 +36,16 @@ test('one that takes images in its message leaves no file behind', async () => {
   )
   expect(JSON.parse(said)).toMatchObject({ message: { content: [{ type: 'image' }, { text: 'x' }] } })
   expect(await readdir(dir)).toEqual([])
+})
+
+describe('a message to an agent that reads images from files', () => {
+  test('is what the person wrote, to the letter', () => {
+    expect(withImagePaths('/two\nlines\n', [])).toBe('/two\nlines\n')
+  })
+  test('names its images by their paths, also where there is nothing else', () => {
+    expect(withImagePaths('What is it?', ['/home/agent/images/a.png'])).toBe(
+      'What is it?\n\nLook at this image:\n- /home/agent/images/a.png\n',
+    )
+    expect(withImagePaths('', ['/a.png', '/b.png'])).toBe('Look at these images:\n- /a.png\n- /b.png\n')
+  })
 })

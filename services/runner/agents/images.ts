@@ -20,20 +20,25 @@ const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', '
  */
 export async function messageFor(
   agent: Agent,
-  {
-    text,
-    images,
-    id,
-  }: { readonly text: string; readonly images: readonly AgentImage[]; readonly id: string },
+  message: { readonly text: string; readonly images: readonly AgentImage[]; readonly id: string },
   home: AgentHome,
 ): Promise<string> {
+  const { text, images, id } = message
   if (agent.images === 'inline') return agent.userMessage(text, images, id)
   const files = images.map(fileOf)
   await writeHome(home.dir, files, home.owner)
-  return agent.userMessage(
+  return withImagePaths(
     text,
     files.map(({ path }) => join(home.seenAs, path)),
   )
+}
+
+/** A message that names its images by their paths in the sandbox. */
+export function withImagePaths(text: string, paths: readonly string[]): string {
+  if (paths.length === 0) return text
+  const request = paths.length === 1 ? 'Look at this image:' : 'Look at these images:'
+  const list = paths.map((path) => `- ${path}`).join('\n')
+  return `${text === '' ? '' : `${text}\n\n`}${request}\n${list}\n`
 }
 
 /** Named by its content: the same image in another turn is the same file, and what an earlier turn names stays. */

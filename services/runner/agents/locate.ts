@@ -4,6 +4,7 @@ import { access, constants, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join, relative } from 'node:path'
 import { promisify } from 'node:util'
+import type { AgentConfiguration } from '#domain/agents/agent.ts'
 import type { Bind } from '../sandbox/port.ts'
 
 export interface Found {
@@ -46,19 +47,34 @@ export function thisMachine(): Machine {
   return { platform: process.platform, arch: process.arch, musl: process.platform === 'linux' && !glibc }
 }
 
-/** The program that a variable names. */
-export async function configured(program: string, variable: string, where: WhereToLook): Promise<Located> {
-  const located = await firstOf([program], where)
-  return (
-    located ?? {
-      found: false,
-      reason: `${variable} names ${program}, which is no program that can be run.`,
-    }
+/** An agent's program: as configured, else the first on the path or `elsewhere`. `notInstalled` is the sentence for when there is none. */
+export async function locateProgram(
+  { program, variables }: Pick<AgentConfiguration, 'program' | 'variables'>,
+  where: WhereToLook,
+  elsewhere: readonly string[],
+  notInstalled: string,
+): Promise<Located> {
+  const { configured, path } = where
+  if (configured === undefined)
+    return (
+      (await firstOf([...onPath(program, path), ...elsewhere], where)) ?? {
+        found: false,
+        reason: notInstalled,
+      }
+    )
+  const reason = `${variables.program} names ${configured}, which is no program that can be run.`
+  return (await firstOf([configured], where)) ?? { found: false, reason }
+}
+
+/** Shows all of the folder if a part of the program lies in it; a program that stands alone is shown alone. */
+export async function withParts(found: Found, folder: string, part: string): Promise<Found> {
+  return access(join(folder, part)).then(
+    () => ({ ...found, shown: folder }),
+    () => found,
   )
 }
 
-/** Where a program of this name can be on the path. */
-export function onPath(name: string, path: string): readonly string[] {
+function onPath(name: string, path: string): readonly string[] {
   return path
     .split(delimiter)
     .filter((folder) => folder !== '')
@@ -66,7 +82,7 @@ export function onPath(name: string, path: string): readonly string[] {
 }
 
 /** The first that is a program and says its version. */
-export async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
+async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
   for (const candidate of candidates) {
     try {
       await access(candidate, constants.X_OK)

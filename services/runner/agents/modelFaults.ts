@@ -1,6 +1,8 @@
 /** What went wrong at a model, in words that a person can act on, whichever agent asked it. */
+import { stripVTControlCharacters } from 'node:util'
 import type { PassingFault } from '#domain/task/modelRetry.ts'
 import type { AgentError } from './port.ts'
+import { shortened } from './shorten.ts'
 
 /** The service that answers an agent. Its key is always the server's: no person has one of their own here. */
 export interface ModelService {
@@ -77,4 +79,23 @@ const meaningless = [
 
 function plain(said: string): string {
   return meaningless.reduce((text, sign) => text.replace(sign, ''), said.trim()).trim()
+}
+
+/** Patterns that identify a fault, tried in this order: those that name the cause come before those that only name a layer. */
+export type FaultSigns = readonly (readonly [AgentError['code'], RegExp])[]
+
+/** The fault that an agent's words describe; `null` if it is unknown. */
+export function faultIn(words: string, signs: FaultSigns, service: ModelService): AgentError | null {
+  const text = stripVTControlCharacters(words).trim()
+  const code = signs.find(([, sign]) => sign.test(text))?.[0]
+  if (code === undefined) return null
+  const status = /\b(?:40[0134]|413|429|5\d\d)\b/.exec(text)?.[0]
+  const fault = { code, httpStatus: status === undefined ? null : Number(status) }
+  return { type: 'error', ...fault, message: faultSentence(fault, shortened(text, 500), service) }
+}
+
+/** The error for words that describe no known fault. */
+export function unknownFault(words: string, service: ModelService): AgentError {
+  const fault = { code: 'other', httpStatus: null } as const
+  return { type: 'error', ...fault, message: faultSentence(fault, words, service) }
 }

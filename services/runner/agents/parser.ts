@@ -37,15 +37,6 @@ export function lineParser<Known extends object>(
   }
 }
 
-/** The value that a line holds as JSON; `undefined` when it holds none. */
-export function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
-
 /** The tools that were started and have not finished. */
 export interface OpenTools {
   get(toolId: string): ToolStarted | undefined

@@ -222,10 +222,6 @@ export type Agent = {
        */
       userMessage(text: string, images: readonly AgentImage[], id: string): string
     }
-  | {
-      /** It reads images from files: see `messageFor` in images.ts. */
-      readonly images: 'files'
-      /** A person's message, for standard input, with the paths of its images as the sandbox sees them. */
-      userMessage(text: string, imagePaths: readonly string[]): string
-    }
+  /** It takes a message as it is, and reads images from files: see `messageFor` in images.ts. */
+  | { readonly images: 'files' }
 )

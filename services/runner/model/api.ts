@@ -1,9 +1,10 @@
 /** What the broker needs to know of an API of models: each has a folder, and a line in `apis.ts`. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { z } from 'zod'
+import { jsonIn } from '../json.ts'
 import type { ModelUsage } from './meter.ts'
 
 export interface ModelApi {
-  readonly name: string
   /** What people call it. */
   readonly label: string
   /** The paths of POST requests that are let through; everything else could use the key without being metered. */
@@ -18,8 +19,8 @@ export interface ModelApi {
   errorBody(type: string, message: string): object
   /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. Absent fields were not reported. */
   readUsage(json: unknown): Partial<ModelUsage> | undefined
-  /** Checks the body of a request for what would make the model's service fetch or run something. */
-  check(body: string, may: MayFetch): Checked
+  /** Why a request, by its body, is not passed on: it would make the model's service fetch or run something. `undefined` when it is. */
+  refusal(request: unknown, may: MayFetch): string | undefined
   /** What the built-in scripted model answers to a request; `undefined` when it is not one of this API. Without it there is no such model. */
   scripted?(request: unknown, path: string): ScriptedAnswer | undefined
 }
@@ -33,24 +34,27 @@ export type Checked =
   /** The body as it was parsed and checked: if a name occurs twice in the original, the model's service might take the other one. */
   | {
       readonly kind: 'fine'
-      readonly body: string
+      readonly body: Uint8Array
       /** The model that it asks, where it names one. */
-      readonly model?: string | undefined
+      readonly model: string | undefined
     }
   | { readonly kind: 'refused'; readonly sentence: string }
 
-export type CheckedBytes =
-  | { readonly kind: 'fine'; readonly body: Uint8Array; readonly model?: string | undefined }
-  | Exclude<Checked, { readonly kind: 'fine' }>
+const Named = z.object({ model: z.string() })
 
-/** `ModelApi.check` for a body in bytes. */
-export function checkBody(api: ModelApi, body: Uint8Array, may: MayFetch): CheckedBytes {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
-  const checked = api.check(text, may)
-  return checked.kind === 'fine' ? { ...checked, body: Buffer.from(checked.body) } : checked
+/** Checks the body of a request for what would make the model's service fetch or run something. */
+export function checkBody(api: Pick<ModelApi, 'refusal'>, body: Uint8Array, may: MayFetch): Checked {
+  const request = jsonIn(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
+  if (request === undefined) return { kind: 'refused', sentence: 'The body of this request is not JSON.' }
+  const sentence = api.refusal(request, may)
+  if (sentence !== undefined) return { kind: 'refused', sentence }
+  const { data } = Named.safeParse(request)
+  return { kind: 'fine', body: Buffer.from(JSON.stringify(request)), model: data?.model }
 }
 
-export const refused = (sentence: string): Checked => ({ kind: 'refused', sentence })
+/** Why a request is refused that is none of its API. */
+export const invalid = ({ issues }: z.ZodError): string =>
+  `${issues[0]?.path.join('.') || 'The body'} is not valid.`
 
 /** Why something is refused that no project can allow. */
 export const outside = (field: string, does: string): string =>

@@ -1,52 +1,50 @@
 /** What the broker refuses, and how it says so in the shape of the model's API, so that the agent's CLI understands it. */
 import type { ServerResponse } from 'node:http'
 import type { ModelApi } from './api.ts'
+import type { BrokerFault } from './upstream.ts'
 
-export interface ApiFault {
+/** `code` is for the log, `status` and `type` are for the client, and both get the message. */
+export interface ApiFault extends BrokerFault {
   readonly status: number
   readonly type: string
-  readonly message: string
 }
 
 /** What the broker says when a run has used up its budget; the agent's parser knows the run's end by it. */
 export const budgetUsedUp = 'This run has used up its budget.'
 export const dayBudgetUsedUp = "Today's budget is used up."
 
-export const faults = {
-  badToken: { status: 401, type: 'authentication_error', message: 'This run has no access to the model.' },
-  noTurn: { status: 403, type: 'permission_error', message: 'No turn is running.' },
-  tooLarge: { status: 413, type: 'request_too_large', message: 'The request is larger than 32 MB.' },
-  tooManyValues: {
-    status: 413,
-    type: 'request_too_large',
-    message: 'The request has too many values.',
-  },
-  tooMany: { status: 429, type: 'rate_limit_error', message: 'Too many requests at once from this run.' },
-  budget: { status: 403, type: 'permission_error', message: budgetUsedUp },
-  dayBudget: { status: 403, type: 'permission_error', message: dayBudgetUsedUp },
-  unreachable: { status: 502, type: 'api_error', message: "The model's API cannot be reached." },
-  redirected: {
-    status: 502,
-    type: 'api_error',
-    message:
-      "The model's API redirects elsewhere. Its configured base URL should name the address it redirects to.",
-  },
-  timedOut: { status: 504, type: 'api_error', message: "The model's API did not answer in time." },
-} as const satisfies Record<string, ApiFault>
-
-export const notServed = ({ paths }: ModelApi): ApiFault => ({
-  status: 404,
-  type: 'not_found_error',
-  message: `Only ${paths.join(' and ')} are served here.`,
-})
-
-export const malformed = (message: string): ApiFault => ({
-  status: 400,
-  type: 'invalid_request_error',
+const fault = (code: BrokerFault['code'], status: number, type: string, message: string): ApiFault => ({
+  code,
+  status,
+  type,
   message,
 })
-export const notOfApi = ({ label }: ModelApi): ApiFault =>
-  malformed(`The request is not one of the ${label}.`)
+const noAnswer = "The model's API cannot be reached."
+
+export const faults = {
+  badToken: fault('bad_token', 401, 'authentication_error', 'This run has no access to the model.'),
+  noTurn: fault('no_turn', 403, 'permission_error', 'No turn is running.'),
+  tooLarge: fault('too_large', 413, 'request_too_large', 'The request is larger than 32 MB.'),
+  tooManyValues: fault('too_many_values', 413, 'request_too_large', 'The request has too many values.'),
+  tooMany: fault('too_many', 429, 'rate_limit_error', 'Too many requests at once from this run.'),
+  budget: fault('budget', 403, 'permission_error', budgetUsedUp),
+  dayBudget: fault('budget', 403, 'permission_error', dayBudgetUsedUp),
+  unreachable: fault('unreachable', 502, 'api_error', noAnswer),
+  brokeOff: fault('broke_off', 502, 'api_error', noAnswer),
+  redirected: fault(
+    'redirected',
+    502,
+    'api_error',
+    "The model's API redirects elsewhere. Its configured base URL should name the address it redirects to.",
+  ),
+  timedOut: fault('timed_out', 504, 'api_error', "The model's API did not answer in time."),
+}
+
+export const notServed = ({ paths }: ModelApi): ApiFault =>
+  fault('not_served', 404, 'not_found_error', `Only ${paths.join(' and ')} are served here.`)
+
+export const malformed = (message: string, code: 'malformed' | 'fetches' = 'malformed'): ApiFault =>
+  fault(code, 400, 'invalid_request_error', message)
 
 /** Answers with a fault; when an answer has begun already, breaks it off so that it is not taken for a whole one. */
 export function answerFault(
@@ -54,11 +52,12 @@ export function answerFault(
   response: ServerResponse,
   { status, type, message }: ApiFault,
 ): void {
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  const body = JSON.stringify(errorBody(type, message))
+  if (response.headersSent) response.destroy()
+  else answerJson(response, status, errorBody(type, message))
+}
+
+export function answerJson(response: ServerResponse, status: number, value: object): void {
+  const body = JSON.stringify(value)
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

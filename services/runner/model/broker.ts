@@ -10,10 +10,10 @@ import { finished } from 'node:stream/promises'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
 import { now, type ModelCall } from '#platform/telemetry/telemetry.ts'
-import { answerFault, budgetUsedUp, faults, notServed } from './apiFault.ts'
+import { answerFault, budgetUsedUp, faults, malformed, notServed, type ApiFault } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
-import type { ApiFault } from './apiFault.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
+import { BodyRefused, readWhole } from './bodyLimit.ts'
 import { httpUpstream, type HttpOptions } from './httpUpstream.ts'
 import type { ModelApi } from './api.ts'
 import type { ModelUsage } from './meter.ts'
@@ -61,7 +61,6 @@ export interface Broker {
 }
 
 type OnCall = (call: ModelCall) => void
-type FaultCode = BrokerFault['code']
 
 /** Starts a broker; fails with a sentence when it cannot listen. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
@@ -107,13 +106,8 @@ function admission(
   /** Bytes of their bodies, which are in memory. */
   let held = 0
 
-  const refuse = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    code: FaultCode,
-    fault: ApiFault,
-  ) => {
-    onFault({ code, message: fault.message })
+  const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
+    onFault(fault)
     // A client that is cut off while it writes never reads the reason: it may finish, unless it wants to send too much.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
@@ -126,25 +120,22 @@ function admission(
     },
     async serve(request, response) {
       const path = pathOf(api, request)
-      if (!knowsToken(request)) return refuse(request, response, 'bad_token', faults.badToken)
-      if (path === undefined) return refuse(request, response, 'not_served', notServed(api))
+      if (!knowsToken(request)) return refuse(request, response, faults.badToken)
+      if (path === undefined) return refuse(request, response, notServed(api))
       const spending = budget
       const call = path === api.meteredPath ? observedCall(response, onCall) : undefined
-      if (spending === null) return refuse(request, response, 'no_turn', faults.noTurn)
+      if (spending === null) return refuse(request, response, faults.noTurn)
       const refusal = await spending.refusal()
       // A client that left meanwhile sends nothing that could be passed on.
       if (response.destroyed) return
       if (refusal !== undefined)
-        return refuse(
-          request,
-          response,
-          'budget',
-          refusal === budgetUsedUp ? faults.budget : faults.dayBudget,
-        )
-      if (declaredBytes(request) > bodyBytes) return refuse(request, response, 'too_large', faults.tooLarge)
+        return refuse(request, response, refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
+      if (declaredBytes(request) > bodyBytes) return refuse(request, response, faults.tooLarge)
+      if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+        return refuse(request, response, malformed('Send requests without a content encoding.'))
       const bytes = mostBytesOf(request, bodyBytes)
       if (underWay >= concurrency || held + bytes > 4 * bodyBytes)
-        return refuse(request, response, 'too_many', faults.tooMany)
+        return refuse(request, response, faults.tooMany)
       underWay += 1
       held += bytes
       const onUsage = (usage: ModelUsage) => {
@@ -152,17 +143,15 @@ function admission(
         options.onUsage(usage)
         call?.used(usage)
       }
+      const onModel = (model: string | undefined) => call?.asked(model)
       try {
-        await upstream.answer({
-          request,
-          response,
-          path,
-          bodyBytes,
-          modelFetches,
-          onFault,
-          onModel: (model) => call?.asked(model),
-          onUsage,
+        const body = await readWhole(request, bodyBytes).catch((fault: unknown) => {
+          if (!(fault instanceof BodyRefused)) return void response.destroy()
+          onFault(fault.fault)
+          answerFault(api, response, fault.fault)
         })
+        if (body)
+          await upstream.answer({ request, response, path, body, modelFetches, onFault, onModel, onUsage })
       } finally {
         underWay -= 1
         held -= bytes
@@ -192,7 +181,7 @@ function upstreamOf({ upstream: model, threads }: BrokerOptions): Upstream {
     case 'http':
       return httpUpstream(model, threads)
     case 'scripted':
-      return scriptedUpstream({ ...model, api: modelApis[model.api] })
+      return scriptedUpstream(modelApis[model.api], model.pauseMs)
   }
 }
 

@@ -7,14 +7,12 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { serialize } from '#platform/async/queue.ts'
 import { endToEndHeaders } from '#platform/http/headers.ts'
-import { answerFault, faults, malformed } from './apiFault.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
-import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
-import { createMeter } from './meter.ts'
-import type { Meter } from './meter.ts'
-import { checkBody, type CheckedBytes, type MayFetch, type ModelApi } from './api.ts'
+import { answerFault, faults, malformed, type ApiFault } from './apiFault.ts'
+import { createMeter, type Meter } from './meter.ts'
+import { checkBody, type Checked, type MayFetch, type ModelApi } from './api.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
-import type { BrokerFault, Exchange, Upstream } from './upstream.ts'
+import type { Exchange, Upstream } from './upstream.ts'
 
 export interface HttpOptions {
   readonly api: ModelApiName
@@ -34,11 +32,11 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
   const transport = base.protocol === 'https:' ? https : http
   const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 4 })
   const prefix = base.pathname.replace(/\/+$/, '')
-  const looked = lookingThrough(options.api, threads)
+  const check = checking(options.api, threads)
 
   const answer = async (exchange: Exchange): Promise<void> => {
     const { request, response, path, onFault } = exchange
-    const body = await bodyOf(api, exchange, looked)
+    const body = await checkedBody(api, exchange, check)
     if (body === undefined) return
     const outgoing = transport.request({
       agent,
@@ -56,13 +54,13 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       },
     })
     /** What ended the exchange first: whatever fails after it is only its consequence. */
-    let verdict: Verdict | undefined
-    const giveUp = (code: Verdict) => {
-      verdict ??= code
-      outgoing.destroy(new Error(code))
+    let verdict: ApiFault | 'client_left' | undefined
+    const giveUp = (fault: ApiFault) => {
+      verdict ??= fault
+      outgoing.destroy(new Error(fault.code))
     }
-    const stopClock = onConnected(outgoing, connectTimeoutMs, () => giveUp('timed_out'))
-    outgoing.setTimeout(idleTimeoutMs, () => giveUp('timed_out'))
+    const stopClock = onConnected(outgoing, connectTimeoutMs, () => giveUp(faults.timedOut))
+    outgoing.setTimeout(idleTimeoutMs, () => giveUp(faults.timedOut))
     const clientGone = () => {
       if (response.writableFinished) return
       verdict ??= 'client_left'
@@ -76,11 +74,11 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
     try {
       const answered = await incoming
       answered.once('error', () => {
-        verdict ??= 'broke_off'
+        verdict ??= faults.brokeOff
       })
       const status = answered.statusCode ?? 502
       if (status >= 300 && status < 400) {
-        giveUp('redirected')
+        giveUp(faults.redirected)
         throw new Error(`It answers ${status}.`)
       }
       if (status === 401 || status === 403) {
@@ -91,7 +89,12 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       response.flushHeaders()
       await pipeline(answered, tapped(meter), response)
     } catch (error) {
-      refuse(api, exchange, verdict ?? 'unreachable', error)
+      if (verdict !== 'client_left') {
+        const { message } = error instanceof Error ? error : new Error(String(error))
+        const fault = verdict ?? faults.unreachable
+        onFault({ code: fault.code, message: `${fault.message} (${message})` })
+        answerFault(api, response, fault)
+      }
     } finally {
       stopClock()
       response.off('close', clientGone)
@@ -104,13 +107,13 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
   return { answer, close: () => agent.destroy() }
 }
 
-type Look = (body: Buffer, asked: MayFetch) => Promise<CheckedBytes>
+type Check = (body: Buffer, may: MayFetch) => Promise<Checked>
 
-/** Bytes that are looked through at once where they came in: a few milliseconds. */
+/** Bytes that are checked at once where they came in: a few milliseconds. */
 const shortBody = 64 * 1024
 
 /** One long body after the other: however many requests a run makes at once, it takes one place in the threads, next to other runs. */
-function lookingThrough(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Look {
+function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
   const serialized = serialize()
   return async (body, { modelFetches }) => {
     if (body.length <= shortBody) return checkBody(modelApis[api], body, { modelFetches })
@@ -119,63 +122,26 @@ function lookingThrough(api: ModelApiName, threads: Pick<TextThreads, 'run'>): L
 }
 
 /** What is passed on of a request; `undefined` when it was refused, or its client left. */
-async function bodyOf(api: ModelApi, exchange: Exchange, looked: Look): Promise<Uint8Array | undefined> {
-  const { request, response, onFault } = exchange
-  const coding = request.headers['content-encoding'] ?? 'identity'
-  if (coding !== 'identity') {
-    onFault({ code: 'malformed', message: 'A request came in a coding.' })
-    request.resume()
-    answerFault(api, response, malformed('Send requests without a content encoding.'))
-    return undefined
+async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Uint8Array | undefined> {
+  const { response, onFault } = exchange
+  const checked = await check(exchange.body, exchange).catch((): Checked => unreadable)
+  // A client that left meanwhile sends nothing that could be passed on.
+  if (response.destroyed) return undefined
+  if (checked.kind === 'fine') {
+    exchange.onModel(checked.model)
+    return checked.body
   }
-  try {
-    const body = await readWhole(request, exchange.bodyBytes)
-    const checked = await looked(body, exchange).catch(unreadable)
-    // A client that left meanwhile sends nothing that could be passed on.
-    if (response.destroyed) return undefined
-    if (checked.kind === 'fine') {
-      exchange.onModel(checked.model)
-      return checked.body
-    }
-    onFault({ code: 'fetches', message: checked.sentence })
-    answerFault(api, response, malformed(checked.sentence))
-  } catch (fault) {
-    if (fault instanceof BodyTooLarge) refuse(api, exchange, 'too_large', fault)
-    else if (fault instanceof TooManyValues) refuse(api, exchange, 'too_many_values', fault)
-    else response.destroy()
-  }
+  const fault = malformed(checked.sentence, 'fetches')
+  onFault(fault)
+  answerFault(api, response, fault)
   return undefined
 }
 
 /** A body that could not be inspected is not passed on. */
-const unreadable = (): CheckedBytes => ({
+const unreadable: Checked = {
   kind: 'refused',
   sentence: 'This request could not be inspected, so it was not forwarded.',
-})
-
-type Verdict =
-  | Extract<
-      BrokerFault['code'],
-      'unreachable' | 'timed_out' | 'too_large' | 'too_many_values' | 'redirected' | 'broke_off'
-    >
-  | 'client_left'
-
-function refuse(api: ModelApi, { response, onFault }: Exchange, verdict: Verdict, error: unknown): void {
-  if (verdict === 'client_left') return
-  const fault = refusals[verdict]
-  const cause = error instanceof Error ? error.message : String(error)
-  onFault({ code: verdict, message: `${fault.message} (${cause})` })
-  answerFault(api, response, fault)
 }
-
-const refusals = {
-  unreachable: faults.unreachable,
-  broke_off: faults.unreachable,
-  timed_out: faults.timedOut,
-  too_large: faults.tooLarge,
-  too_many_values: faults.tooManyValues,
-  redirected: faults.redirected,
-} as const
 
 function answerOf(outgoing: http.ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,7 @@
 /** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
 import { StringDecoder } from 'node:string_decoder'
+import { jsonIn } from '../json.ts'
+import type { ModelApi } from './api.ts'
 
 /** Tokens that one request used, as the API counts them: the four kinds do not overlap. */
 export interface ModelUsage {
@@ -31,13 +33,8 @@ const noUsage: ModelUsage = {
 const longestLine = 1024 * 1024
 const longestJson = 16 * 1024 * 1024
 
-/** Reads the use of tokens off one JSON value of an answer, as `ModelApi` does. */
-interface UsageReader {
-  readUsage(json: unknown): Partial<ModelUsage> | undefined
-}
-
 /** A meter for an answer of this content type. Answers of other types, and lines that are too long, are not counted. */
-export function createMeter({ readUsage }: UsageReader, contentType: string): Meter {
+export function createMeter({ readUsage }: Pick<ModelApi, 'readUsage'>, contentType: string): Meter {
   const streamed = contentType.startsWith('text/event-stream')
   const whole = contentType.startsWith('application/json')
   const limit = streamed ? longestLine : longestJson
@@ -48,7 +45,7 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
 
   // The API repeats its counts as they grow: the latest that it gives stands.
   const count = (json: string) => {
-    const said = readUsage(parsed(json))
+    const said = readUsage(jsonIn(json))
     if (said !== undefined) usage = { ...noUsage, ...usage, ...said }
   }
   const keep = (text: string) => {
@@ -74,13 +71,5 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
       if (whole && pending !== '') count(pending)
       return usage
     },
-  }
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }

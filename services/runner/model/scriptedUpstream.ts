@@ -2,58 +2,37 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerResponse } from 'node:http'
+import { jsonIn } from '../json.ts'
 import type { AnswerFrame, ModelApi } from './api.ts'
-import { answerFault, faults, notOfApi } from './apiFault.ts'
-import { BodyTooLarge, readWhole, TooManyValues } from './bodyLimit.ts'
+import { answerFault, answerJson, malformed } from './apiFault.ts'
 import type { Exchange, Upstream } from './upstream.ts'
 
-export interface ScriptedOptions {
-  readonly api: ModelApi
-  /** The pause before each word, 20 ms by default, as if it had to think. */
-  readonly pauseMs?: number
-}
-
-export function scriptedUpstream({ api, pauseMs = 20 }: ScriptedOptions): Upstream {
+/** `pauseMs`: before each word, as if it had to think. */
+export function scriptedUpstream(api: ModelApi, pauseMs = 20): Upstream {
   return { answer: (exchange) => answer(api, pauseMs, exchange), close: () => undefined }
 }
 
 async function answer(api: ModelApi, pauseMs: number, exchange: Exchange): Promise<void> {
-  const { request, response, path, bodyBytes, onFault, onModel, onUsage } = exchange
-  try {
-    const asked: unknown = JSON.parse((await readWhole(request, bodyBytes)).toString('utf8'))
-    const answered = api.scripted?.(asked, path)
-    if (answered === undefined) {
-      onFault({ code: 'malformed', message: notOfApi(api).message })
-      return answerFault(api, response, notOfApi(api))
-    }
-    onModel(answered.usage?.model)
-    if (answered.kind === 'events') await sendEvents(response, answered.frames, pauseMs)
-    else sendJson(response, answered.body)
-    if (answered.usage !== undefined) onUsage(answered.usage)
-  } catch (error) {
-    if (response.destroyed) return
-    const [code, fault] =
-      error instanceof BodyTooLarge
-        ? (['too_large', faults.tooLarge] as const)
-        : error instanceof TooManyValues
-          ? (['too_many_values', faults.tooManyValues] as const)
-          : (['malformed', notOfApi(api)] as const)
-    onFault({ code, message: fault.message })
-    answerFault(api, response, fault)
+  const { response, path, body, onFault, onModel, onUsage } = exchange
+  const answered = api.scripted?.(jsonIn(body.toString('utf8')), path)
+  if (answered === undefined) {
+    const fault = malformed(`The request is not one of the ${api.label}.`)
+    onFault(fault)
+    return answerFault(api, response, fault)
   }
+  onModel(answered.usage?.model)
+  if (answered.kind === 'json') answerJson(response, 200, answered.body)
+  // When its client left, it used nothing.
+  else if (!(await sentWhole(response, answered.frames, pauseMs))) return
+  if (answered.usage !== undefined) onUsage(answered.usage)
 }
 
-function sendJson(response: ServerResponse, answer: object): void {
-  const body = JSON.stringify(answer)
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-  response.end(body)
-}
-
-async function sendEvents(
+/** False when the client left before the end. */
+async function sentWhole(
   response: ServerResponse,
   frames: Iterable<AnswerFrame>,
   pauseMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const gone = new AbortController()
   const leave = () => gone.abort()
   response.once('close', leave)
@@ -64,6 +43,9 @@ async function sendEvents(
       if (!response.write(frame)) await once(response, 'drain', { signal: gone.signal })
     }
     response.end()
+    return true
+  } catch {
+    return false
   } finally {
     response.off('close', leave)
   }

@@ -8,8 +8,8 @@ export interface Exchange {
   readonly response: ServerResponse
   /** One of the API's `paths`. */
   readonly path: string
-  /** The largest body that is taken, in bytes. */
-  readonly bodyBytes: number
+  /** The whole of it, without a coding. */
+  readonly body: Buffer
   /** Whether the model's service may be told to fetch from the network itself. */
   readonly modelFetches: boolean
   /** Told which model the request asks, before it is answered. */

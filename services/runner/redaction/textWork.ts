@@ -1,5 +1,5 @@
 /** The work of a thread that scans text, for secrets or for what a request would have fetched. */
-import { checkBody, type CheckedBytes } from '../model/api.ts'
+import { checkBody, type Checked } from '../model/api.ts'
 import { modelApis, type ModelApiName } from '../model/apis.ts'
 import { automatonOf, type Automaton, type Word } from '#platform/redaction/automaton.ts'
 import { diffWithout, goOn, soughtFor, textWithout, type Scan } from '#platform/redaction/scan.ts'
@@ -28,7 +28,7 @@ interface Answers {
   readonly piece: { readonly scan: Scan; readonly shown: string }
   readonly text: string
   readonly diff: string
-  readonly fetches: CheckedBytes
+  readonly fetches: Checked
 }
 export type AnswerTo<W extends Work> = Answers[W['kind']]
 

@@ -40,7 +40,7 @@ export const claude = {
   images: 'inline',
   access: { kind: 'socket', api: 'messages' },
   usage: 'told',
-  locate: (where) => locateClaude(where),
+  locate: locateClaude,
   author: 'Claude <noreply@anthropic.com>',
   leavesByItself: true,
   home: claudeHome,

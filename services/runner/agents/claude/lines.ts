@@ -1,6 +1,6 @@
 /** The lines that `claude --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
-import { jsonIn } from '../parser.ts'
+import { jsonIn } from '../../json.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 const thinking = z.object({ type: z.literal('thinking'), thinking: z.string() })

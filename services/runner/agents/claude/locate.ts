@@ -1,26 +1,12 @@
 /** Where the `claude` program is. */
 import { createRequire } from 'node:module'
 import { claudeConfiguration } from '#domain/agents/claude.ts'
-import {
-  configured,
-  firstOf,
-  onPath,
-  thisMachine,
-  type Located,
-  type Machine,
-  type WhereToLook,
-} from '../locate.ts'
+import { locateProgram, thisMachine, type Located, type Machine, type WhereToLook } from '../locate.ts'
 
 /** As configured, else on the path, else as installed with this program. The path is the file's own, without links. */
-export async function locateClaude(where: WhereToLook, machine: Machine = thisMachine()): Promise<Located> {
-  const { program, variables } = claudeConfiguration
-  if (where.configured !== undefined) return configured(where.configured, variables.program, where)
-  return (
-    (await firstOf([...onPath(program, where.path), ...installed(machine)], where)) ?? {
-      found: false,
-      reason: `The claude CLI is not installed. Run npm install, or set ${variables.program} to its path.`,
-    }
-  )
+export function locateClaude(where: WhereToLook, machine: Machine = thisMachine()): Promise<Located> {
+  const notInstalled = `The claude CLI is not installed. Run npm install, or set ${claudeConfiguration.variables.program} to its path.`
+  return locateProgram(claudeConfiguration, where, installed(machine), notInstalled)
 }
 
 /** The platform package holds the program itself; it is there without any install script having run. */

@@ -110,7 +110,7 @@ async function turn(
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => take(parser.push(chunk)))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (complaints += chunk))
   const exited = once(child, 'close')
-  child.stdin.end(codex.userMessage(message, []))
+  child.stdin.end(message)
   const [exitCode] = await exited
   take(parser.end())
   return { events, exitCode: typeof exitCode === 'number' ? exitCode : null, complaints }

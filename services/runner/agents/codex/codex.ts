@@ -15,7 +15,7 @@ const models = [
 
 export const codex = {
   name: 'codex',
-  locate: (where) => locateCodex(where),
+  locate: locateCodex,
   author: 'Codex <noreply@openai.com>',
   dialogue: 'single',
   sessionFolders: ['.codex/sessions'],
@@ -52,12 +52,6 @@ export const codex = {
     }
   },
   parser: (model) => createCodexParser({ model: model !== null && takesModel('codex', model) ? model : '' }),
-  userMessage(text, imagePaths) {
-    if (imagePaths.length === 0) return text
-    const named = imagePaths.map((path) => `- ${path}`).join('\n')
-    const asked = imagePaths.length === 1 ? 'Look at this image:' : 'Look at these images:'
-    return `${text === '' ? '' : `${text}\n\n`}${asked}\n${named}\n`
-  },
   interrupt: () => null,
   shownStderr: (text) => text.replace(/^(?:warning: .*|.* ERROR codex_core::.*)\n?/gim, ''),
   faultOf,

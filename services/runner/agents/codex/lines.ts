@@ -1,6 +1,6 @@
 /** The lines that `codex exec --json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
-import { jsonIn } from '../parser.ts'
+import { jsonIn } from '../../json.ts'
 
 const id = z.string()
 const Command = z.object({

@@ -1,13 +1,11 @@
 /** Where the `codex` program is. */
-import { access } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
 import {
-  configured,
-  firstOf,
-  onPath,
+  locateProgram,
   thisMachine,
+  withParts,
   type Located,
   type Machine,
   type WhereToLook,
@@ -15,25 +13,14 @@ import {
 
 /** As configured, else on the path, else as installed with this program; always the program itself, not the script that starts it. */
 export async function locateCodex(where: WhereToLook, machine: Machine = thisMachine()): Promise<Located> {
-  const { program, variables } = codexConfiguration
-  const located =
-    where.configured === undefined
-      ? await firstOf([...onPath(program, where.path), ...installed(machine, import.meta.url)], where)
-      : await configured(where.configured, variables.program, where)
-  if (!located)
-    return {
-      found: false,
-      reason: `The codex CLI is not installed. Run npm install --global @openai/codex, or set ${variables.program} to its path.`,
-    }
+  const notInstalled = `The codex CLI is not installed. Run npm install --global @openai/codex, or set ${codexConfiguration.variables.program} to its path.`
+  const beside = installed(machine, import.meta.url)
+  const located = await locateProgram(codexConfiguration, where, beside, notInstalled)
   if (!located.found) return located
   const [native = located.path] =
     basename(located.path) === 'codex.js' ? installed(machine, located.path) : []
-  const folder = dirname(dirname(native))
-  const hasParts = await access(join(folder, 'codex-resources')).then(
-    () => true,
-    () => false,
-  )
-  return { ...located, path: native, shown: hasParts ? folder : native }
+  const found = { ...located, path: native, shown: native }
+  return withParts(found, dirname(dirname(native)), 'codex-resources')
 }
 
 const triples: Readonly<Record<string, string>> = {

@@ -64,18 +64,6 @@ describe('models', () => {
   })
 })
 
-describe('a message', () => {
-  test('is what the person wrote, to the letter', () => {
-    expect(cursor.userMessage('/two\nlines\n', [])).toBe('/two\nlines\n')
-  })
-  test('names its images by their paths, also where there is nothing else', () => {
-    expect(cursor.userMessage('What is it?', ['/home/agent/images/a.png'])).toBe(
-      'What is it?\n\nLook at this image:\n- /home/agent/images/a.png\n',
-    )
-    expect(cursor.userMessage('', ['/a.png', '/b.png'])).toBe('Look at these images:\n- /a.png\n- /b.png\n')
-  })
-})
-
 describe('what it says on standard error when it fails', () => {
   test.each([
     ['Cannot use this model: gpt-9. Available models: auto, composer-2', 'bad_model', null],

@@ -54,12 +54,6 @@ export const cursor = {
     }
   },
   parser: () => createCursorParser(),
-  userMessage(text, imagePaths) {
-    if (imagePaths.length === 0) return text
-    const named = imagePaths.map((path) => `- ${path}`).join('\n')
-    const asked = imagePaths.length === 1 ? 'Look at this image:' : 'Look at these images:'
-    return `${text === '' ? '' : `${text}\n\n`}${asked}\n${named}\n`
-  },
   interrupt: () => null,
   shownStderr: (text) => text,
   faultOf,

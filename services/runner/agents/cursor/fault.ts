@@ -1,12 +1,9 @@
 /** Why `cursor-agent` failed, in words that a person can act on: it says so on standard error, most often without a result. */
-import { stripVTControlCharacters } from 'node:util'
 import { cursorConfiguration } from '#domain/agents/cursor.ts'
-import { faultSentence } from '../modelFaults.ts'
+import { faultIn, unknownFault, type FaultSigns } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
-import { shortened } from '../shorten.ts'
 
-/** Patterns that identify a fault, tried in this order: those that name the cause come before those that only name a layer. */
-const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
+const signs: FaultSigns = [
   ['bad_model', /cannot use this model|(?:invalid|unknown) model|model \S+ (?:is )?not (?:available|found)/i],
   [
     'unknown_session',
@@ -21,26 +18,18 @@ const signs: readonly (readonly [AgentError['code'], RegExp])[] = [
   ['api_error', /connecterror|internal error|fetch failed|network|econn|enotfound|etimedout|\b5\d\d\b/i],
 ]
 
-const longest = 500
-
 const service = {
   name: 'Cursor',
   keyVariable: cursorConfiguration.variables.key,
   canCompact: false,
 } as const
 
-/** The fault that a message describes; `null` if it is unknown, and then the message itself explains it best. */
-export function faultOf(said: string): AgentError | null {
-  const plain = stripVTControlCharacters(said).trim()
-  const code = signs.find(([, sign]) => sign.test(plain))?.[0]
-  if (code === undefined) return null
-  const status = /\b(?:40[134]|429|5\d\d)\b/.exec(plain)?.[0]
-  const fault = { code, httpStatus: status === undefined ? null : Number(status) }
-  return { type: 'error', ...fault, message: faultSentence(fault, shortened(plain, longest), service) }
+/** The fault that its words describe; `null` if it is unknown, and then they explain it best. */
+export function faultOf(words: string): AgentError | null {
+  return faultIn(words, signs, service)
 }
 
 /** The error of a result whose `is_error` is set. */
 export function errorOf(result: string): AgentError {
-  const fault = { code: 'other', httpStatus: null } as const
-  return faultOf(result) ?? { type: 'error', ...fault, message: faultSentence(fault, result, service) }
+  return faultOf(result) ?? unknownFault(result, service)
 }

@@ -1,6 +1,7 @@
 /** The tools of `cursor-agent`: what kind each is, what it works on, and what came of it. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
+import { jsonIn } from '../../json.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
 import { outputLimit, targetOf, type Targets } from '../tools.ts'
@@ -88,12 +89,7 @@ const titled = (name: string): string =>
 
 /** The arguments of a function, which may be JSON within a string. */
 function argumentsOf(given: unknown): Args {
-  if (typeof given !== 'string') return Args.catch({}).parse(given)
-  try {
-    return Args.catch({}).parse(JSON.parse(given))
-  } catch {
-    return {}
-  }
+  return Args.catch({}).parse(typeof given === 'string' ? jsonIn(given) : given)
 }
 
 /** A tool begins. `workspace` is the folder to which its paths are shown relative. */

@@ -3,12 +3,11 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import { tokensIn, type MayFetch, type ModelApi, type ScriptedAnswer } from '../api.ts'
 import type { ModelUsage } from '../meter.ts'
-import { checkFetches, passesBeta } from './fetches.ts'
+import { passesBeta, refusal } from './fetches.ts'
 import { scriptedAnswer } from './scripted.ts'
 import { answerAsEvents, answerAsJson, MessagesRequest } from './wire.ts'
 
 export const messagesApi: ModelApi = {
-  name: 'messages',
   label: 'Messages API',
   paths: ['/v1/messages', '/v1/messages/count_tokens'],
   meteredPath: '/v1/messages',
@@ -16,7 +15,7 @@ export const messagesApi: ModelApi = {
   passedHeaders,
   errorBody: (type, message) => ({ type: 'error', error: { type, message } }),
   readUsage,
-  check: checkFetches,
+  refusal,
   scripted,
 }
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { checkFetches, passesBeta } from './fetches.ts'
+import { checkBody } from '../api.ts'
+import { passesBeta, refusal } from './fetches.ts'
+
+const checkText = (text: string, modelFetches = false) => {
+  const checked = checkBody({ refusal }, Buffer.from(text), { modelFetches })
+  return checked.kind === 'fine' ? { ...checked, body: Buffer.from(checked.body).toString() } : checked
+}
 
 const request = (over: object = {}) => ({
   model: 'claude-x',
@@ -9,7 +15,7 @@ const request = (over: object = {}) => ({
   ...over,
 })
 const said = (...content: readonly unknown[]) => request({ messages: [{ role: 'user', content }] })
-const check = (body: unknown, modelFetches = false) => checkFetches(JSON.stringify(body), { modelFetches })
+const check = (body: unknown, modelFetches = false) => checkText(JSON.stringify(body), modelFetches)
 const elsewhere = { type: 'url', url: 'https://evil.example/?q=secret' }
 
 describe('finding 14: what the model’s side would fetch or run', () => {
@@ -114,7 +120,7 @@ describe('finding 14: what the model’s side would fetch or run', () => {
 
   test('of a name that stands twice only what was looked at is passed on', () => {
     const twice = '{"mcp_servers":[{"type":"url","url":"https://evil.example"}],"model":"m","mcp_servers":[]}'
-    expect(checkFetches(twice, { modelFetches: false })).toEqual({
+    expect(checkText(twice)).toEqual({
       kind: 'fine',
       body: '{"mcp_servers":[],"model":"m"}',
       model: 'm',
@@ -122,7 +128,7 @@ describe('finding 14: what the model’s side would fetch or run', () => {
   })
 
   test.each([false, true])('what is no JSON is refused', (modelFetches) =>
-    expect(checkFetches('{', { modelFetches })).toMatchObject({ kind: 'refused' }),
+    expect(checkText('{', modelFetches)).toMatchObject({ kind: 'refused' }),
   )
 })
 

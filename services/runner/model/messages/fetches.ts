@@ -4,7 +4,7 @@
  * network; files and containers belong to the operator's account, which all projects share, and stay refused.
  */
 import { z } from 'zod'
-import { fetches, outside, refused, type Checked, type MayFetch } from '../api.ts'
+import { fetches, invalid, outside, type MayFetch } from '../api.ts'
 
 const Source = z.looseObject({ type: z.string(), content: z.unknown().optional() })
 const Block = z.looseObject({
@@ -13,7 +13,6 @@ const Block = z.looseObject({
   content: z.unknown().optional(),
 })
 const Request = z.looseObject({
-  model: z.string().optional().catch(undefined),
   mcp_servers: z.unknown().optional(),
   container: z.unknown().optional(),
   tools: z.array(z.looseObject({ type: z.string().nullish() })).nullish(),
@@ -32,35 +31,26 @@ export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
   return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)
 }
 
-/** Looks at the body of a request of the Messages API. */
-export function checkFetches(body: string, { modelFetches }: MayFetch): Checked {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return refused('The body of this request is not JSON.')
-  }
-  const request = Request.safeParse(parsed)
-  if (!request.success)
-    return refused(`${request.error.issues[0]?.path.join('.') || 'The body'} is not valid.`)
-  const { model, mcp_servers: servers, container, tools, system, messages } = request.data
-  if (isThere(servers) && !modelFetches) return refused(fetches('mcp_servers', 'connects to servers'))
-  if (isThere(container)) return refused(outside('container', 'runs code'))
+/** Why a request of the Messages API is not passed on; `undefined` when it is. */
+export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
+  const request = Request.safeParse(body)
+  if (!request.success) return invalid(request.error)
+  const { mcp_servers: servers, container, tools, system, messages } = request.data
+  if (isThere(servers) && !modelFetches) return fetches('mcp_servers', 'connects to servers')
+  if (isThere(container)) return outside('container', 'runs code')
   const isRefused = (type: string): boolean =>
     !ownTool.test(type) && !(modelFetches && fetchingTool.test(type))
   const tool = tools?.find(({ type }) => typeof type === 'string' && isRefused(type))
   if (tool) {
     const say = fetchingTool.test(tool.type ?? '') ? fetches : outside
-    return refused(say(`tools: ${tool.type}`, 'runs a tool'))
+    return say(`tools: ${tool.type}`, 'runs a tool')
   }
   const contents = [system, ...(messages ?? []).map(({ content }) => content)]
   const own = modelFetches ? new Set([...ownSource, 'url']) : ownSource
   const source = contents.map((content) => fetchedIn(content, own, 0)).find((found) => found !== undefined)
-  if (source !== undefined) {
-    const say = source === 'url' ? fetches : outside
-    return refused(say(`source: ${source}`, 'fetches content'))
-  }
-  return { kind: 'fine', body: JSON.stringify(parsed), model }
+  if (source === undefined) return undefined
+  const say = source === 'url' ? fetches : outside
+  return say(`source: ${source}`, 'fetches content')
 }
 
 const isThere = (value: unknown): boolean =>

@@ -2,10 +2,9 @@
 import { z } from 'zod'
 import type { ModelApi } from '../api.ts'
 import type { ModelUsage } from '../meter.ts'
-import { checkFetches } from './fetches.ts'
+import { refusal } from './fetches.ts'
 
 export const responsesApi: ModelApi = {
-  name: 'responses',
   label: 'Responses API',
   paths: ['/v1/responses'],
   meteredPath: '/v1/responses',
@@ -14,7 +13,7 @@ export const responsesApi: ModelApi = {
   passedHeaders: ({ 'openai-organization': _organization, 'openai-project': _project, ...others }) => others,
   errorBody: (type, message) => ({ error: { type, code: type, message } }),
   readUsage,
-  check: checkFetches,
+  refusal,
 }
 
 const Tokens = z.number().int().nonnegative()

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { checkFetches } from './fetches.ts'
+import { checkBody } from '../api.ts'
+import { refusal } from './fetches.ts'
+
+const checkText = (text: string, modelFetches = false) => {
+  const checked = checkBody({ refusal }, Buffer.from(text), { modelFetches })
+  return checked.kind === 'fine' ? { ...checked, body: Buffer.from(checked.body).toString() } : checked
+}
 
 const body = (more: object = {}) => JSON.stringify({ model: 'gpt-5', store: false, input: [], ...more })
-const check = (more: object, modelFetches = false) => checkFetches(body(more), { modelFetches })
+const check = (more: object, modelFetches = false) => checkText(body(more), modelFetches)
 
 const message = (...content: object[]) => ({ input: [{ type: 'message', role: 'user', content }] })
 
@@ -56,7 +62,7 @@ describe('finding 14: what the model’s side would fetch, run or keep', () => {
 
   test('of a name that stands twice the last is passed on, and it alone', () => {
     const twice = '{"model":"m","store":true,"store":false,"input":[]}'
-    expect(checkFetches(twice, { modelFetches: false })).toEqual({
+    expect(checkText(twice)).toEqual({
       kind: 'fine',
       body: '{"model":"m","store":false,"input":[]}',
       model: 'm',
@@ -64,7 +70,7 @@ describe('finding 14: what the model’s side would fetch, run or keep', () => {
   })
 
   test('what is no JSON, or no request, is refused', () => {
-    expect(checkFetches('{', { modelFetches: true }).kind).toBe('refused')
-    expect(checkFetches('[]', { modelFetches: true }).kind).toBe('refused')
+    expect(checkText('{', true).kind).toBe('refused')
+    expect(checkText('[]', true).kind).toBe('refused')
   })
 })

@@ -4,7 +4,7 @@
  * network; files, containers and stored answers belong to the operator's account, which all projects share, and stay refused.
  */
 import { z } from 'zod'
-import { fetches, outside, refused, type Checked, type MayFetch } from '../api.ts'
+import { fetches, invalid, outside, type MayFetch } from '../api.ts'
 
 const Tool = z.looseObject({ type: z.string() })
 const Request = z.looseObject({
@@ -23,28 +23,21 @@ const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'n
 /** Tools of the model's service that fetch from the network, and do nothing else. */
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
-/** Looks at the body of a request of the Responses API. */
-export function checkFetches(body: string, may: MayFetch): Checked {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return refused('The body of this request is not JSON.')
-  }
-  const request = Request.safeParse(parsed)
-  if (!request.success)
-    return refused(`${request.error.issues[0]?.path.join('.') || 'The body'} is not valid.`)
+/** Why a request of the Responses API is not passed on; `undefined` when it is. */
+export function refusal(body: unknown, may: MayFetch): string | undefined {
+  const request = Request.safeParse(body)
+  if (!request.success) return invalid(request.error)
   const { tools, input, store, background } = request.data
   const why = refusalOfTools(tools, may) ?? (Array.isArray(input) ? refusalIn(input, may, 0) : undefined)
-  if (why !== undefined) return refused(why)
+  if (why !== undefined) return why
   const kept = (['conversation', 'previous_response_id', 'prompt'] as const).find(
     (field) => request.data[field] != null,
   )
-  if (kept !== undefined) return refused(outside(kept, 'uses what is stored'))
+  if (kept !== undefined) return outside(kept, 'uses what is stored')
   // Left out, the API would store the answer.
-  if (store !== false || background === true)
-    return refused('store: an answer must not be stored outside of the sandbox: send "store": false.')
-  return { kind: 'fine', body: JSON.stringify(parsed), model: request.data.model }
+  return store === false && background !== true
+    ? undefined
+    : 'store: an answer must not be stored outside of the sandbox: send "store": false.'
 }
 
 function refusalOfTools(tools: unknown, { modelFetches }: MayFetch): string | undefined {
