@@ -77,7 +77,6 @@ function tryContainers(
     runnerId,
     scratch,
     path,
-    gitProgram: 'git',
     node: process.execPath,
   })
 }

@@ -1,11 +1,12 @@
 /** Tries out a sandbox: whether it works on this machine, and what it lacks of what sandboxes promise. */
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { AllowedShortcoming } from '#platform/config/config.ts'
 import { endedWell, lastWords } from '../workspace/git/git.ts'
 import { trialUser } from '../workspace/sandboxUsers.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { Sandbox } from './port.ts'
+import type { Bind, Sandbox, SandboxSpec } from './port.ts'
 import { callNumber } from './systemCalls.ts'
 
 /** What a detection found. */
@@ -43,22 +44,19 @@ export async function sandboxFault(
   node?: string,
 ): Promise<string | undefined> {
   const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
-  const child = sandbox.run({
-    // What runs beside commands is started by bash.
-    command: program ? ['/bin/bash', '-c', '"$1" --version', 'bash', sandbox.seenAs(program)] : ['true'],
-    env: {},
-    workspace,
-    readOnly: program ? [program] : [],
-    sockets: [],
-    stdin: 'ignore',
-    limits: trialLimits,
-  })
-  let told = ''
-  child.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString('utf8')).slice(0, 500)))
-  child.stdout.resume()
-  const { code, reason } = await child.exited
-  if (reason === 'time_limit') return 'it does not start within 10 s'
-  if (code !== 0) return told.trim().replace(/^bwrap: /, '') || `it ends with code ${String(code)}`
+  // What runs beside commands is started by bash.
+  const command = program
+    ? (['/bin/bash', '-c', '"$1" --version', 'bash', sandbox.seenAs(program)] as const)
+    : (['true'] as const)
+  const { exit, stderr } = await tryCommand(sandbox, workspace, command, program && [program])
+  if (exit.reason === 'time_limit') return 'it does not start within 10 s'
+  if (exit.code !== 0)
+    return (
+      stderr
+        .trim()
+        .replace(/^bwrap: /, '')
+        .slice(0, 500) || `it ends with code ${String(exit.code)}`
+    )
   // A tree that git cannot enter would look as if nothing had changed.
   const file = join(workspace.dir, 'trial')
   await writeFile(file, 'trial\n')
@@ -72,23 +70,24 @@ export async function sandboxShortcomings(
   sandbox: Sandbox,
   workspace: Workspace,
 ): Promise<readonly Shortcoming[]> {
-  const child = sandbox.run({
-    command: ['perl', '-e', lookInside, String(callNumber('unshare'))],
-    env: {},
-    workspace,
-    readOnly: [],
-    sockets: [],
-    stdin: 'ignore',
-    limits: trialLimits,
-  })
-  let told = ''
-  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString('utf8')))
-  child.stderr.resume()
-  await child.exited
+  const command = ['perl', '-e', lookInside, String(callNumber('unshare'))] as const
+  const { stdout } = await tryCommand(sandbox, workspace, command)
   return [
-    ...(told.includes('filtered') ? [] : [noFilter]),
-    ...(told.includes('refused') ? [] : [userNamespaces]),
+    ...(stdout.includes('filtered') ? [] : [noFilter]),
+    ...(stdout.includes('refused') ? [] : [userNamespaces]),
   ]
+}
+
+async function tryCommand(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  command: SandboxSpec['command'],
+  readOnly: readonly Bind[] = [],
+) {
+  const limits = trialLimits
+  const child = sandbox.run({ command, env: {}, workspace, readOnly, sockets: [], stdin: 'ignore', limits })
+  const [exit, stdout, stderr] = await Promise.all([child.exited, text(child.stdout), text(child.stderr)])
+  return { exit, stdout, stderr }
 }
 
 /** Tells whether a filter is loaded, seccomp(2), and whether a user namespace, CLONE_NEWUSER, is refused. */

@@ -49,7 +49,6 @@ describe.skipIf(!engine)(`a sandbox by a container engine${testSandbox.note}`, (
     scratch,
     shared: {},
     path: testPath,
-    gitProgram: 'git',
     node: process.execPath,
   })
   const detect = async (asked: { socketPath: string; image: string }) =>

@@ -1,5 +1,6 @@
 /** The sandbox made by bubblewrap: a user, a process tree, a network and a file system of its own, and nothing left after its end. */
-import type { Duplex, Readable } from 'node:stream'
+import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
 import { gitArguments, gitEnvironment, pick } from '../../workspace/git/git.ts'
@@ -319,15 +320,9 @@ function madeFiles(
 
 /** The id, on the host, of the sandbox's first process: bubblewrap tells it before it starts anything. */
 async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
-  const told = info ? await readAll(info) : ''
+  const told = info ? await text(info).catch(() => '') : ''
   const found = /"child-pid": *(\d+)/.exec(told)
   return found ? Number(found[1]) : undefined
-}
-
-function readAll(stream: Readable): Promise<string> {
-  let text = ''
-  stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
-  return new Promise((resolve) => stream.once('close', () => resolve(text)))
 }
 
 /** The processes below the sandbox's first one, once there are `count` of them; none if they do not come within 10 s. */

@@ -2,9 +2,9 @@
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
 import { accountFiles, sandboxPaths, checkedBind, commandEnvironment } from '../layout.ts'
 import { containerGit } from './git.ts'
-import { runnerLabel, thereOrFault, type ContainerOptions } from './options.ts'
+import { enginePath, runnerLabel, type ContainerOptions } from './options.ts'
 import { engineSees, type ContainerMount } from './createRequest.ts'
-import { startContainer, type ContainerParts } from './containerProcess.ts'
+import { startContainer } from './containerProcess.ts'
 import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from '../port.ts'
 
 export interface ContainerSandbox extends Sandbox {
@@ -14,25 +14,23 @@ export interface ContainerSandbox extends Sandbox {
 }
 
 export function containerSandbox(options: ContainerOptions): ContainerSandbox {
-  const { shared } = options
-  const parts: ContainerParts = { ...options, there: (path) => thereOrFault(shared, path) }
-  const git = containerGit(options, parts)
+  const git = containerGit(options)
   return {
     kind: 'container',
-    run: (spec) => startSandbox(options, parts, spec),
+    run: (spec) => startSandbox(options, spec),
     paths: () => sandboxPaths,
     // What the engine does not have is in the image, at the same path as here.
-    seenAs: ({ source, target }) => (engineSees(shared, source) === undefined ? source : target),
+    seenAs: ({ source, target }) => (engineSees(options.shared, source) === undefined ? source : target),
     gitFor: git.for,
     close: git.close,
   }
 }
 
-function startSandbox(options: ContainerOptions, parts: ContainerParts, spec: SandboxSpec): SandboxedProcess {
+function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedProcess {
   const { workspace, limits } = spec
   const user = workspace.owner ?? options.ownUser
   const at = ({ source, target }: Bind, readOnly: boolean): ContainerMount => ({
-    source: parts.there(source),
+    source: enginePath(options, source),
     target,
     readOnly,
   })
@@ -49,7 +47,7 @@ function startSandbox(options: ContainerOptions, parts: ContainerParts, spec: Sa
     if (reason === 'itself') reason = why
     container.end()
   }
-  const container = startContainer(parts, {
+  const container = startContainer(options, {
     plan: {
       image: options.image,
       labels: { [runnerLabel]: options.runnerId },

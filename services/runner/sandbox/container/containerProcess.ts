@@ -4,22 +4,14 @@ import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { run as runProgram } from '#platform/childProcess.ts'
-import type { Scratch } from '../../scratch.ts'
-import { EngineFault, type ContainerEngine } from './engine.ts'
+import { EngineFault } from './engine.ts'
 import { opening, type Answer, type Word } from './init.ts'
 import { containerBody, type ContainerMount, type ContainerPlan } from './createRequest.ts'
 import { pour } from './frames.ts'
-
-export interface ContainerParts {
-  readonly engine: ContainerEngine
-  readonly scratch: Scratch
-  /** Where the engine's machine has a file of ours; it must have it. */
-  readonly there: (path: string) => string
-  /** PATH, for the program that makes named pipes. */
-  readonly path: string
-}
+import { enginePath, type ContainerOptions } from './options.ts'
 
 export interface ContainerStart {
   readonly plan: Omit<ContainerPlan, 'line' | 'answers'>
@@ -56,9 +48,9 @@ const heardMs = 2_000
 const failedToStart = 125
 
 /** Begins to make it. A failure is reported on its standard error. */
-export function startContainer(parts: ContainerParts, start: ContainerStart): StartedContainer {
+export function startContainer(options: ContainerOptions, start: ContainerStart): StartedContainer {
   const container: Container = {
-    ...parts,
+    options,
     start,
     stdin: start.stdin === 'pipe' ? new PassThrough() : null,
     stdout: new PassThrough(),
@@ -81,14 +73,15 @@ export function startContainer(parts: ContainerParts, start: ContainerStart): St
     exited,
     interrupt: () => say(container, 'interrupt'),
     end: () => end(container),
-    settled: Promise.race([answers.of('settled'), exited.then(() => undefined)]),
+    settled: Promise.race([answers.settled, exited.then(() => undefined)]),
     freeze: () => freeze(container, exited),
     thaw: () => say(container, 'thaw'),
   }
 }
 
 /** A container that is made or runs. */
-interface Container extends ContainerParts {
+interface Container {
+  readonly options: ContainerOptions
   readonly start: ContainerStart
   readonly stdin: PassThrough | null
   readonly stdout: PassThrough
@@ -104,8 +97,8 @@ interface Container extends ContainerParts {
 
 /** Makes it, runs it, and cleans up after it; the code of the command. */
 async function runToEnd(container: Container): Promise<number> {
-  const { scratch, engine, stdin, stdout, stderr, answers } = container
-  const folder = await scratch.make()
+  const { options, stdin, stdout, stderr, answers } = container
+  const folder = await options.scratch.make()
   try {
     const id = await make(container, folder)
     return await run(container, folder, id)
@@ -114,7 +107,7 @@ async function runToEnd(container: Container): Promise<number> {
     // If the sandbox ran, the engine has ended its output.
     if (!stderr.writableEnded) stderr.end(`The sandbox cannot be made: ${why}\n`)
     if (!stdout.writableEnded) stdout.end()
-    if (container.id !== undefined) await engine.remove(container.id).catch(() => undefined)
+    if (container.id !== undefined) await options.engine.remove(container.id).catch(() => undefined)
     return failedToStart
   } finally {
     container.isOver = true
@@ -129,14 +122,15 @@ async function runToEnd(container: Container): Promise<number> {
 
 /** Makes the pipes and files that it mounts, and the container itself; its id. */
 async function make(container: Container, folder: string): Promise<string> {
-  const { start, answers, engine, there, path } = container
+  const { options, start, answers } = container
+  const { path } = options
   const [line, , ...files] = await Promise.all([
     openLine(join(folder, 'line'), path),
     makePipe(join(folder, 'answers'), path),
     ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
       const file = join(folder, `file-${index}`)
       await writeFile(file, content, { mode: 0o644 })
-      return { source: there(file), target, readOnly: true }
+      return { source: enginePath(options, file), target, readOnly: true }
     }),
   ])
   container.line = line
@@ -147,17 +141,18 @@ async function make(container: Container, folder: string): Promise<string> {
   const mounts = [
     ...start.plan.mounts,
     ...files,
-    { source: there(join(folder, 'line')), target: lineInside, readOnly: true },
-    { source: there(join(folder, 'answers')), target: answersInside, readOnly: true },
+    { source: enginePath(options, join(folder, 'line')), target: lineInside, readOnly: true },
+    { source: enginePath(options, join(folder, 'answers')), target: answersInside, readOnly: true },
   ]
   const body = containerBody({ ...start.plan, mounts, line: lineInside, answers: answersInside })
-  container.id = await engine.create(body)
+  container.id = await options.engine.create(body)
   return container.id
 }
 
 /** Starts a container that was made, with its input and output joined to ours; resolves with its code when it has ended. */
 async function run(container: Container, folder: string, id: string): Promise<number> {
-  const { engine, start, stdout, stderr } = container
+  const { start, stdout, stderr } = container
+  const { engine } = container.options
   const [input, complaints, exit] = await Promise.all([
     engine.attach(id, ['stdin', 'stdout']),
     engine.attach(id, ['stderr']),
@@ -177,7 +172,7 @@ async function run(container: Container, folder: string, id: string): Promise<nu
 
 /** Gives the first process its environment and the input, once it has opened its pipes. */
 async function begin({ start, stdin, answers }: Container, folder: string, input: Socket): Promise<void> {
-  await answers.of('open')
+  await answers.opened
   // The agent's processes start next: they must not open the pipes.
   await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
   input.write(opening(start.env))
@@ -196,8 +191,8 @@ function end(container: Container): void {
   if (container.words.includes('end')) return
   say(container, 'end')
   container.forcing = setTimeout(() => {
-    const { id, isOver, engine } = container
-    if (id !== undefined && !isOver) engine.remove(id).catch(() => undefined)
+    const { id, isOver, options } = container
+    if (id !== undefined && !isOver) options.engine.remove(id).catch(() => undefined)
   }, heardMs)
 }
 
@@ -214,37 +209,22 @@ async function freeze(container: Container, exited: Promise<number>): Promise<bo
   return Promise.race([answered, tooLate]).finally(() => late.abort())
 }
 
-/** What the first process of a container says, each answer once to whoever waits for it. */
+/** What the first process of a container says. */
 function hearAnswers() {
-  const waiting: { answer: Answer; tell: () => void }[] = []
-  let untold: readonly string[] = []
+  const waiting = new Map<string, () => void>()
+  /** Resolves when it says this from now on; only the latest of several is told. */
+  const of = (answer: Answer) => new Promise<void>((resolve) => waiting.set(answer, resolve))
   let socket: Socket | undefined
-  const tellAll = (): void => {
-    untold = untold.filter((said) => {
-      const index = waiting.findIndex(({ answer }) => answer === said)
-      const [found] = index < 0 ? [] : waiting.splice(index, 1)
-      found?.tell()
-      return found === undefined
-    })
-  }
   return {
+    of,
+    opened: of('open'),
+    settled: of('settled'),
     /** `fd` is closed with it. */
     listen(fd: number): void {
-      let half = ''
       socket = new Socket({ fd, readable: true, writable: false })
-      socket.on('error', () => undefined)
-      socket.on('data', (bytes: Buffer) => {
-        const lines = `${half}${bytes.toString('latin1')}`.split('\n')
-        half = lines.pop() ?? ''
-        untold = [...untold, ...lines]
-        tellAll()
-      })
+      const lines = createInterface({ input: socket })
+      lines.on('line', (line) => waiting.get(line)?.()).on('error', () => undefined)
     },
-    of: (answer: Answer): Promise<void> =>
-      new Promise((resolve) => {
-        waiting.push({ answer, tell: resolve })
-        tellAll()
-      }),
     close: () => void socket?.destroy(),
   }
 }

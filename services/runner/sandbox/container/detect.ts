@@ -16,7 +16,7 @@ export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine'
 
 /**
  * Takes the first engine that answers, removes what an earlier run of this runner left, finds or builds the image, and tries a sandbox.
- * Takes about 2 s, 2 min at most, and once up to `buildMs` for the image.
+ * Takes about 2 s, 2 min at most, and once up to 15 min for the image.
  */
 export async function detectContainers(
   request: DetectContainersRequest,
@@ -74,11 +74,10 @@ async function tryOut(
   request: DetectContainersRequest,
 ): Promise<Detected<ContainerSandbox>> {
   const ownUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
-  const { root, runnerId, scratch, shared, path, gitProgram, node } = request
-  const options = { runnerId, scratch, shared, path, gitProgram, node, engine, image, ownUser }
+  const options = { ...request, engine, image, ownUser }
   await removeContainers(options)
   const sandbox = containerSandbox(options)
-  const tried = await withTrialWorkspace(root, async (workspace) => {
+  const tried = await withTrialWorkspace(request.root, async (workspace) => {
     const fault = await sandboxFault(sandbox, workspace, options.node)
     return fault ?? (await sandboxShortcomings(sandbox, workspace))
   }).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
+import { jsonIn } from '../../json.ts'
 
 /** The engine is not there, or refuses; the sentence is its own where it gave one. */
 export class EngineFault extends Error {
@@ -26,7 +27,6 @@ export interface ContainerImage {
 export interface BuildRequest {
   readonly name: string
   readonly buildArguments: Readonly<Record<string, string>>
-  readonly limitMs: number
   /** Told of each step, a line each. */
   readonly progress: (line: string) => void
 }
@@ -39,10 +39,7 @@ export interface ContainerEngine {
   limitsMemory(): Promise<boolean>
   /** `undefined` when it is not on the engine. */
   image(name: string): Promise<ContainerImage | undefined>
-  /**
-   * Builds an image from a tar of its context, in which `Dockerfile` lies. Throws what the build said last when it fails, and when it takes
-   * longer than `limitMs`.
-   */
+  /** Builds an image from a tar of its context, in which `Dockerfile` lies, in 15 minutes at most. Throws what the build said last when it fails. */
   build(context: Buffer, request: BuildRequest): Promise<void>
   /** Makes a container, not started, and gives its id. */
   create(body: object): Promise<string>
@@ -59,60 +56,77 @@ export interface ContainerEngine {
   labelled(label: string, value: string): Promise<readonly string[]>
 }
 
-const answerMs = 30_000
+const answerTimeoutMs = 30_000
+/** A first build fetches a base image and a few packages. */
+const buildTimeoutMs = 15 * 60_000
 
 /** `socketPath` is where it listens. */
 export function containerEngine(socketPath: string): ContainerEngine {
-  const ask = (method: string, path: string, asked: Pick<Asked, 'body' | 'lasts'> = {}) =>
-    answerOf(socketPath, { method, path, ...asked })
-  const told = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const answer = await ask(method, path, body === undefined ? {} : { body })
-    const said = await text(answer)
-    return said === '' ? undefined : JSON.parse(said)
+  const call = (method: string, path: string, more: CallContent = {}) =>
+    callEngine(socketPath, { method, path, ...more })
+  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const answer = await text((await call(method, path, { body })).response)
+    return answer === '' ? undefined : JSON.parse(answer)
   }
   return {
     async version() {
-      const { Version, Platform } = Told.version.parse(await told('GET', '/version'))
+      const { Version, Platform } = Answers.version.parse(await ask('GET', '/version'))
       const name = /podman/i.test(Platform?.Name ?? '') ? 'Podman' : 'Docker'
       return `${name} ${Version}`
     },
-    limitsMemory: async () => Told.info.parse(await told('GET', '/info')).MemoryLimit,
+    limitsMemory: async () => Answers.info.parse(await ask('GET', '/info')).MemoryLimit,
     async image(name) {
       try {
         const path = `/images/${encodeURIComponent(name)}/json`
-        const { Id, Config } = Told.image.parse(await told('GET', path))
+        const { Id, Config } = Answers.image.parse(await ask('GET', path))
         return { id: Id, volumes: Object.keys(Config?.Volumes ?? {}) }
       } catch (fault) {
         if (fault instanceof EngineFault && fault.status === 404) return undefined
         throw fault
       }
     },
-    build: (context, request) => buildImage(socketPath, context, request),
-    create: async (body) => Told.created.parse(await told('POST', '/containers/create', body)).Id,
-    attach: (id, streams) =>
-      attached(
-        socketPath,
-        `/containers/${id}/attach?stream=1&${streams.map((name) => `${name}=1`).join('&')}`,
-      ),
+    async build(context, { name, buildArguments, progress }) {
+      const query = new URLSearchParams({
+        t: name,
+        rm: '1',
+        forcerm: '1',
+        // The machine's own network: a build needs its name servers and proxies, and containers may have no way out.
+        networkmode: 'host',
+        buildargs: JSON.stringify(buildArguments),
+      })
+      const { response } = await call('POST', `/build?${query}`, { tar: context, isLong: true })
+      await followBuild(response, progress).catch((fault: unknown) => {
+        const why = fault instanceof Error ? fault.message : String(fault)
+        throw new EngineFault(`the build of ${name} failed: ${why}`, null)
+      })
+    },
+    create: async (body) => Answers.created.parse(await ask('POST', '/containers/create', body)).Id,
+    async attach(id, streams) {
+      const query = streams.map((name) => `${name}=1`).join('&')
+      const path = `/containers/${id}/attach?stream=1&${query}`
+      const { connection, response } = await call('POST', path, { isUpgrade: true })
+      return connection ?? Promise.reject(await refusal(response))
+    },
     async awaitExit(id) {
       // The engine answers at once that it waits, and tells the end in the body.
-      const answer = await ask('POST', `/containers/${id}/wait?condition=next-exit`, { lasts: true })
-      const code = text(answer).then((said) => Told.exit.parse(JSON.parse(said)).StatusCode)
+      const path = `/containers/${id}/wait?condition=next-exit`
+      const { response } = await call('POST', path, { isLong: true })
+      const code = text(response).then((body) => Answers.exit.parse(JSON.parse(body)).StatusCode)
       code.catch(() => undefined)
       return { code }
     },
     async onOutOfMemory(id, tell) {
       const filters = encodeURIComponent(JSON.stringify({ container: [id], event: ['oom'] }))
-      const events = await ask('GET', `/events?filters=${filters}`, { lasts: true })
-      events.on('data', tell).on('error', () => undefined)
-      return () => events.destroy()
+      const { response } = await call('GET', `/events?filters=${filters}`, { isLong: true })
+      response.on('data', tell).on('error', () => undefined)
+      return () => response.destroy()
     },
     async start(id) {
-      await told('POST', `/containers/${id}/start`)
+      await ask('POST', `/containers/${id}/start`)
     },
     async remove(id) {
       try {
-        await told('DELETE', `/containers/${id}?force=1&v=1`)
+        await ask('DELETE', `/containers/${id}?force=1&v=1`)
       } catch (fault) {
         // 409: it is being taken away already.
         if (!(fault instanceof EngineFault && (fault.status === 404 || fault.status === 409))) throw fault
@@ -120,13 +134,13 @@ export function containerEngine(socketPath: string): ContainerEngine {
     },
     async labelled(label, value) {
       const filters = encodeURIComponent(JSON.stringify({ label: [`${label}=${value}`] }))
-      const found = Told.list.parse(await told('GET', `/containers/json?all=1&filters=${filters}`))
+      const found = Answers.list.parse(await ask('GET', `/containers/json?all=1&filters=${filters}`))
       return found.map(({ Id }) => Id)
     },
   }
 }
 
-const Told = {
+const Answers = {
   version: z.object({
     Version: z.string(),
     Platform: z.object({ Name: z.string().optional() }).optional(),
@@ -144,107 +158,77 @@ const Told = {
 }
 
 /** The engine reports a build in lines of JSON, and its failure too: the status is 200 by then. */
-async function buildImage(
-  socketPath: string,
-  context: Buffer,
-  { name, buildArguments, limitMs, progress }: BuildRequest,
-): Promise<void> {
-  const query = new URLSearchParams({
-    t: name,
-    rm: '1',
-    forcerm: '1',
-    // The machine's own network: a build needs its name servers and proxies, and containers may have no way out.
-    networkmode: 'host',
-    buildargs: JSON.stringify(buildArguments),
-  })
-  const path = `/build?${query}`
-  const answer = await answerOf(socketPath, { method: 'POST', path, tar: context, lasts: true })
-  const limit = setTimeout(
-    () => answer.destroy(new Error(`it took more than ${limitMs / 60_000} min`)),
-    limitMs,
-  )
+async function followBuild(answer: IncomingMessage, progress: (line: string) => void): Promise<void> {
+  const tooLong = new Error(`it took more than ${buildTimeoutMs / 60_000} min`)
+  const timer = setTimeout(() => answer.destroy(tooLong), buildTimeoutMs)
   try {
     for await (const line of createInterface({ input: answer })) {
-      const { stream, error } = Told.build.parse(JSON.parse(line))
-      if (error !== undefined) throw new EngineFault(`the build of ${name} failed: ${error.trim()}`, null)
+      const { stream, error } = Answers.build.parse(JSON.parse(line))
+      if (error !== undefined) throw new Error(error.trim())
       if (stream !== undefined && /^Step |^STEP /.test(stream)) progress(stream.trim())
     }
-  } catch (fault) {
-    if (fault instanceof EngineFault) throw fault
-    const why = fault instanceof Error ? fault.message : String(fault)
-    throw new EngineFault(`the build of ${name} failed: ${why}`, null)
   } finally {
-    clearTimeout(limit)
+    clearTimeout(timer)
     answer.destroy()
   }
 }
 
-interface Asked {
-  readonly method: string
-  readonly path: string
-  readonly body?: object
+interface CallContent {
+  readonly body?: object | undefined
   /** Sent in place of a body in JSON. */
   readonly tar?: Buffer
-  /** Its body comes over a long time. */
-  readonly lasts?: boolean
+  /** Its answer comes over a long time. */
+  readonly isLong?: boolean
+  /** The connection becomes ours. */
+  readonly isUpgrade?: boolean
 }
 
-/** The answer, once its head has come. */
-async function answerOf(
+/** Resolves once the head of an answer has come that is no refusal. */
+function callEngine(
   socketPath: string,
-  { method, path, body, tar, lasts }: Asked,
-): Promise<IncomingMessage> {
-  const sent = tar ?? (body === undefined ? undefined : JSON.stringify(body))
-  const type = tar ? 'application/x-tar' : 'application/json'
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const asking = request({
-      socketPath,
-      method,
-      path,
-      agent: false,
-      headers: {
-        host: 'engine',
-        ...(sent === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(sent) }),
-      },
-    })
-    asking.on('response', (response) => {
-      if (lasts === true) asking.setTimeout(0)
-      resolve(response)
-    })
-    asking.on('error', (fault) => reject(notThere(socketPath, fault)))
-    asking.setTimeout(answerMs, () => asking.destroy(new Error('it does not answer')))
-    asking.end(sent)
-  })
-  if ((answer.statusCode ?? 500) >= 400) throw await refusal(answer)
-  return answer
-}
-
-function attached(socketPath: string, path: string): Promise<Socket> {
+  {
+    method,
+    path,
+    body,
+    tar,
+    isLong = false,
+    isUpgrade = false,
+  }: CallContent & { readonly method: string; readonly path: string },
+): Promise<{ readonly response: IncomingMessage; readonly connection?: Socket }> {
+  const content = tar ?? (body === undefined ? undefined : JSON.stringify(body))
+  const headers = {
+    host: 'engine',
+    ...(isUpgrade && { connection: 'Upgrade', upgrade: 'tcp' }),
+    ...(content !== undefined && {
+      'content-type': tar ? 'application/x-tar' : 'application/json',
+      'content-length': Buffer.byteLength(content),
+    }),
+  }
   return new Promise((resolve, reject) => {
-    const headers = { host: 'engine', connection: 'Upgrade', upgrade: 'tcp' }
-    const asking = request({ socketPath, method: 'POST', path, agent: false, headers })
-    asking.on('upgrade', (_, socket: Socket, head) => {
-      socket.setTimeout(0)
-      // A writer learns from the exit that the container is gone.
-      socket.on('error', () => socket.destroy())
-      if (head.length > 0) socket.unshift(head)
-      resolve(socket)
+    const call = request({ socketPath, method, path, agent: false, headers })
+    call.on('response', (response) => {
+      if (isLong) call.setTimeout(0)
+      if ((response.statusCode ?? 500) < 400) resolve({ response })
+      else void refusal(response).then(reject)
     })
-    asking.on('response', (response) => void refusal(response).then(reject))
-    asking.on('error', (fault) => reject(notThere(socketPath, fault)))
-    asking.setTimeout(answerMs, () => asking.destroy(new Error('it does not answer')))
-    asking.end()
+    call.on('upgrade', (response, connection: Socket, head) => {
+      connection.setTimeout(0)
+      // A writer learns from the exit that the container is gone.
+      connection.on('error', () => connection.destroy())
+      if (head.length > 0) connection.unshift(head)
+      resolve({ response, connection })
+    })
+    call.on('error', (fault) => reject(notThere(socketPath, fault)))
+    call.setTimeout(answerTimeoutMs, () => call.destroy(new Error('it does not answer')))
+    call.end(content)
   })
 }
 
 async function refusal(answer: IncomingMessage): Promise<EngineFault> {
-  const said = await text(answer).catch(() => '')
-  let sentence = said.trim().slice(0, 500)
-  try {
-    sentence = Told.fault.parse(JSON.parse(said)).message
-  } catch {
-    // Text that is not JSON is reported as it is.
-  }
+  const body = await text(answer).catch(() => '')
+  const { data } = Answers.fault.safeParse(jsonIn(body))
+  // Text that is not JSON is reported as it is.
+  const sentence = data?.message ?? body.trim().slice(0, 500)
   return new EngineFault(sentence || `it answers ${answer.statusCode}`, answer.statusCode ?? null)
 }
 

@@ -9,9 +9,9 @@ import { gitArguments, gitEnvironment, pick, type Git } from '../../workspace/gi
 import type { Workspace } from '../../workspace/workspace.ts'
 import { sandboxSearchPath, gitLimits } from '../layout.ts'
 import { callScript, startCall } from './calls.ts'
-import { runnerLabel, type ContainerOptions } from './options.ts'
+import { enginePath, runnerLabel, type ContainerOptions } from './options.ts'
 import { engineSees, type ContainerMount } from './createRequest.ts'
-import { startContainer, type ContainerParts, type StartedContainer } from './containerProcess.ts'
+import { startContainer, type StartedContainer } from './containerProcess.ts'
 
 export interface ContainerGit {
   /** Git for a workspace. It throws `CannotStart` when its container cannot be made. */
@@ -39,7 +39,7 @@ interface GitContainer {
   idle: NodeJS.Timeout | undefined
 }
 
-export function containerGit(options: ContainerOptions, parts: ContainerParts): ContainerGit {
+export function containerGit(options: ContainerOptions): ContainerGit {
   const containers = new Map<string, GitContainer>()
   const ending = new Set<Promise<unknown>>()
 
@@ -61,7 +61,7 @@ export function containerGit(options: ContainerOptions, parts: ContainerParts): 
     if (known?.fingerprint === fingerprint) return known
     if (known?.calls === 0) drop(key, known)
     const held: GitContainer = {
-      taking: startTaking(options, parts, workspace),
+      taking: startTaking(options, workspace),
       fingerprint,
       calls: 0,
       idle: undefined,
@@ -81,7 +81,7 @@ export function containerGit(options: ContainerOptions, parts: ContainerParts): 
       try {
         const { socketPath } = await held.taking
         const asked = {
-          file: options.gitProgram,
+          file: 'git',
           args: gitArguments(call),
           env: gitEnvironment(call, sandboxSearchPath),
         }
@@ -110,18 +110,17 @@ async function fingerprintOf({ dir, privateGitDir, mirrorDir }: Workspace): Prom
 
 async function startTaking(
   options: ContainerOptions,
-  parts: ContainerParts,
   { mirrorDir, dir, privateGitDir, owner }: Workspace,
 ): Promise<Taking> {
-  const folder = await parts.scratch.make()
+  const folder = await options.scratch.make()
   const { shared, node, ownUser } = options
   const isShared = engineSees(shared, node) !== undefined
   const at = (path: string, target: string, readOnly: boolean): ContainerMount => ({
-    source: parts.there(path),
+    source: enginePath(options, path),
     target,
     readOnly,
   })
-  const container = startContainer(parts, {
+  const container = startContainer(options, {
     plan: {
       image: options.image,
       labels: { [runnerLabel]: options.runnerId },

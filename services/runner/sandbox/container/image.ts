@@ -13,9 +13,6 @@ RUN apt-get update \\
   && rm -rf /var/lib/apt/lists/*
 `
 
-/** A first build fetches a base image and a few packages. */
-export const buildMs = 15 * 60_000
-
 export interface ImageRequest {
   /** An image of the operator's; `null`: ours, which is built when the engine does not have it. */
   readonly named: string | null
@@ -44,6 +41,6 @@ export async function findOrBuildImage(
     return `there is no image ${named}: pull it, or leave out CONTAINER_IMAGE to have one built`
   progress(`Building the image for sandboxes, ${name} (first start only)…`)
   const context = await packTar([{ path: 'Dockerfile', content: Buffer.from(dockerfile) }])
-  await engine.build(context, { name, buildArguments, limitMs: buildMs, progress })
+  await engine.build(context, { name, buildArguments, progress })
   return (await engine.image(name)) ?? `the image ${name} was built and is not there`
 }

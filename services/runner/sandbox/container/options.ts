@@ -1,17 +1,19 @@
 /** What sandboxes of a container engine are made with, and how they are found again. */
+import type { Scratch } from '../../scratch.ts'
 import type { SandboxUser } from '../../workspace/workspace.ts'
-import type { ContainerImage } from './engine.ts'
+import type { ContainerEngine, ContainerImage } from './engine.ts'
 import { engineSees } from './createRequest.ts'
-import type { ContainerParts } from './containerProcess.ts'
 
-export interface ContainerOptions extends Pick<ContainerParts, 'engine' | 'scratch' | 'path'> {
+export interface ContainerOptions {
+  readonly engine: ContainerEngine
   readonly image: ContainerImage
+  readonly scratch: Scratch
+  /** PATH, for the program that makes named pipes. */
+  readonly path: string
   /** By which this runner's containers are found. */
   readonly runnerId: string
   /** Folders of this process that the engine has elsewhere; without any, both see the same files. */
   readonly shared: Readonly<Record<string, string>>
-  /** Path or name of git in the image. */
-  readonly gitProgram: string
   /** Path of a Node program: on this machine, or in the image. */
   readonly node: string
   /** The user of this process, who owns the files of workspaces without an owner of their own. */
@@ -22,7 +24,7 @@ export interface ContainerOptions extends Pick<ContainerParts, 'engine' | 'scrat
 export const runnerLabel = 'flightdeck.runner'
 
 /** Where the engine has a file that it must have; throws `RangeError` for one that it has not. */
-export function thereOrFault(shared: ContainerOptions['shared'], path: string): string {
+export function enginePath({ shared }: Pick<ContainerOptions, 'shared'>, path: string): string {
   const there = engineSees(shared, path)
   if (there === undefined)
     throw new RangeError(`${path} is in no folder that CONTAINER_PATHS shares with the container engine`)
