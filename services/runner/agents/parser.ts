@@ -1,5 +1,5 @@
 /** What the parsers of all agents share: lines of JSON come in, events go out, and whatever was begun is ended. */
-import { createLineSplitter, type Line } from './lines.ts'
+import { createLineSplitter, type Line } from '../lines.ts'
 import type { AgentEvent, AgentParser, ToolStarted } from './port.ts'
 import { unfinishedTool } from './tools.ts'
 

@@ -67,10 +67,18 @@ type Destination = { readonly host: string; readonly port: number }
 
 class NotReached extends Error {
   readonly why: Refusal['why']
-  constructor(why: Refusal['why'], sentence: string) {
+  constructor(why: Refusal['why'], sentence: string = sentences[why]) {
     super(sentence)
     this.why = why
   }
+}
+
+const sentences: Readonly<Record<Refusal['why'], string>> = {
+  not_allowed: 'It is not among the hosts that this project may reach.',
+  inside: "It leads into the server's own network, which a sandbox may not reach.",
+  only_git: 'On the local code host, agents and commands can only clone and fetch.',
+  other_repository: "It is neither this project's repository nor among those that its network settings list.",
+  unreachable: 'It does not answer.',
 }
 
 /** A proxy that is running: what it has open, and what passed it. */
@@ -136,15 +144,13 @@ function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
 async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<Socket> {
   const { rules, lookup = allAddresses, idleMs = usualIdleMs } = proxy.options
   const matched = rulesFor(rules, host, port)
-  if (matched.length === 0)
-    throw new NotReached('not_allowed', 'It is not among the hosts that this project may reach.')
+  if (matched.length === 0) throw new NotReached('not_allowed')
   const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
   if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
   const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
-  if (allowed.length === 0)
-    throw new NotReached('inside', "It leads into the server's own network, which a sandbox may not reach.")
+  if (allowed.length === 0) throw new NotReached('inside')
   const socket = await firstOf(allowed, port)
-  if (!socket) throw new NotReached('unreachable', 'It does not answer.')
+  if (!socket) throw new NotReached('unreachable')
   proxy.traffic.connections += 1
   socket.setTimeout(idleMs, () => socket.destroy())
   return keep(proxy, socket)
@@ -162,11 +168,6 @@ function countTraffic({ traffic }: RunningProxy, upstream: Socket): void {
   traffic.received += upstream.bytesRead
 }
 
-/** The repositories that git alone may read at the destination, where that is the local code host. */
-function repositoriesAt({ options: { rules } }: RunningProxy, { host, port }: Destination) {
-  return gitDoorAt(rules, host, port)
-}
-
 async function tunnel(
   proxy: RunningProxy,
   request: IncomingMessage,
@@ -176,7 +177,7 @@ async function tunnel(
   const asked = request.url ?? ''
   const { host, port } = hostAndPort(asked)
   const destination = { host, port: port ?? 0 }
-  if (repositoriesAt(proxy, destination) !== undefined) {
+  if (gitDoorAt(proxy.options.rules, host, destination.port) !== undefined) {
     // Nobody could inspect what goes through a tunnel: this one is terminated here, and its requests are checked like any other.
     client.write(established)
     if (head.length > 0) client.unshift(head)
@@ -216,13 +217,13 @@ async function forward(
   if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
   const named = hostAndPort(url.host)
   const destination = { host: named.host, port: named.port ?? 80 }
-  const readable = repositoriesAt(proxy, destination)
+  const readable = gitDoorAt(proxy.options.rules, destination.host, destination.port)
   const repository = readable && readByGit(request.method ?? '', url)
   const isOther = repository !== undefined && !readable?.includes(repository)
   let upstream: Socket
   try {
-    if (readable && repository === undefined) throw onlyGitPasses()
-    if (isOther) throw notThisRepository()
+    if (readable && repository === undefined) throw new NotReached('only_git')
+    if (isOther) throw new NotReached('other_repository')
     upstream = await reach(proxy, destination)
   } catch (fault) {
     return answer(response, 403, refused(proxy, fault, isOther ? `${url.host}/${repository}` : url.host))
@@ -302,15 +303,6 @@ function addressIn({ host, port }: Destination, path: string): string {
   if (!path.startsWith('/')) return ''
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`
 }
-
-const onlyGitPasses = (): NotReached =>
-  new NotReached('only_git', 'On the local code host, agents and commands can only clone and fetch.')
-
-const notThisRepository = (): NotReached =>
-  new NotReached(
-    'other_repository',
-    "It is neither this project's repository nor among those that its network settings list.",
-  )
 
 /** The headers that mark the end of a body, whatever the sandbox says of them: without them, the body would be taken for another request. */
 function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {

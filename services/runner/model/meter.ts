@@ -1,6 +1,7 @@
 /** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
 import { StringDecoder } from 'node:string_decoder'
 import { jsonIn } from '../json.ts'
+import { createLineSplitter } from '../lines.ts'
 import type { ModelApi } from './api.ts'
 
 /** Tokens that one request used, as the API counts them: the four kinds do not overlap. */
@@ -35,40 +36,32 @@ const longestJson = 16 * 1024 * 1024
 
 /** A meter for an answer of this content type. Answers of other types, and lines that are too long, are not counted. */
 export function createMeter({ readUsage }: Pick<ModelApi, 'readUsage'>, contentType: string): Meter {
-  const streamed = contentType.startsWith('text/event-stream')
-  const whole = contentType.startsWith('application/json')
-  const limit = streamed ? longestLine : longestJson
+  const isStream = contentType.startsWith('text/event-stream')
+  const isJson = contentType.startsWith('application/json')
   const decoder = new StringDecoder('utf8')
+  const lines = createLineSplitter(longestLine)
   let usage: ModelUsage | undefined
-  let pending = ''
-  let overlong = false
+  let json = ''
+  let isTooLong = false
 
   // The API repeats its counts as they grow: the latest that it gives stands.
-  const count = (json: string) => {
-    const said = readUsage(jsonIn(json))
-    if (said !== undefined) usage = { ...noUsage, ...usage, ...said }
+  const count = (value: unknown): void => {
+    const counted = readUsage(value)
+    if (counted !== undefined) usage = { ...noUsage, ...usage, ...counted }
   }
-  const keep = (text: string) => {
-    if (pending.length + text.length > limit) overlong = true
-    pending = overlong ? '' : pending + text
-  }
-
   return {
     read(bytes) {
-      if (!streamed && !whole) return
+      if (!isStream && !isJson) return
       const text = decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-      if (whole) return keep(text)
-      const lines = text.split('\n')
-      for (const [i, line] of lines.entries()) {
-        keep(line)
-        if (i === lines.length - 1) break
-        if (pending.startsWith('data:')) count(pending.slice('data:'.length))
-        pending = ''
-        overlong = false
-      }
+      if (isJson) {
+        isTooLong ||= json.length + text.length > longestJson
+        json = isTooLong ? '' : json + text
+      } else
+        for (const line of lines.push(text))
+          if (!line.overlong && line.text.startsWith('data:')) count(jsonIn(line.text.slice('data:'.length)))
     },
     total() {
-      if (whole && pending !== '') count(pending)
+      if (json !== '') count(jsonIn(json))
       return usage
     },
   }
