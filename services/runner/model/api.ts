@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import { jsonIn } from '../json.ts'
-import type { ModelUsage } from './meter.ts'
+import type { ModelUsage, UsageReader } from './meter.ts'
 
-export interface ModelApi {
+export interface ModelApi extends UsageReader {
   /** What people call it. */
   readonly label: string
   /** The paths of POST requests that are let through; everything else could use the key without being metered. */
@@ -17,8 +17,6 @@ export interface ModelApi {
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the shape that the clients of this API understand. */
   errorBody(type: string, message: string): object
-  /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. Absent fields were not reported. */
-  readUsage(json: unknown): Partial<ModelUsage> | undefined
   /** Why a request, by its body, is not passed on: it would make the model's service fetch or run something. `undefined` when it is. */
   refusal(request: unknown, may: MayFetch): string | undefined
   /** What the built-in scripted model answers to a request; `undefined` when it is not one of this API. Without it there is no such model. */

@@ -2,7 +2,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { jsonIn } from '../json.ts'
 import { createLineSplitter } from '../lines.ts'
-import type { ModelApi } from './api.ts'
 
 /** Tokens that one request used, as the API counts them: the four kinds do not overlap. */
 export interface ModelUsage {
@@ -34,8 +33,13 @@ const noUsage: ModelUsage = {
 const longestLine = 1024 * 1024
 const longestJson = 16 * 1024 * 1024
 
+export interface UsageReader {
+  /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. Absent fields were not reported. */
+  readUsage(json: unknown): Partial<ModelUsage> | undefined
+}
+
 /** A meter for an answer of this content type. Answers of other types, and lines that are too long, are not counted. */
-export function createMeter({ readUsage }: Pick<ModelApi, 'readUsage'>, contentType: string): Meter {
+export function createMeter({ readUsage }: UsageReader, contentType: string): Meter {
   const isStream = contentType.startsWith('text/event-stream')
   const isJson = contentType.startsWith('application/json')
   const decoder = new StringDecoder('utf8')
