@@ -55,8 +55,7 @@ export function installedAgents({
   }
 }
 
-/** What answers an agent that is configured like this. */
-export function backendOf(
+function backendOf(
   { name, access }: Pick<Agent, 'name' | 'access'>,
   { apiKey, baseUrl = '' }: Pick<AgentConfig, 'apiKey' | 'baseUrl'>,
 ): AgentBackend {
@@ -88,8 +87,7 @@ export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): 
   })
 }
 
-/** What people are told of an agent, by its program and what answers it. */
-export function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
+function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
   const { access, models } = agents[name]
   const known = { name, keyInSandbox: access.kind === 'key', models: [...models] }
   if (!located.found) return { ...known, installed: false, version: null, missing: located.reason }

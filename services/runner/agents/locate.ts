@@ -38,7 +38,6 @@ export interface Machine {
   readonly musl: boolean
 }
 
-/** The machine that this runs on. */
 export function thisMachine(): Machine {
   const report: unknown = process.report?.getReport()
   const header =

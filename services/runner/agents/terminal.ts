@@ -39,11 +39,13 @@ export function createTerminal(): (event: AgentEvent) => string {
       case 'tool_started':
         tools.set(event.toolId, event)
         lastCommand = event.kind === 'run' ? event.toolId : ''
-        return indented(event, startLine(event))
+        return indentedForSubAgent(event, startLine(event))
       case 'tool_finished': {
         const started = tools.get(event.toolId)
         tools.delete(event.toolId)
-        return started === undefined ? '' : indented(started, finishLines(started, event, lastCommand))
+        return started === undefined
+          ? ''
+          : indentedForSubAgent(started, finishLines(started, event, lastCommand))
       }
       case 'notice':
         return yellow(cleaned(event.text))
@@ -127,8 +129,7 @@ function count(lines: number, sign: string, painted: (text: string) => string): 
   return lines === 0 ? '' : ` ${painted(`${sign}${lines}`)}`
 }
 
-/** Indents what a sub-agent does. */
-function indented(tool: ToolStarted, lines: string): string {
+function indentedForSubAgent(tool: ToolStarted, lines: string): string {
   if (tool.parentToolId === null || lines === '') return lines
   return lines
     .split('\n')

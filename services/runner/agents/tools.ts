@@ -32,8 +32,17 @@ export function withinWorkspace(path: string, workspace: string): string {
   return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path
 }
 
+/** The end of a tool; what `rest` does not name is unknown or empty. */
+export function finishedTool(
+  toolId: string,
+  ok: boolean,
+  rest: Partial<Omit<ToolFinished, 'type' | 'toolId' | 'ok'>> = {},
+): ToolFinished {
+  const empty = { exitCode: null, summary: '', output: '', additions: null, deletions: null }
+  return { type: 'tool_finished', toolId, ok, ...empty, ...rest }
+}
+
 /** A tool that was still running when its turn or its agent ended, or that was interrupted. */
 export function unfinishedTool(toolId: string, summary = 'It did not finish.'): ToolFinished {
-  const nothing = { exitCode: null, output: '', additions: null, deletions: null }
-  return { type: 'tool_finished', toolId, ok: false, summary, ...nothing }
+  return finishedTool(toolId, false, { summary })
 }

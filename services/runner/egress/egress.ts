@@ -16,27 +16,21 @@ export interface Egress {
 }
 
 /** How many different destinations are reported in a run; after that, one sentence says that there are more. */
-const mostTold = 20
+const maxReported = 20
 
-export function openEgress({
-  agentHosts,
-  mayReachPrivate,
-  node,
-}: Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'node'>): Egress {
+export function openEgress(options: Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'node'>): Egress {
   const hearing = new Map<string, (refusal: Refusal) => void>()
   return {
-    agentHosts,
-    mayReachPrivate,
-    node,
+    ...options,
     hear(taskId, tell) {
       const told = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
-        const isNew = !told.has(destination) && told.size <= mostTold
+        const isNew = !told.has(destination) && told.size <= maxReported
         // An allowed host that is not there is not reported: that is between the program and the network.
         if (why === 'unreachable' || !isNew) return
         told.add(destination)
         tell(
-          told.size > mostTold
+          told.size > maxReported
             ? 'Further destinations were not reached.'
             : `${destination} was not reached: ${reasons[why]}.`,
         )

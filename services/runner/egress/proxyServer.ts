@@ -58,8 +58,8 @@ export interface Proxy {
 
 const usualConnections = 256
 const usualIdleMs = 600_000
-const resolveMs = 10_000
-const connectMs = 20_000
+const resolveTimeoutMs = 10_000
+const connectTimeoutMs = 20_000
 const headBytes = 16 * 1024
 const longestDestination = 200
 
@@ -131,7 +131,6 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   }
 }
 
-/** Remembers a stream until it closes. */
 function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
   open.add(stream)
   stream.once('close', () => open.delete(stream))
@@ -174,8 +173,8 @@ async function tunnel(
   client: Duplex,
   head: Buffer,
 ): Promise<void> {
-  const asked = request.url ?? ''
-  const { host, port } = hostAndPort(asked)
+  const target = request.url ?? ''
+  const { host, port } = hostAndPort(target)
   const destination = { host, port: port ?? 0 }
   if (gitDoorAt(proxy.options.rules, host, destination.port) !== undefined) {
     // Nobody could inspect what goes through a tunnel: this one is terminated here, and its requests are checked like any other.
@@ -189,7 +188,7 @@ async function tunnel(
   try {
     upstream = await reach(proxy, destination)
   } catch (fault) {
-    const sentence = refused(proxy, fault, asked)
+    const sentence = refused(proxy, fault, target)
     return void client.end(
       `HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
     )
@@ -263,7 +262,10 @@ function passOn(
 }
 
 async function allAddresses(host: string): Promise<readonly string[]> {
-  const found = await Promise.race([systemLookup(host, { all: true }), delay(resolveMs, [], { ref: false })])
+  const found = await Promise.race([
+    systemLookup(host, { all: true }),
+    delay(resolveTimeoutMs, [], { ref: false }),
+  ])
   return found.map(({ address }) => address)
 }
 
@@ -283,7 +285,7 @@ function connected(address: string, port: number): Promise<Socket | undefined> {
       socket.destroy()
       resolve(undefined)
     }
-    socket.setTimeout(connectMs, fail)
+    socket.setTimeout(connectTimeoutMs, fail)
     socket.once('error', fail)
     socket.once('connect', () => {
       socket.removeListener('timeout', fail)

@@ -5,13 +5,11 @@ import { jsonIn } from '../json.ts'
 import type { ModelUsage, UsageReader } from './meter.ts'
 
 export interface ModelApi extends UsageReader {
-  /** What people call it. */
   readonly label: string
   /** The paths of POST requests that are let through; everything else could use the key without being metered. */
   readonly paths: readonly string[]
   /** Of these, the one whose answers use tokens. */
   readonly meteredPath: string
-  /** The headers that carry the key. */
   credentials(apiKey: string): OutgoingHttpHeaders
   /** A client's headers as they are passed on; neither credentials nor hop-by-hop headers are among them any more. */
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
@@ -72,7 +70,6 @@ export interface AnswerFrame {
   readonly paced: boolean
 }
 
-/** A server-sent event, as its wire form. */
 export function answerFrame(data: { type: string; [field: string]: unknown }, paced = false): AnswerFrame {
   return { frame: `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`, paced }
 }

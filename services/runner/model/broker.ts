@@ -133,7 +133,9 @@ function admission(
       if (declaredBytes(request) > bodyBytes) return refuse(request, response, faults.tooLarge)
       if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
         return refuse(request, response, malformed('Send requests without a content encoding.'))
-      const bytes = mostBytesOf(request, bodyBytes)
+      // A body that does not say how long it is counts as the largest.
+      const isDeclared = request.headers['transfer-encoding'] === undefined
+      const bytes = isDeclared ? declaredBytes(request) : bodyBytes
       if (underWay >= concurrency || held + bytes > 4 * bodyBytes)
         return refuse(request, response, faults.tooMany)
       underWay += 1
@@ -161,7 +163,6 @@ function admission(
   }
 }
 
-/** Follows a call of a model to its end. */
 function observedCall(response: ServerResponse, onCall: OnCall | undefined) {
   const begun = now()
   let requestModel: string | undefined
@@ -189,11 +190,6 @@ function declaredBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }
 
-/** The most bytes that the body of a request can have; one that does not say counts as the largest. */
-function mostBytesOf({ headers }: IncomingMessage, bodyBytes: number): number {
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : bodyBytes
-}
-
 /** Reads on to the end of a request that is refused, or until its client goes away. */
 async function drained(request: IncomingMessage): Promise<void> {
   request.resume()
@@ -213,7 +209,6 @@ async function removeStale(socketPath: string): Promise<void> {
   if (there?.isSocket() === true) await unlink(socketPath)
 }
 
-/** The path of a request that is let through. */
 function pathOf({ paths }: ModelApi, { method, url = '' }: IncomingMessage): string | undefined {
   const [path] = url.split('?', 1)
   return method === 'POST' ? paths.find((one) => one === path) : undefined

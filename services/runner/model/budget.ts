@@ -40,9 +40,9 @@ interface Spent {
   readonly dollars: number
 }
 /** Characters of a model's name that the log takes. */
-const longestName = 200
+const maxNameLength = 200
 /** Far above what any answer takes. */
-const mostTokens = 1e12
+const maxTokens = 1e12
 const nothing: Spent = { tokens: 0, dollars: 0 }
 
 /** Budgets over the log, which has what people used in a day only where there is a limit for days. */
@@ -91,7 +91,7 @@ export function openBudgets({
   }
 }
 
-/** An unlimited budget, for callers that count nothing. */
+/** An unlimited budget. */
 export const anyAmount: Budget = {
   refusal: async () => undefined,
   spend: () => undefined,
@@ -106,7 +106,7 @@ function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
 function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   return {
     executionId,
-    model: usage.model.slice(0, longestName),
+    model: usage.model.slice(0, maxNameLength),
     inputTokens: whole(usage.inputTokens),
     outputTokens: whole(usage.outputTokens),
     cacheReadTokens: whole(usage.cacheReadTokens),
@@ -114,7 +114,7 @@ function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   }
 }
 
-const whole = (tokens: number): number => Math.min(Math.max(Math.ceil(tokens), 0), mostTokens)
+const whole = (tokens: number): number => Math.min(Math.max(Math.ceil(tokens), 0), maxTokens)
 
 function isUsedUp(spent: Spent, limits: BudgetLimits): boolean {
   return (

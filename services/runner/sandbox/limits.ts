@@ -4,7 +4,7 @@ import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
 
 /** How often memory is looked at. A single process is stopped at the limit by the kernel; this is for many together. */
-const lookEveryMs = 500
+const pollIntervalMs = 500
 /** Looking takes a tenth of the time at most. */
 const shareOfTime = 10
 
@@ -33,10 +33,10 @@ export function watchLimits(
   const look = async (): Promise<void> => {
     const begun = performance.now()
     if (await isTooMuch()) exceeded('memory_limit')
-    const pause = Math.max(lookEveryMs, (performance.now() - begun) * shareOfTime)
+    const pause = Math.max(pollIntervalMs, (performance.now() - begun) * shareOfTime)
     if (!isStopped) looking = setTimeout(() => void look(), pause)
   }
-  looking = setTimeout(() => void look(), lookEveryMs)
+  looking = setTimeout(() => void look(), pollIntervalMs)
   return {
     stop() {
       isStopped = true

@@ -97,7 +97,7 @@ function letServerGoFirst(pid: number): void {
 
 /** In the environment of all that a command starts, to find what left the command's family, unless that removed it. */
 const markName = 'FLIGHTDECK_RUN'
-const endOthersMs = 5_000
+const endTimeoutMs = 5_000
 
 /** Stops a process and ends all else that can be found of what it started. False when some of it cannot be got rid of. */
 async function endOthers(
@@ -105,7 +105,7 @@ async function endOthers(
   { mark, path }: { readonly mark: string; readonly path: string },
 ): Promise<boolean> {
   signalProcess(root, 'SIGSTOP')
-  for (const end = performance.now() + endOthersMs; performance.now() < end; await delay(5)) {
+  for (const end = performance.now() + endTimeoutMs; performance.now() < end; await delay(5)) {
     const listed = await listProcesses(path)
     if (!listed.some(({ pid }) => pid === root)) return false
     const marked = await markedWith(mark)
@@ -134,7 +134,7 @@ async function markedWith(mark: string): Promise<ReadonlySet<number>> {
 /** Ends a process and its descendants, as `ps` tells them: also those in groups and sessions of their own, while their parents live. */
 async function killTree(root: number, path: string): Promise<void> {
   let found: readonly number[] = [root]
-  const end = performance.now() + endOthersMs
+  const end = performance.now() + endTimeoutMs
   // Stopped, none of them starts anything new while we look: once nobody new is found, these are all.
   for (let stopped = 0; stopped < found.length && performance.now() < end;) {
     for (const pid of found.slice(stopped)) signalProcess(pid, 'SIGSTOP')

@@ -9,7 +9,7 @@ import { detectContainers, socketsThere } from './container/detect.ts'
 import { sandboxDockerfile } from './container/image.ts'
 import { noSandbox } from './none.ts'
 import type { Sandbox } from './port.ts'
-import { notAllowed, type Detected, type Shortcoming } from './probe.ts'
+import { notAllowed, type Detected } from './probe.ts'
 
 export interface OpenedSandbox {
   readonly sandbox: AvailableSandbox
@@ -51,7 +51,7 @@ export async function openSandbox(config: Config, places: SandboxPlaces): Promis
     return ofContainers(config, detected)
   }
   const detected = await detectBubblewrap({ path, root: places.root, gitProgram: 'git' })
-  if (detected.kind === 'works') return { ...asAllowed(config, detected), memory: [detected.memory], close }
+  if (detected.kind === 'works') return { ...asAllowed(config, detected), close }
   const sockets = config.sandbox === 'auto' ? await socketsThere(config.containers.sockets) : []
   if (sockets.length === 0) return withoutSandbox(config, detected.why, none)
   const other = await tryContainers(config, places, sockets)
@@ -81,15 +81,10 @@ function tryContainers(
   })
 }
 
-function ofContainers(
-  config: Config,
-  detected: Extract<Detected<ContainerSandbox>, { kind: 'works' }>,
-): OpenedSandbox {
-  return {
-    ...asAllowed(config, detected),
-    memory: [detected.memory],
-    close: () => detected.sandbox.close(),
-  }
+type WorkingSandbox<Kind extends Sandbox = Sandbox> = Extract<Detected<Kind>, { kind: 'works' }>
+
+function ofContainers(config: Config, detected: WorkingSandbox<ContainerSandbox>): OpenedSandbox {
+  return { ...asAllowed(config, detected), close: () => detected.sandbox.close() }
 }
 
 function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSandbox {
@@ -106,17 +101,17 @@ function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSa
 /** A sandbox that works, unless it is weaker than a real model may have it. */
 function asAllowed(
   config: Config,
-  { sandbox, shortcomings }: { readonly sandbox: Sandbox; readonly shortcomings: readonly Shortcoming[] },
-): Omit<OpenedSandbox, 'memory' | 'close'> {
-  const sentences = shortcomings.map((shortcoming) => shortcoming.says)
+  { sandbox, shortcomings, memory }: WorkingSandbox,
+): Omit<OpenedSandbox, 'close'> {
+  const lacks = { shortcomings: shortcomings.map(({ says }) => says), memory: [memory] }
   const wanting = notAllowed(shortcomings, config.weakerSandbox)
-  if (wanting.length === 0) return { sandbox, notice: null, shortcomings: sentences }
+  if (wanting.length === 0) return { sandbox, notice: null, ...lacks }
   const lacking = shortcomings.filter(({ name }) => name !== null && wanting.includes(name))
   const why = `The sandbox for agents is weaker here than it should be. ${lacking.map((each) => each.says).join(' ')}`
   if (!hasRealModel(config))
-    return { sandbox, notice: `${why} Until then only the scripted model runs.`, shortcomings: sentences }
+    return { sandbox, notice: `${why} Until then only the scripted model runs.`, ...lacks }
   const missing = `${why} ALLOW_WEAKER_SANDBOX=${[...config.weakerSandbox, ...wanting].join(',')} runs agents in it, at your own risk.`
-  return { sandbox: { missing }, notice: why, shortcomings: sentences }
+  return { sandbox: { missing }, notice: why, ...lacks }
 }
 
 /** Whether anything but our own script may tell an agent what to do. */

@@ -20,7 +20,7 @@ export interface PausableSandbox {
 }
 
 /** Processes that begin others faster than they are found run on after this time. */
-const longestMs = 500
+const pauseTimeoutMs = 500
 
 export function pausable(inner: Sandbox): PausableSandbox {
   const running = new Map<SandboxedProcess, string>()
@@ -50,7 +50,7 @@ export function pausable(inner: Sandbox): PausableSandbox {
 async function pauseTrees(roots: readonly number[]): Promise<Paused> {
   const stopped = new Set<number>()
   // A process that is stopped begins no other: where nobody new is found, nobody is left.
-  for (const end = performance.now() + longestMs; performance.now() < end;) {
+  for (const end = performance.now() + pauseTimeoutMs; performance.now() < end;) {
     const found = (await Promise.all(roots.map(processTree))).flat().filter((pid) => !stopped.has(pid))
     if (found.length === 0) break
     for (const pid of found) {

@@ -10,11 +10,11 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 }
 
 /** More open files than this are not looked through; a sandbox has no use for so many. */
-const mostDescriptors = 100_000
+const maxDescriptors = 100_000
 /** How many are looked at together, so that this process's other reads of files do not wait for long. */
 const atOnce = 64
 /** Processes that hide their descriptors are asked again so often, all together, and after so long. */
-const mostTries = 50
+const maxTries = 50
 const retryMs = 20
 
 /**
@@ -27,7 +27,7 @@ const retryMs = 20
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
   let looked = 0
-  const patience = { tries: mostTries }
+  const patience = { tries: maxTries }
   const shared = new Map<string, number>()
   for (const pid of pids) {
     const folder = await livingThread(pid)
@@ -36,7 +36,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
     const status = await read(`${folder}/status`)
     for (const [, size] of status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+) kB$/gm)) own += Number(size) * 1_024
     looked += opened.length
-    if (looked > mostDescriptors) return Infinity
+    if (looked > maxDescriptors) return Infinity
     await addShared(
       shared,
       opened.map((name) => `${folder}/fd/${name}`),
@@ -47,7 +47,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
       ([, from = '', to = '']) => `/proc/${pid}/map_files/${short(from)}-${short(to)}`,
     )
     looked += ranges.length
-    if (looked > mostDescriptors) return Infinity
+    if (looked > maxDescriptors) return Infinity
     const found = await addShared(shared, ranges)
     // Without the right to look into mappings, their resident part counts for each process that has it.
     if (found < ranges.length)

@@ -127,7 +127,6 @@ const lifecycle = z.object({
 const known = z.discriminatedUnion('type', [system, streamEvent, assistant, user, result, lifecycle])
 export type ClaudeLine = z.infer<typeof known>
 
-/** Kinds of line that are ignored. */
 const silent = new Set([
   'control_response',
   'control_request',
@@ -139,7 +138,6 @@ const silent = new Set([
 ])
 const Typed = z.object({ type: z.string() })
 
-/** A line read: one we know, one to pass over, or one that nobody understands. */
 export function readClaudeLine(line: string): ClaudeLine | 'silent' | 'unknown' {
   const json = jsonIn(line)
   const read = known.safeParse(json)

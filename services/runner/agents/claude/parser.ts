@@ -17,7 +17,6 @@ import { toolFinished, toolStarted } from './tools.ts'
 /** A block that is being written; `messageKey` is the key that it goes by in events. */
 type Writing = { readonly kind: 'text' | 'thinking'; readonly messageKey: string; text: string }
 
-/** What the parser remembers of the stream. */
 interface State {
   /** Blocks that are being written, by their place in the stream, in order. */
   readonly writing: Map<string, Writing>
@@ -31,8 +30,7 @@ interface State {
   readonly tools: OpenTools
   usedBefore: ModelUsageByModel
   workspace: string
-  /** The message that is being streamed. */
-  streaming: string
+  streamedMessage: string
   /** How many blocks of a message came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }
 }
@@ -48,7 +46,7 @@ export function createClaudeParser(options: ParserOptions = {}): AgentParser {
     tools: openTools(),
     usedBefore: {},
     workspace: '/workspace',
-    streaming: '',
+    streamedMessage: '',
     whole: { messageId: '', blocks: 0 },
   }
   return lineParser(options, {
@@ -120,7 +118,7 @@ function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
 
 /** A message begins. The answer to a retry takes the place of the one that broke off. */
 function messageBegins(state: State, messageId: string): AgentEvent[] {
-  state.streaming = messageId
+  state.streamedMessage = messageId
   state.printsCopies = false
   const { isRetry } = state
   state.isRetry = false
@@ -134,14 +132,14 @@ function streamed(state: State, event: StreamEvent): AgentEvent[] {
     case 'content_block_start': {
       const kind = event.content_block.type
       if (kind !== 'text' && kind !== 'thinking') return []
-      const place = `${state.streaming}/${event.index}`
+      const place = `${state.streamedMessage}/${event.index}`
       const retried = takeRetried(state, kind)
       const messageKey = retried?.messageKey ?? place
       state.writing.set(place, { kind, messageKey, text: '' })
       return retried?.kind === 'text' ? [{ type: 'text_restarted', messageKey }] : []
     }
     case 'content_block_delta': {
-      const block = state.writing.get(`${state.streaming}/${event.index}`)
+      const block = state.writing.get(`${state.streamedMessage}/${event.index}`)
       const { delta } = event
       if (block === undefined || delta.type === 'other') return []
       const text = delta.type === 'text_delta' ? delta.text : delta.thinking
@@ -181,7 +179,6 @@ function takeWritten(state: State, messageId: string, kind: Writing['kind']): Wr
   return takeRetried(state, kind)
 }
 
-/** A new key for a block that was not streamed. */
 function nextWholeKey(state: State, messageId: string): string {
   const blocks = state.whole.messageId === messageId ? state.whole.blocks + 1 : 0
   state.whole = { messageId, blocks }

@@ -58,7 +58,6 @@ const known = z.discriminatedUnion('type', [
 export type CodexLine = z.infer<typeof known>
 export type ItemLine = Extract<CodexLine, { item: unknown }>
 
-/** A line read: one we know, or one that nobody understands. */
 export function readCodexLine(line: string): CodexLine | 'unknown' {
   const read = known.safeParse(jsonIn(line))
   return read.success ? read.data : 'unknown'

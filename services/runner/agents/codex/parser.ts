@@ -5,7 +5,6 @@ import { errorOf, withoutAddress } from './fault.ts'
 import { readCodexLine, type CodexLine, type ItemLine } from './lines.ts'
 import { toolFinished, toolStarted } from './tools.ts'
 
-/** What the parser remembers of the stream. */
 interface State {
   readonly tools: OpenTools
   readonly now: () => number

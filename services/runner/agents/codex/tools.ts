@@ -2,7 +2,7 @@
 import type { ToolKind } from '#domain/task/events.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
-import { outputLimit, targetOf, withinWorkspace, type Targets } from '../tools.ts'
+import { finishedTool, outputLimit, targetOf, withinWorkspace, type Targets } from '../tools.ts'
 import type { ToolItem } from './lines.ts'
 
 const targets: Targets = {
@@ -56,33 +56,29 @@ function describedBy(item: ToolItem, workspace: string): Described {
   }
 }
 
-/** What came of a tool. */
 export function toolFinished(toolId: string, item: ToolItem): ToolFinished {
-  const done = {
-    type: 'tool_finished',
-    toolId,
-    exitCode: null,
-    output: '',
-    summary: '',
-    additions: null,
-    deletions: null,
-  } as const
   switch (item.type) {
     case 'command_execution': {
       const exitCode = item.exit_code ?? null
       const output = item.aggregated_output.trimEnd()
       const summary = exitCode === null ? firstLine(output) : `exit code ${exitCode}`
-      return { ...done, ok: exitCode === 0, exitCode, summary, output: shortened(output, outputLimit) }
+      return finishedTool(toolId, exitCode === 0, {
+        exitCode,
+        summary,
+        output: shortened(output, outputLimit),
+      })
     }
     case 'file_change': {
       const ok = item.status === 'completed'
-      return { ...done, ok, summary: ok ? '' : 'The change could not be applied.' }
+      return finishedTool(toolId, ok, { summary: ok ? '' : 'The change could not be applied.' })
     }
     case 'mcp_tool_call':
-      return { ...done, ok: item.status === 'completed', summary: firstLine(item.error?.message ?? '') }
+      return finishedTool(toolId, item.status === 'completed', {
+        summary: firstLine(item.error?.message ?? ''),
+      })
     case 'web_search':
     case 'todo_list':
-      return { ...done, ok: true }
+      return finishedTool(toolId, true)
   }
 }
 

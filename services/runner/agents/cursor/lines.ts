@@ -60,13 +60,11 @@ export type ResultLine = z.infer<typeof result>
 const known = z.union([init, thinking, assistant, toolCall, result])
 export type CursorLine = z.infer<typeof known>
 
-/** The request, echoed. */
-const echo = z.object({ type: z.literal('user') })
+const echoedRequest = z.object({ type: z.literal('user') })
 
-/** A line read: one we know, one to pass over, or one that nobody understands. */
 export function readCursorLine(line: string): CursorLine | 'silent' | 'unknown' {
   const json = jsonIn(line)
   const read = known.safeParse(json)
   if (read.success) return read.data
-  return echo.safeParse(json).success ? 'silent' : 'unknown'
+  return echoedRequest.safeParse(json).success ? 'silent' : 'unknown'
 }

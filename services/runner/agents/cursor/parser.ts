@@ -12,7 +12,6 @@ interface Writing {
   text: string
 }
 
-/** What the parser remembers of the stream. */
 interface State {
   readonly tools: OpenTools
   session: string

@@ -4,7 +4,7 @@ import type { ToolKind } from '#domain/task/events.ts'
 import { jsonIn } from '../../json.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
-import { outputLimit, targetOf, type Targets } from '../tools.ts'
+import { finishedTool, outputLimit, targetOf, type Targets } from '../tools.ts'
 
 /** By the tool's key without `ToolCall`, and for tools that are called as functions by their name without underscores. */
 const kinds: Readonly<Record<string, ToolKind>> = {
@@ -122,21 +122,17 @@ const Edited = z.object({
   diffString: z.string().optional(),
 })
 
-/** What came of a tool. */
-export function toolFinished(started: ToolStarted, { args, result }: ToolCall): ToolFinished {
+export function toolFinished({ toolId, kind }: ToolStarted, { args, result }: ToolCall): ToolFinished {
   const { how, details } = endOf(result)
-  const done = { type: 'tool_finished', toolId: started.toolId } as const
-  const nothing = { exitCode: null, additions: null, deletions: null }
-  if (how !== 'success' && how !== 'failure') {
-    const said = reasonOf(how, details)
-    return { ...done, ...nothing, ok: false, summary: firstLine(said), output: shortened(said, outputLimit) }
-  }
-  if (started.kind === 'run') return { ...done, ...nothing, ...ran(how === 'success', details) }
   const ok = how === 'success'
-  if (started.kind === 'edit' && ok) return { ...done, ...nothing, ok, ...edited(args, details) }
-  const said = ok ? saidIn(details) : reasonOf(how, details)
-  const summary = ok && started.kind === 'read' ? '' : firstLine(said)
-  return { ...done, ...nothing, ok, summary, output: shortened(said, outputLimit) }
+  if (kind === 'run' && (ok || how === 'failure')) {
+    const run = ranCommand(ok, details)
+    return finishedTool(toolId, ok && run.exitCode === 0, run)
+  }
+  if (kind === 'edit' && ok) return finishedTool(toolId, ok, edited(args, details))
+  const words = ok ? textIn(details) : reasonOf(how, details)
+  const summary = ok && kind === 'read' ? '' : firstLine(words)
+  return finishedTool(toolId, ok, { summary, output: shortened(words, outputLimit) })
 }
 
 function endOf(result: unknown): { readonly how: string; readonly details: Args } {
@@ -149,18 +145,13 @@ function endOf(result: unknown): { readonly how: string; readonly details: Args 
   return { how, details: read.data[how] ?? {} }
 }
 
-function ran(isSuccess: boolean, details: Args) {
-  const { exitCode, stdout, stderr } = Ran.parse(details)
-  const code = exitCode ?? (isSuccess ? 0 : null)
+function ranCommand(isSuccess: boolean, details: Args) {
+  const { exitCode: code, stdout, stderr } = Ran.parse(details)
+  const exitCode = code ?? (isSuccess ? 0 : null)
   const output = [stdout, stderr].filter((part) => part !== '').join(stdout.endsWith('\n') ? '' : '\n')
-  const ok = isSuccess && code === 0
-  const said = output === '' ? reasonOf('failure', details) : output
-  return {
-    ok,
-    exitCode: code,
-    summary: code === null ? firstLine(said) : `exit code ${code}`,
-    output: shortened(output.trimEnd(), outputLimit),
-  }
+  const summary =
+    exitCode === null ? firstLine(output || reasonOf('failure', details)) : `exit code ${exitCode}`
+  return { exitCode, summary, output: shortened(output.trimEnd(), outputLimit) }
 }
 
 function edited(args: Args, details: Args) {
@@ -172,7 +163,7 @@ function edited(args: Args, details: Args) {
   return {
     additions,
     deletions,
-    summary: counts === '' ? firstLine(saidIn(details)) : counts,
+    summary: counts === '' ? firstLine(textIn(details)) : counts,
     output: shortened(diffString ?? '', outputLimit),
   }
 }
@@ -185,7 +176,7 @@ function writtenLines({ fileText }: Args): number | null {
 }
 
 /** The text of a result, which each tool keeps under another name. */
-function saidIn(details: Args): string {
+function textIn(details: Args): string {
   for (const field of ['content', 'markdown', 'text', 'output', 'message', 'contents']) {
     const value = details[field]
     if (typeof value === 'string') return value

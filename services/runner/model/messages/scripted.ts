@@ -64,13 +64,9 @@ export function scriptedAnswer(request: MessagesRequest): Answer {
 function nextMove(request: MessagesRequest): Move {
   const conversation = readConversation(request)
   const offered = new Set(request.tools?.map((tool) => tool.name))
-  const works = ['Bash', 'Read', 'Write', 'Edit'].every((tool) => offered.has(tool))
-  return works ? workOn(conversation) : { say: titleOf(conversation.message), calls: [] }
-}
-
-/** The CLI's side requests (a title, a check of the key) want a few words. */
-function titleOf(message: string): string {
-  return message.split(/\s+/).slice(0, 6).join(' ') || 'Ready.'
+  if (['Bash', 'Read', 'Write', 'Edit'].every((tool) => offered.has(tool))) return workOn(conversation)
+  // The CLI's side requests (a title, a check of the key) want a few words.
+  return { say: conversation.message.split(/\s+/).slice(0, 6).join(' ') || 'Ready.', calls: [] }
 }
 
 function workOn(conversation: Conversation): Move {
@@ -122,7 +118,6 @@ function farewell(checked: Step): string {
 
 interface Place {
   readonly folder: string
-  readonly hasNote: boolean
   /** The readme (or, without one, the first file), and our own note when it is there. */
   readonly worthReading: readonly string[]
   readonly readme: string | undefined
@@ -135,12 +130,10 @@ function placeIn(listing: string): Place {
   const first =
     readme ??
     files.find((name) => /^[^.].*\.(?:md|txt|json|toml|ya?ml|[cm]?[jt]sx?|py|rs|go|java|rb|c|h)$/.test(name))
-  const hasNote = names.includes(noteFile)
   return {
     folder,
-    hasNote,
     readme: first,
-    worthReading: [...(first === undefined ? [] : [first]), ...(hasNote ? [noteFile] : [])],
+    worthReading: [...(first === undefined ? [] : [first]), ...(names.includes(noteFile) ? [noteFile] : [])],
   }
 }
 

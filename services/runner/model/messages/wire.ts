@@ -50,7 +50,6 @@ export interface Conversation {
   readonly steps: readonly Step[]
 }
 
-/** The conversation in a request. */
 export function readConversation(request: MessagesRequest): Conversation {
   let message = ''
   let images = 0

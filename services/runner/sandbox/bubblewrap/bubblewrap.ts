@@ -74,11 +74,19 @@ function spawnSandbox(
 ): SpawnedSandbox {
   const identity = commandIdentity(workspace)
   const files = madeFiles(identity, options.system).length
-  const args = ['--args', '3', '--info-fd', '4', ...filtered(options, 6), '--', ...launcher(identity, 5)]
+  const args = [
+    '--args',
+    '3',
+    '--info-fd',
+    '4',
+    ...filterArguments(options, 6),
+    '--',
+    ...launcher(identity, 5),
+  ]
   // Its own environment is empty, since /proc/1/environ shows it inside. Arguments go through a pipe, so that no list of processes has them.
   const [program, ...rest] = withoutInherited(options, args, firstFile + files)
   const child = spawnProcess(program, rest, { env: {}, stdin, extraPipes: 4 + files })
-  return { child, holding: held(options, child.pid, limits) }
+  return { child, holding: holdInGroup(options, child.pid, limits) }
 }
 
 function reserveSandbox(options: BubblewrapOptions, reserved: ReservedSpec): ReservedSandbox {
@@ -153,9 +161,9 @@ function runIn(
   let reason: SandboxEnd = 'itself'
   let isOver = false
   let first: { readonly pid: number; readonly birth: string | undefined } | undefined
-  let isInterruptWanted = false
+  let isInterrupted = false
   const interrupt = (): void => {
-    isInterruptWanted = true
+    isInterrupted = true
     if (first && !isOver) signalProcess(-first.pid, 'SIGINT')
   }
   const end = (why: SandboxEnd): void => {
@@ -170,12 +178,12 @@ function runIn(
     if (pid === undefined) return
     first = { pid, birth: await birthOf(pid) }
     if (reason !== 'itself') end(reason)
-    if (isInterruptWanted) interrupt()
+    if (isInterrupted) interrupt()
   }
-  const known = learnFirst()
+  const firstLearned = learnFirst()
   let staying: readonly Known[] = []
   const learnStaying = async (): Promise<void> => {
-    await known
+    await firstLearned
     if (first) staying = await firstOnes(first.pid, 1 + beside, () => isOver)
   }
   const settled = learnStaying()
@@ -187,8 +195,8 @@ function runIn(
 
   const exited = child.exited.then(async (exit): Promise<SandboxExit> => {
     watch.stop()
-    await Promise.all([known, begun])
-    if (first) await gone(first.pid, first.birth)
+    await Promise.all([firstLearned, begun])
+    if (first) await untilGone(first.pid, first.birth)
     isOver = true
     // The kernel may have ended it before the next check.
     if (reason === 'itself' && (await group?.counted()) === 'exceeded') reason = 'memory_limit'
@@ -216,7 +224,7 @@ function runIn(
 }
 
 /** The group's limit covers the sandbox's memory and its two temporary folders. */
-async function held(
+async function holdInGroup(
   { groups }: BubblewrapOptions,
   pid: number,
   { memoryBytes, processes }: SandboxSpec['limits'],
@@ -251,7 +259,7 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
       env: gitEnvironment(call, sandboxSearchPath),
       command: [gitProgram, ...gitArguments(call)],
     })
-    const args = ['--args', '3', ...filtered(options, 5), '--', ...launcher(identity, 4)]
+    const args = ['--args', '3', ...filterArguments(options, 5), '--', ...launcher(identity, 4)]
     const [program, ...rest] = withoutInherited(options, args, 6)
     return run(program, rest, {
       env: {},
@@ -264,7 +272,7 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
 }
 
 /** Where bubblewrap reads the filter, which it loads last, when all of the sandbox is made. */
-function filtered({ filters }: BubblewrapOptions, descriptor: number): readonly string[] {
+function filterArguments({ filters }: BubblewrapOptions, descriptor: number): readonly string[] {
   return filters ? ['--seccomp', String(descriptor)] : []
 }
 
@@ -339,7 +347,7 @@ async function firstOnes(root: number, count: number, isOver: () => boolean): Pr
 }
 
 /** Waits, for 10 s at most, until the kernel has cleared the sandbox away. It takes milliseconds. */
-async function gone(pid: number, birth: string | undefined): Promise<void> {
+async function untilGone(pid: number, birth: string | undefined): Promise<void> {
   if (birth === undefined) return
   for (let waitedMs = 0; waitedMs < 10_000 && (await birthOf(pid)) === birth; waitedMs += 5) await delay(5)
 }

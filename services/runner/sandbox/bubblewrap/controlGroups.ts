@@ -100,7 +100,7 @@ export function groupSettings(
 }
 
 /** The files with the limit, and with the kernel's count of processes that it has ended for it. */
-const told = {
+const files = {
   1: { limit: 'memory.limit_in_bytes', events: 'memory.oom_control' },
   2: { limit: 'memory.max', events: 'memory.events' },
 } as const
@@ -127,8 +127,7 @@ export interface ControlGroups {
 /** The kernel removes a group by rmdir(2), with the files that it shows in it. */
 type Remove = (folder: string) => Promise<void>
 
-/** Where the groups of sandboxes are made. */
-interface Below {
+interface GroupPlace {
   readonly base: string
   readonly version: OwnGroup['version']
   readonly remove: Remove
@@ -147,7 +146,7 @@ export async function openControlGroups(
     const base = version === 1 ? folder : await opened(folder)
     if (typeof base !== 'string') return base.why
     await access(base, constants.W_OK)
-    const groups: Below = { base, version, remove }
+    const groups: GroupPlace = { base, version, remove }
     await removeLeft(groups)
     const trial = make(groups, { memoryBytes: 1024 ** 3, processes: 64 })
     await remove(trial.folder)
@@ -204,7 +203,7 @@ async function kin(): Promise<ReadonlySet<number>> {
 }
 
 /** Removes the groups of servers that no longer run. The kernel does not remove one in which something still runs. */
-async function removeLeft({ base, remove }: Below): Promise<void> {
+async function removeLeft({ base, remove }: GroupPlace): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = new RegExp(`^${groupPrefix}(\\d+)-`).exec(name)?.[1]
     if (pid !== undefined && !runs(Number(pid))) await remove(join(base, name)).catch(() => undefined)
@@ -220,7 +219,7 @@ function runs(pid: number): boolean {
   }
 }
 
-function controlGroups(groups: Below): ControlGroups {
+function controlGroups(groups: GroupPlace): ControlGroups {
   const { version, remove } = groups
   return {
     says: `The memory of a sandbox is counted by the kernel, in a control group of its own (version ${version}).`,
@@ -236,7 +235,7 @@ function controlGroups(groups: Below): ControlGroups {
         return {
           async counted() {
             const [now, events] = await Promise.all(
-              [told[version].limit, told[version].events].map((name) => text(join(folder, name))),
+              [files[version].limit, files[version].events].map((name) => text(join(folder, name))),
             )
             if (/^oom_kill [1-9]/m.test(events ?? '')) return 'exceeded'
             return now === limit ? 'within' : 'unknown'
@@ -252,7 +251,7 @@ function controlGroups(groups: Below): ControlGroups {
 
 /** Synchronous: each call takes some microseconds, and a sandbox waits for them. The limit is as the kernel has it, which rounds. */
 function make(
-  { base, version }: Below,
+  { base, version }: GroupPlace,
   limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
 ): { readonly folder: string; readonly limit: string } {
   const folder = join(base, `${groupPrefix}${process.pid}-${randomUUID()}`)
@@ -264,7 +263,7 @@ function make(
       } catch (fault) {
         if (isOptional !== true) throw fault
       }
-    return { folder, limit: readFileSync(join(folder, told[version].limit), 'utf8') }
+    return { folder, limit: readFileSync(join(folder, files[version].limit), 'utf8') }
   } catch (fault) {
     rmdirSync(folder)
     throw fault

@@ -14,7 +14,7 @@ export interface Known {
 }
 
 /** A tree that cannot be frozen within this time is ended as a whole. */
-const longestMs = 5_000
+const freezeTimeoutMs = 5_000
 /** Until then the others are only stopped: ending one makes room for another under the limit of processes. */
 const onlyStoppedMs = 1_000
 
@@ -31,7 +31,7 @@ export async function freeze(root: number, staying: readonly Known[]): Promise<b
   const stopped = new Set<number>()
   const dead = new Set<string>()
   for (const { pid } of staying) signalProcess(pid, 'SIGSTOP')
-  for (let emptyLooks = 0; performance.now() < begun + longestMs;) {
+  for (let emptyLooks = 0; performance.now() < begun + freezeTimeoutMs;) {
     const others = await othersBelow(root, staying, dead)
     if (others === 'one_is_gone') return false
     emptyLooks = others.length === 0 ? emptyLooks + 1 : 0

@@ -75,12 +75,12 @@ export function startCall(socketPath: string, call: Call): SpawnedProcess {
     [1, stdout],
     [2, stderr],
   ])
-  const hear = async (): Promise<Exit> => {
-    let told = ''
-    await pour(socket, outputs, (bytes) => (told += bytes.toString('utf8')))
-    return Ending.parse(JSON.parse(told))
+  const readExit = async (): Promise<Exit> => {
+    let json = ''
+    await pour(socket, outputs, (bytes) => (json += bytes.toString('utf8')))
+    return ExitMessage.parse(JSON.parse(json))
   }
-  const exited = hear()
+  const exited = readExit()
     .catch((): Exit => ({ code: null, signal: 'SIGKILL' }))
     .finally(() => socket.destroy())
   return {
@@ -94,7 +94,7 @@ export function startCall(socketPath: string, call: Call): SpawnedProcess {
   }
 }
 
-const Ending = z.object({
+const ExitMessage = z.object({
   code: z.int().nullable(),
   signal: z.custom<NodeJS.Signals>((name) => typeof name === 'string').nullable(),
 })

@@ -41,10 +41,10 @@ export interface StartedContainer {
 /** Where the lines to and from its first process are inside. */
 const lineInside = '/run/flightdeck.line'
 const answersInside = '/run/flightdeck.answers'
-/** What is not frozen by then is ended. */
-const frozenMs = 8_000
+/** A container that is not frozen by then is ended. */
+const freezeTimeoutMs = 8_000
 /** A container that has not ended when told to, by then, is removed by the engine. */
-const heardMs = 2_000
+const endTimeoutMs = 2_000
 const failedToStart = 125
 
 /** Begins to make it. A failure is reported on its standard error. */
@@ -193,7 +193,7 @@ function end(container: Container): void {
   container.forcing = setTimeout(() => {
     const { id, isOver, options } = container
     if (id !== undefined && !isOver) options.engine.remove(id).catch(() => undefined)
-  }, heardMs)
+  }, endTimeoutMs)
 }
 
 async function freeze(container: Container, exited: Promise<number>): Promise<boolean> {
@@ -205,7 +205,7 @@ async function freeze(container: Container, exited: Promise<number>): Promise<bo
     exited.then(() => false),
   ])
   const late = new AbortController()
-  const tooLate = delay(frozenMs, false, { signal: late.signal }).catch(() => false)
+  const tooLate = delay(freezeTimeoutMs, false, { signal: late.signal }).catch(() => false)
   return Promise.race([answered, tooLate]).finally(() => late.abort())
 }
 

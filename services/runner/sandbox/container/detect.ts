@@ -4,7 +4,7 @@ import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } 
 import { containerSandbox, type ContainerSandbox } from './container.ts'
 import { containerEngine, EngineFault, type ContainerEngine, type ContainerImage } from './engine.ts'
 import { findOrBuildImage, type ImageRequest } from './image.ts'
-import { removeContainers, type ContainerOptions } from './options.ts'
+import { runnerLabel, type ContainerOptions } from './options.ts'
 
 export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine' | 'image' | 'ownUser'> {
   /** Where an engine may listen. The first that answers is taken. */
@@ -37,15 +37,8 @@ export async function detectContainers(
 
 /** Those of the sockets that are there. */
 export async function socketsThere(sockets: readonly string[]): Promise<readonly string[]> {
-  const there = await Promise.all(
-    sockets.map((path) =>
-      stat(path).then(
-        (found) => found.isSocket(),
-        () => false,
-      ),
-    ),
-  )
-  return sockets.filter((_, index) => there[index])
+  const found = await Promise.all(sockets.map((path) => stat(path).catch(() => undefined)))
+  return sockets.filter((_, index) => found[index]?.isSocket())
 }
 
 interface FoundEngine {
@@ -75,7 +68,9 @@ async function tryOut(
 ): Promise<Detected<ContainerSandbox>> {
   const ownUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const options = { ...request, engine, image, ownUser }
-  await removeContainers(options)
+  // What an earlier run of this runner left when it was killed.
+  const left = await engine.labelled(runnerLabel, request.runnerId)
+  await Promise.all(left.map((id) => engine.remove(id)))
   const sandbox = containerSandbox(options)
   const tried = await withTrialWorkspace(request.root, async (workspace) => {
     const fault = await sandboxFault(sandbox, workspace, options.node)

@@ -13,40 +13,34 @@ import { enginePath, runnerLabel, type ContainerOptions } from './options.ts'
 import { engineSees, type ContainerMount } from './createRequest.ts'
 import { startContainer, type StartedContainer } from './containerProcess.ts'
 
-export interface ContainerGit {
-  /** Git for a workspace. It throws `CannotStart` when its container cannot be made. */
-  for(workspace: Workspace): Git
-  /** Ends what waits for calls, and calls that are under way. */
-  close(): Promise<void>
-}
-
 /** How long a container waits for the next call. */
 const idleMs = 20_000
 const folderInside = '/run/flightdeck'
 const nodeInside = '/opt/flightdeck/node'
 
-interface Taking {
+/** A container that takes calls. */
+interface ReadyContainer {
   readonly socketPath: string
   readonly container: StartedContainer
 }
 
 interface GitContainer {
   /** Fails when it takes no calls. */
-  readonly taking: Promise<Taking>
+  readonly ready: Promise<ReadyContainer>
   /** What it was made for: a workspace that was recreated lies at the same paths. */
   readonly fingerprint: string
   calls: number
   idle: NodeJS.Timeout | undefined
 }
 
-export function containerGit(options: ContainerOptions): ContainerGit {
+export function containerGit(options: ContainerOptions) {
   const containers = new Map<string, GitContainer>()
   const ending = new Set<Promise<unknown>>()
 
   const drop = (key: string, held: GitContainer): void => {
     if (containers.get(key) === held) containers.delete(key)
     clearTimeout(held.idle)
-    const gone: Promise<unknown> = held.taking
+    const gone: Promise<unknown> = held.ready
       .then(({ container }) => {
         container.end()
         return container.exited
@@ -61,42 +55,46 @@ export function containerGit(options: ContainerOptions): ContainerGit {
     if (known?.fingerprint === fingerprint) return known
     if (known?.calls === 0) drop(key, known)
     const held: GitContainer = {
-      taking: startTaking(options, workspace),
+      ready: startGitContainer(options, workspace),
       fingerprint,
       calls: 0,
       idle: undefined,
     }
     containers.set(key, held)
     const gone = (): void => drop(key, held)
-    held.taking.then(({ container }) => container.exited.then(gone), gone)
+    held.ready.then(({ container }) => container.exited.then(gone), gone)
     return held
   }
 
   return {
-    for: (workspace) => async (call) => {
-      const key = workspace.privateGitDir
-      const held = await containerFor(key, workspace)
-      held.calls += 1
-      clearTimeout(held.idle)
-      try {
-        const { socketPath } = await held.taking
-        const asked = {
-          file: 'git',
-          args: gitArguments(call),
-          env: gitEnvironment(call, sandboxSearchPath),
+    /** It fails when its container cannot be made. */
+    for:
+      (workspace: Workspace): Git =>
+      async (call) => {
+        const key = workspace.privateGitDir
+        const held = await containerFor(key, workspace)
+        held.calls += 1
+        clearTimeout(held.idle)
+        try {
+          const { socketPath } = await held.ready
+          const command = {
+            file: 'git',
+            args: gitArguments(call),
+            env: gitEnvironment(call, sandboxSearchPath),
+          }
+          return await runToEnd(startCall(socketPath, { ...command, hasInput: call.input !== undefined }), {
+            timeoutMs: call.timeoutMs ?? 60_000,
+            maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
+            ...pick(call),
+          })
+        } finally {
+          held.calls -= 1
+          if (held.calls === 0 && containers.get(key) !== held) drop(key, held)
+          else if (held.calls === 0) held.idle = setTimeout(drop, idleMs, key, held).unref()
         }
-        return await runToEnd(startCall(socketPath, { ...asked, hasInput: call.input !== undefined }), {
-          timeoutMs: call.timeoutMs ?? 60_000,
-          maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
-          ...pick(call),
-        })
-      } finally {
-        held.calls -= 1
-        if (held.calls === 0 && containers.get(key) !== held) drop(key, held)
-        else if (held.calls === 0) held.idle = setTimeout(drop, idleMs, key, held).unref()
-      }
-    },
-    async close() {
+      },
+    /** Ends what waits for calls, and calls that are under way. */
+    async close(): Promise<void> {
       for (const [key, held] of containers) drop(key, held)
       await Promise.all(ending)
     },
@@ -108,10 +106,10 @@ async function fingerprintOf({ dir, privateGitDir, mirrorDir }: Workspace): Prom
   return [mirrorDir, ...found.map(({ ino, birthtimeMs }) => `${ino}-${birthtimeMs}`)].join(' ')
 }
 
-async function startTaking(
+async function startGitContainer(
   options: ContainerOptions,
   { mirrorDir, dir, privateGitDir, owner }: Workspace,
-): Promise<Taking> {
+): Promise<ReadyContainer> {
   const folder = await options.scratch.make()
   const { shared, node, ownUser } = options
   const isShared = engineSees(shared, node) !== undefined
@@ -146,8 +144,11 @@ async function startTaking(
   })
   const cleared = container.exited.then(() => rm(folder, { recursive: true, force: true }))
   cleared.catch(() => undefined)
-  let told = ''
-  container.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString('utf8')).slice(0, 500)))
+  let complaint = ''
+  container.stderr.on(
+    'data',
+    (chunk: Buffer) => (complaint = (complaint + chunk.toString('utf8')).slice(0, 500)),
+  )
   const isReady = new Promise<boolean>((resolve) => {
     container.stdout.once('data', () => resolve(true))
     container.stdout.once('end', () => resolve(false))
@@ -156,5 +157,5 @@ async function startTaking(
   if (await isReady) return { socketPath: join(folder, 'git.sock'), container }
   container.end()
   await container.exited
-  throw new Error(told.trim() || 'the container for git ended at once')
+  throw new Error(complaint.trim() || 'the container for git ended at once')
 }

@@ -1,4 +1,4 @@
-/** What sandboxes of a container engine are made with, and how they are found again. */
+/** What sandboxes of a container engine are made with. */
 import type { Scratch } from '../../scratch.ts'
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerEngine, ContainerImage } from './engine.ts'
@@ -20,7 +20,7 @@ export interface ContainerOptions {
   readonly ownUser: SandboxUser
 }
 
-/** The label of a runner's containers. */
+/** The label by which a runner's containers are found again. */
 export const runnerLabel = 'flightdeck.runner'
 
 /** Where the engine has a file that it must have; throws `RangeError` for one that it has not. */
@@ -29,13 +29,4 @@ export function enginePath({ shared }: Pick<ContainerOptions, 'shared'>, path: s
   if (there === undefined)
     throw new RangeError(`${path} is in no folder that CONTAINER_PATHS shares with the container engine`)
   return there
-}
-
-/** Takes away what a runner with this id left when it was killed. Throws `EngineFault`. */
-export async function removeContainers({
-  engine,
-  runnerId,
-}: Pick<ContainerOptions, 'engine' | 'runnerId'>): Promise<void> {
-  const left = await engine.labelled(runnerLabel, runnerId)
-  await Promise.all(left.map((id) => engine.remove(id)))
 }
