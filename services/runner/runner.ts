@@ -10,12 +10,13 @@ import type { Config } from '#platform/config/config.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
 import { openBudgets } from './model/budget.ts'
-import type { AgentDeps, RecordingDeps, RunnerEngines, WorkspaceDeps } from './deps.ts'
+import type { RunnerEngines, WorkspaceDeps } from './deps.ts'
 import { openEgress } from './egress/egress.ts'
 import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import { isIsolated } from './execution/prepareWorkspace.ts'
+import { treeGitFor } from './execution/restore.ts'
 import { restoreIdleTasks } from './execution/restoreIdleTasks.ts'
 import type { ExecutionDeps } from './execution/run.ts'
 import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
@@ -23,7 +24,7 @@ import { pausable, type PausableSandbox, type Paused } from './sandbox/pausing.t
 import { redactionOf } from './redaction/redaction.ts'
 import { textThreads } from './redaction/textThreads.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
-import { mostWarmAgents, warmAgents, type WarmAgents } from './prewarm/warmAgents.ts'
+import { mostWarmAgents, warmAgents } from './prewarm/warmAgents.ts'
 import { makePullRequest } from './pullRequest/pullRequest.ts'
 import { startRunnerPresence } from './queue/runnerPresence.ts'
 import { runnerIdIn } from './queue/taskAffinity.ts'
@@ -36,10 +37,9 @@ import { openWorkspaceEviction } from './workspace/eviction.ts'
 import { openCheckoutLimits } from './workspace/git/checkoutLimits.ts'
 import { hostGit } from './workspace/git/git.ts'
 import { openMirrors } from './workspace/git/mirror.ts'
-import { removeLeftovers } from './workspace/cleanup.ts'
 import { openLocks } from './workspace/locks.ts'
 import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
-import { startDeletedRemoval, type DeletedRemoval } from './workspace/cleanup.ts'
+import { removeLeftovers, startDeletedRemoval } from './workspace/cleanup.ts'
 import { openSandboxUsers } from './workspace/sandboxUsers.ts'
 import { removeWorkspace } from './workspace/workspace.ts'
 import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
@@ -69,7 +69,13 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     agents: agents.told,
     notices: [...scriptedNotices(agents), ...(opened.notice === null ? [] : [opened.notice])],
   })
-  const removal = startRemoval(deps, base.runs)
+  const removal = startDeletedRemoval({
+    ...deps,
+    endAgent: deps.prewarm.agents.drop,
+    isRunning: base.runs.has,
+    isBusy: () => !base.runs.isEmpty(),
+    idleMs: leastIdleMs,
+  })
   const stopRestoring = restoreIdleTasks(deps)
   const work = openWorker<ExecutionDeps>({
     deps,
@@ -114,9 +120,10 @@ interface Base {
 /** Cleans up after an earlier process and opens what runs are made with. */
 async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const { logger } = engines
+  const { path } = config
   const root = join(config.dataDir, 'runner')
   mkdirSync(root, { recursive: true, mode: 0o711 })
-  const git = hostGit({ program: 'git', path: config.path })
+  const git = hostGit({ program: 'git', path })
   const runnerId = runnerIdIn(root)
   const scratch = await openScratch(runnerId)
   const progress = (line: string): void => logger.warn(line)
@@ -131,7 +138,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const sandboxUsers = openSandboxUsers(root)
   const limit = await openWorkspaceLimit({
     root,
-    path: config.path,
+    path,
     workspaceBytes: config.disk.workspace,
     users: isRoot && isIsolated(opened.sandbox) ? sandboxUsers : undefined,
     onFault: (fault) => logger.warn({ err: fault }, 'failed to set or lift the limit of a workspace'),
@@ -142,16 +149,18 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const warm = warmAgents({ most: (kept) => mostWarmAgents(config.warmAgents, kept) })
   const held = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
   const sandbox = held?.sandbox ?? opened.sandbox
-  const shared = { runnerId, root, git, scratch, sandbox, isRoot, sandboxUsers, limit }
+  const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)
+  const shared = { runnerId, root, path, isRoot, git, scratch, sandbox, sandboxUsers, limit, commitSigner }
   const deps = {
-    ...recordingDeps(config, engines, { ...shared, threads }),
+    ...engines,
+    ...shared,
     ...workspaceDeps(config, engines, {
       ...shared,
-      commitSigner: await openCommitSigner({ root, path: config.path }, config.commitSigner),
-      isInUse: (taskId) => isInUse(taskId, { runs, warm }),
+      isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined,
       pause: held?.pause ?? (async () => nothingPaused),
     }),
-    ...agentDeps(config, engines, { ...shared, threads, agents }),
+    ...runDeps(config, engines, threads),
+    installed: agents,
   }
   const prewarm = await openPrewarm(deps, {
     agents: warm,
@@ -162,99 +171,21 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   return { deps: { ...deps, prewarm }, runs, opened, agents, closeThreads: () => threads.close() }
 }
 
-interface Shared extends Pick<
-  WorkspaceDeps,
-  'root' | 'isRoot' | 'git' | 'scratch' | 'sandbox' | 'sandboxUsers' | 'limit'
-> {
-  readonly runnerId: string
-}
-type Threads = ReturnType<typeof textThreads>
-
-function recordingDeps(
-  config: Config,
-  { commands, documents, log, bus, words, blobs, clock, logger }: RunnerEngines,
-  { runnerId, threads }: Shared & { readonly threads: Threads },
-): RecordingDeps {
-  return {
-    commands,
-    documents,
-    log,
-    bus,
-    words,
-    blobs,
-    clock,
-    logger,
-    runnerId,
-    allowances: openRecordingAllowances({
-      ...config.recording,
-      now: () => clock.now().getTime(),
-      commands,
-      patienceMs: recordingPatienceMs,
-      onFault: (fault) => logger.warn({ err: fault }, 'failed to read or record a day output limit'),
-    }),
-    redaction: (secrets) => redactionOf(secrets, threads),
-    textThreads: threads,
-  }
-}
-
+/** Mirrors and workspaces, and what keeps them within their disk. */
 function workspaceDeps(
   config: Config,
-  engines: RunnerEngines,
+  { documents, commands, logger }: RunnerEngines,
   {
     root,
     git,
-    scratch,
     sandbox,
-    isRoot,
-    sandboxUsers,
-    limit,
-    commitSigner,
     isInUse,
     pause,
-  }: Shared & Pick<WorkspaceDeps, 'commitSigner'> & RoomOptions,
-): WorkspaceDeps {
-  const { path } = config
-  const { logger } = engines
-  return {
-    ...engines,
-    noreplyDomain: noreplyDomainOf(config),
-    originNotes: config.originNotes,
-    commitSigner,
-    publicAddress:
-      config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null,
-    root,
-    path,
-    isRoot,
-    git,
-    mirrors: openMirrors({
-      root,
-      git,
-      onFault: (fault) =>
-        logger.warn(
-          { err: fault },
-          'failed to move a workspace to the mirror of today, or to fetch tags into it',
-        ),
-    }),
-    checkCheckout: openCheckoutLimits(config.checkout),
-    sandboxUsers,
-    limit,
-    scratch,
-    sandbox,
-    ...roomDeps(config, engines, { root, git, sandbox, isInUse, pause }),
-  }
-}
-
-interface RoomOptions extends Pick<PausableSandbox, 'pause'> {
-  readonly isInUse: (taskId: string) => boolean
-}
-
-/** What keeps mirrors and workspaces within their disk. */
-function roomDeps(
-  config: Config,
-  { documents, commands, logger }: Pick<RunnerEngines, 'documents' | 'commands' | 'logger'>,
-  { root, git, sandbox, isInUse, pause }: Pick<Shared, 'root' | 'git' | 'sandbox'> & RoomOptions,
-): Pick<WorkspaceDeps, 'locks' | 'eviction' | 'disk'> {
+  }: Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox'> &
+    Pick<PausableSandbox, 'pause'> & { readonly isInUse: (taskId: string) => boolean },
+) {
   const { path, disk: limits } = config
+  const warned = (message: string) => (fault: unknown) => logger.warn({ err: fault }, message)
   const locks = openLocks()
   const disk = openDiskWatch({
     root,
@@ -262,15 +193,14 @@ function roomDeps(
     limits,
     pause,
     onCounted: (taskId, bytes) => eviction.counted(taskId, bytes),
-    onFault: (fault) => logger.warn({ err: fault }, 'failed to measure the disk usage of a run'),
+    onFault: warned('failed to measure the disk usage of a run'),
   })
   const eviction = openWorkspaceEviction({
     locks,
     root,
-    mirrorsRoot: root,
     path,
     git,
-    treeGitFor: (workspace) => ('missing' in sandbox ? git : sandbox.gitFor(workspace)),
+    treeGitFor: (workspace) => treeGitFor({ git, sandbox }, workspace),
     limits,
     projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
     isInUse,
@@ -278,66 +208,54 @@ function roomDeps(
     isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
     idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
     runsCounted: disk.counted,
-    onFault: (fault) => logger.warn({ err: fault }, 'failed to free disk space for workspaces'),
+    onFault: warned('failed to free disk space for workspaces'),
     onFull: (bytes) => logger.warn({ bytes }, 'the disk budget is used up by unpushed work'),
   })
-  return { locks, eviction, disk }
+  return {
+    noreplyDomain: noreplyDomainOf(config),
+    originNotes: config.originNotes,
+    publicAddress:
+      config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null,
+    mirrors: openMirrors({
+      root,
+      git,
+      onFault: warned('failed to move a workspace to the mirror of today, or to fetch tags into it'),
+    }),
+    checkCheckout: openCheckoutLimits(config.checkout),
+    locks,
+    disk,
+    eviction,
+  }
 }
 
-function agentDeps(
+/** What runs are recorded with, and what they may use. */
+function runDeps(
   config: Config,
-  { commands, projectSecrets, ids, clock, logger, emit }: RunnerEngines,
-  {
-    scratch,
-    sandbox,
-    isRoot,
-    threads,
-    agents,
-  }: Shared & { readonly threads: Threads; readonly agents: InstalledAgents },
-): AgentDeps {
-  return {
+  { commands, clock, logger }: RunnerEngines,
+  threads: ReturnType<typeof textThreads>,
+) {
+  const counted = (message: string) => ({
+    now: () => clock.now().getTime(),
     commands,
-    projectSecrets,
-    ids,
-    logger,
-    emit,
-    isRoot,
-    sandbox,
-    scratch,
+    patienceMs: recordingPatienceMs,
+    onFault: (fault: unknown) => logger.warn({ err: fault }, message),
+  })
+  return {
+    allowances: openRecordingAllowances({
+      ...config.recording,
+      ...counted('failed to read or record a day output limit'),
+    }),
+    redaction: (secrets: readonly string[]) => redactionOf(secrets, threads),
     textThreads: threads,
-    installed: agents,
     // With prewarming off, an agent ends with its turn.
     limits: config.warmAgents === 0 ? { ...config.runs, idleMs: 0 } : config.runs,
-    budgets: openBudgets({
-      ...config.budgets,
-      now: () => clock.now().getTime(),
-      commands,
-      patienceMs: recordingPatienceMs,
-      onFault: (fault) => logger.warn({ err: fault }, 'failed to read or record a day budget'),
-    }),
+    budgets: openBudgets({ ...config.budgets, ...counted('failed to read or record a day budget') }),
     egress: openEgress({
       agentHosts: byAgent((name) => config.agents[name].hosts),
       mayReachPrivate: config.privateEgress,
       node: process.execPath,
     }),
   }
-}
-
-function isInUse(
-  taskId: string,
-  { runs, warm }: { readonly runs: Runs; readonly warm: WarmAgents },
-): boolean {
-  return runs.has(taskId) || warm.workspaceOf(taskId) !== undefined
-}
-
-function startRemoval(deps: ExecutionDeps, runs: Runs): DeletedRemoval {
-  return startDeletedRemoval({
-    ...deps,
-    endAgent: deps.prewarm.agents.drop,
-    isRunning: runs.has,
-    isBusy: () => !runs.isEmpty(),
-    idleMs: leastIdleMs,
-  })
 }
 
 /** Removes what this runner has of a task: another runner has worked on it since. */

@@ -48,7 +48,7 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-scene-'))
   const remote = join(root, 'remote.git')
   await gitOrThrow(testGit, { args: ['init', '--quiet', '--bare', '--initial-branch=main', '--', remote] })
-  const mirrors = openMirrors({ root: join(root, 'mirrors'), git: testGit, onFault: unexpected })
+  const mirrors = openMirrors({ root, git: testGit, onFault: unexpected })
 
   const scene: Scene = {
     root,

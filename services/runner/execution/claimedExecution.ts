@@ -13,8 +13,6 @@ import type { Head } from '#platform/eventlog/eventLog.ts'
 import type { AgentImage } from '../agents/port.ts'
 import type { RecordingDeps } from '../deps.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
-import type { Git } from '../workspace/git/git.ts'
-import type { Workspace } from '../workspace/workspace.ts'
 import { imagesForAgent, withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
 import { Evicted, failed, outcomeOfStop, type Failed } from './failure.ts'
@@ -24,6 +22,7 @@ import type { Reporter } from './recording/reporter.ts'
 import { recordSnapshot } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
+import { treeGitFor } from './restore.ts'
 import type { ExecutionDeps, Run } from './run.ts'
 import { tellOfRepository } from './repositoryNotes.ts'
 import { runShellCommand, setUpWorkspace } from './sandboxCommand.ts'
@@ -74,18 +73,9 @@ export async function runClaimed(
   const { stop } = channels.control
   const unwatchDisk = deps.disk.watch({ taskId: task.taskId, stop })
   try {
-    const prepared = await executionWorkspace(deps, {
-      task,
-      document: subject.document,
-      user: subject.user,
-      fence: claimed.fence,
-      kind: execution.kind,
-      session,
-      terminal: channels.terminal,
-      reporter: channels.reporter,
-      early,
-      stop,
-    })
+    const { kind } = execution
+    const begun = { ...claimed, ...channels, ...subject, kind, session, early, stop }
+    const prepared = await executionWorkspace(deps, begun)
     const stopped = outcomeOfStop(stop)
     if (stopped) return stopped
     if (prepared.kind === 'failed') return prepared
@@ -119,49 +109,48 @@ interface PreparedSubject extends Subject {
 
 async function runInWorkspace(
   deps: ExecutionDeps,
-  { task, execution, fence }: Claimed,
+  claimed: Claimed,
   { control: { stop, steering }, reporter, terminal }: RunChannels,
   subject: PreparedSubject,
 ): Promise<ExecutionOutcome> {
-  const { prepared } = subject
-  const { workspace, access } = prepared
-  const { sandbox } = deps
-  const treeGit = 'missing' in sandbox ? deps.git : sandbox.gitFor(workspace)
-  const envs = await sandboxEnvsOf(deps, {
-    projectId: task.projectId,
-    agent: execution.agent,
-    workspace,
-    repositoryUrl: access.url,
-  })
+  const { task, execution, fence } = claimed
+  const { workspace, access, settle } = subject.prepared
+  const treeGit = treeGitFor(deps, workspace)
+  const { executionId } = fence
+  const { agent } = execution
+  const { projectId } = task
+  const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl: access.url })
   const secrets = valuesOf([...envs.secrets, ...ownSecrets(deps, access)])
-  const changes = changesReport({
-    git: deps.git,
-    treeGit,
-    workspace,
-    executionId: fence.executionId,
-    secrets,
-    redaction: deps.redaction,
-    mostBytes: deps.allowances.runBytes,
-    blobs: deps.blobs,
-    reporter,
-  })
+  const changes = changesReport(deps, { treeGit, workspace, executionId, secrets, reporter })
   const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
   const run = { fence, stopping: stop, steering, reporter, terminal, output, changes }
   const stopHearing = deps.egress.hear(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
   )
+  const logged = (message: string, recording: Promise<void>) =>
+    recording.catch((fault: unknown) => {
+      if (fault instanceof Evicted) throw fault
+      deps.logger.error({ err: fault }, message)
+    })
   try {
     await tellOfRepository(deps, { run, workspace, envs, person: task.ownerId })
     const unready = await setUpWorkspace(deps, { run, workspace, envs })
     if (unready) return unready
-    return await runMessage(deps, { run, task, execution, envs, secrets, subject })
+    return await runMessage(deps, claimed, { run, envs, secrets, subject })
   } finally {
     stopHearing()
-    await prepared.settle()
+    await settle?.()
     await output.end()
     await changes.stop()
-    if (!silent.has(stop.reason())) await recordResults(deps, run, { task, execution, workspace, treeGit })
+    // Neither failure fails the turn.
+    if (!silent.has(stop.reason())) {
+      const snapshot = { task, workspace, treeGit, agent, executionId, report: reporter.report }
+      await Promise.all([
+        logged('the changes could not be read', changes.record()),
+        logged('the work could not be saved', recordSnapshot(deps, snapshot)),
+      ])
+    }
   }
 }
 
@@ -171,84 +160,39 @@ const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecorda
 /** Runs the message as a command or as a turn of the agent. */
 async function runMessage(
   deps: ExecutionDeps,
+  { task, execution }: Claimed,
   {
     run,
-    execution,
     envs,
     secrets,
     subject: { document, message, images, prepared, early },
-    task,
   }: {
     readonly run: Run
-    readonly task: LiveTask
-    readonly execution: Execution
     readonly envs: SandboxEnvs
     readonly secrets: readonly string[]
     readonly subject: PreparedSubject
   },
 ): Promise<ExecutionOutcome> {
   const { workspace, session } = prepared
-  if (execution.kind === 'command')
-    return runShellCommand(deps, {
-      run,
-      workspace,
-      messageId: execution.messageId,
-      command: message.message,
-      sandboxEnv: message.withSecrets ? envs.withSecrets : envs.forCommands,
-    })
+  const { agent, messageId } = execution
+  if (execution.kind === 'command') {
+    const sandboxEnv = message.withSecrets ? envs.withSecrets : envs.forCommands
+    return runShellCommand(deps, { run, workspace, messageId, command: message.message, sandboxEnv })
+  }
+  const before = session === null ? await conversationBefore(deps, task, message) : ''
   return runTurn(deps, {
     run,
     workspace,
-    agent: execution.agent,
-    message:
-      session === null
-        ? withTranscript(message.message, await conversationBefore(deps, task, message))
-        : message.message,
+    agent,
     images,
     session,
-    model: modelFor(document, execution.agent),
-    sandboxEnv: envs.forAgent,
     early,
-    ownerId: document.owner,
     secrets,
+    message: withTranscript(message.message, before),
+    model: modelFor(document, agent),
+    sandboxEnv: envs.forAgent,
+    ownerId: document.owner,
   })
-}
-
-/** Records the changes and saves the work. Only `Evicted` is thrown: any other failure here does not fail the turn. */
-async function recordResults(
-  deps: ExecutionDeps,
-  { fence: { executionId }, changes, reporter }: Run,
-  {
-    task,
-    execution: { agent },
-    workspace,
-    treeGit,
-  }: {
-    readonly task: LiveTask
-    readonly execution: Execution
-    readonly workspace: Workspace
-    readonly treeGit: Git
-  },
-): Promise<void> {
-  const logged = (message: string, recording: Promise<void>) =>
-    recording.catch((fault: unknown) => {
-      if (fault instanceof Evicted) throw fault
-      deps.logger.error({ err: fault }, message)
-    })
-  await Promise.all([
-    logged('the changes could not be read', changes.record()),
-    logged(
-      'the work could not be saved',
-      recordSnapshot(deps, {
-        task,
-        workspace,
-        treeGit,
-        agent,
-        executionId,
-        report: (snapshot) => reporter.report(snapshot),
-      }),
-    ),
-  ])
 }
 
 /**

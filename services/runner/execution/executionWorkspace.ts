@@ -1,4 +1,5 @@
 /** The workspace of an execution: one with a warm agent, one that exists, or one that is made, with the saved work restored into it. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -8,28 +9,25 @@ import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import type { WarmAgents } from '../prewarm/warmAgents.ts'
 import { discardWorkspace, madeWhole } from '../workspace/incomplete.ts'
-import { completeWorkspace } from '../workspace/workspace.ts'
+import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { workingBranchName } from '../workspace/names.ts'
+import { renameBranch } from '../workspace/createWorkspace.ts'
+import type { Stopping } from './control.ts'
 import { failed, type Failed } from './failure.ts'
+import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
 import {
   prepare,
   preparedEvent,
-  prepareWarmWorkspace,
   type Committer,
   type PreparingDeps,
   type ReadyWorkspace,
 } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
-import {
-  goesOnAsEvicted,
-  restoreSavedWork,
-  restoreSession,
-  type RestoredWork,
-} from './recording/savedWork.ts'
-import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
-import { recordRestored, restoreTask } from './restore.ts'
+import { goesOnAsEvicted, restoreSavedWork, restoreSession } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import type { Stopping } from './control.ts'
+import { reachRepository, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
+import { recordRestored, restoreTask } from './restore.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
   /** The session that the agent resumes; `null`: a new one. */
@@ -42,7 +40,6 @@ const merged =
   "This task's workspace was cleaned up after its pull request was merged. A new one begins at the base branch."
 const lost = "This task's workspace was recreated. Work that was not pushed could not be restored."
 
-/** What an execution's workspace is made and restored with. */
 type Deps = PreparingDeps &
   Pick<RecordingDeps, 'blobs' | 'commands' | 'redaction'> & {
     readonly prewarm: Pick<Prewarm, 'adopt'> & { readonly agents: Pick<WarmAgents, 'drop' | 'workspaceOf'> }
@@ -63,42 +60,79 @@ interface ExecutionSubject {
   readonly stop: Stopping
 }
 
+/** A workspace with the task's files. The agent resumes its session only if that session has the same past as the files. */
+type Stage = (ReadyWorkspace & { readonly resumes: boolean }) | Failed
+
 export async function executionWorkspace(
   deps: Deps,
   subject: ExecutionSubject,
 ): Promise<ExecutionWorkspace | Failed> {
-  const { document, fence, kind, reporter, stop, session } = subject
-  const { executionId } = fence
+  const { document, fence, kind, reporter, early, task } = subject
   // A warm agent still remembers the turns that were undone.
-  if (subject.task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
-  const canReuseWarm = kind === 'turn' && subject.task.pendingRestore === null
+  if (task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
+  const canReuseWarm = kind === 'turn' && task.pendingRestore === null
   const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
-  if (warm) {
-    const ready = await prepareWarmWorkspace(deps, {
-      task: document,
-      workspace: warm,
-      executionId,
-      reporter,
-      stop,
-    })
-    return ready.kind === 'failed' ? ready : { ...ready, session }
+  const { signal } = subject.stop
+  const stage = warm
+    ? await useWarm(deps, subject, warm)
+    : await madeWhole(deps, { taskId: document.id, signal, close: early?.close }, async () => {
+        const made = await makeOrRestore(deps, subject)
+        // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
+        // repeated from the same state.
+        if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
+          await completeWorkspace(deps.root, made.workspace)
+        return made
+      })
+  if (stage.kind === 'failed') return stage
+  // A warm workspace that the task already had was reported before.
+  if (!warm || document.workspace !== 'ready')
+    await reporter.report(preparedEvent(stage.workspace, fence.executionId))
+  const { resumes, ...ready } = stage
+  return { ...ready, session: resumes ? subject.session : null }
+}
+
+/** The workspace with a warm agent of this task, or the one that was prepared before the task. */
+async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
+  if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
+  // A workspace that was prepared ahead begins at the head of its branch.
+  return task.startCommit == null ? prewarm.adopt(task) : undefined
+}
+
+/** The mirror is refreshed beside the turn, which is stopped when the person can no longer reach the repository. */
+async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: Workspace): Promise<Stage> {
+  const reached = await reachRepository(deps, document)
+  if (reached.kind === 'failed') return reached
+  const settle = refreshBeside(deps, reached, stop)
+  const { title, id, workingBranch } = document
+  const workspace =
+    document.workspace === 'ready'
+      ? warm
+      : // It was made before the task had a title.
+        await renameBranch(deps.git, deps.root, warm, workingBranch ?? workingBranchName(title, id))
+  const isNew = false
+  return { ...reached, kind: 'ready', workspace, isNew, isOnPushedBranch: false, settle, resumes: true }
+}
+
+/** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */
+const fetchAfterMs = 250
+
+/** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
+function refreshBeside(deps: Deps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
+  const isOver = new AbortController()
+  const refresh = async () => {
+    const signal = AbortSignal.any([isOver.signal, stop.signal])
+    await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return
+    const refreshed = await refreshReached(deps, reached, { signal })
+    if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
   }
-  const { signal } = stop
-  const ready = await madeWhole(
-    deps,
-    { taskId: document.id, signal, close: subject.early?.close },
-    async () => {
-      const made = await makeOrRestore(deps, subject)
-      // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
-      // repeated from the same state.
-      if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
-        await completeWorkspace(deps.root, made.workspace)
-      return made
-    },
+  const refreshing = refresh().catch((fault: unknown) =>
+    deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),
   )
-  if (ready.kind === 'failed') return ready
-  await reporter.report(preparedEvent(ready.workspace, executionId))
-  return ready
+  return () => {
+    isOver.abort()
+    return refreshing
+  }
 }
 
 const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({
@@ -109,144 +143,99 @@ const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({
 })
 
 /** A new workspace stays incomplete while it is restored, so that an interrupted restore never looks finished. */
-async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<ExecutionWorkspace | Failed> {
+async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Stage> {
   const { task, document, user, fence, reporter, early, stop, terminal } = subject
   const facts = factsOf(subject)
+  const isToBeRestored = hasWorkToRestore(facts)
   // Output from preparing the workspace is always recorded as a turn's, also before a command.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
-  const preparing = {
-    // The start commit of an alternative and the earlier base commit count only until the work was merged.
-    task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
-    user,
-    executionId: fence.executionId,
-    reporter,
-    output: booting.stdout,
-    early,
-    signal: stop.signal,
-    isToBeRestored: hasWorkToRestore(facts),
-  }
+  const make = () =>
+    prepare(deps, {
+      // The start commit of an alternative and the earlier base commit count only until the work was merged.
+      task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
+      user,
+      executionId: fence.executionId,
+      reporter,
+      output: booting.stdout,
+      early,
+      signal: stop.signal,
+      isToBeRestored,
+    })
   const discard = async () => {
     await early?.close()
     await discardWorkspace(deps.root, task.taskId, deps.path)
   }
-  const remake = async () => {
-    await discard()
-    return prepare(deps, preparing)
-  }
-  const planFor = async ({ isNew, isOnPushedBranch, workspace }: ReadyWorkspace) => {
-    const hasEvictedWork =
-      isNew && hasWorkToRestore(facts) && (await goesOnAsEvicted(deps, task, { workspace, isOnPushedBranch }))
-    return planWorkspace(facts, { isNew, isOnPushedBranch, hasEvictedWork })
-  }
   try {
-    let ready = await prepare(deps, preparing)
-    if (ready.kind === 'failed') return ready
-    let plan = await planFor(ready)
-    if (plan === 'recreate') {
-      ready = await remake()
+    for (;;) {
+      const ready = await make()
       if (ready.kind === 'failed') return ready
-      plan = await planFor(ready)
+      const hasEvictedWork = ready.isNew && isToBeRestored && (await goesOnAsEvicted(deps, task, ready))
+      const plan = planWorkspace(facts, { ...ready, hasEvictedWork })
+      if (plan !== 'recreate')
+        return await carryOut(deps, plan, { task, ready, make, discard, say: booting.stderr.write })
+      await discard()
     }
-    return await carryOut(deps, plan, { ...subject, ready, discard, remake, say: booting.stderr.write })
   } finally {
     await booting.end()
   }
 }
 
-interface Planned extends ExecutionSubject {
-  readonly ready: ReadyWorkspace
-  readonly discard: () => Promise<void>
-  readonly remake: () => Promise<ReadyWorkspace | Failed>
-  /** Says a line in the terminal. */
-  readonly say: (line: string) => unknown
-}
-
 async function carryOut(
   deps: Deps,
-  plan: WorkspacePlan,
-  { task, ready, session, discard, remake, say }: Planned,
-): Promise<ExecutionWorkspace | Failed> {
-  switch (plan) {
-    case 'reuse':
-    case 'create':
-      return { ...ready, session }
-    case 'restore_in_place':
-      return restoreExisting(deps, task, ready, session)
-    case 'recreate':
-      throw new Error('A workspace that was just made is new.')
-    case 'continue_from_branch':
-      await say(`${pushed}\n`)
-      return { ...ready, session }
-    case 'start_after_merge': {
-      const whose = await restoreSession(deps, task, ready.workspace)
-      await say(`${merged}\n`)
-      return { ...ready, session: whose === null ? null : session }
-    }
-    case 'restore_moment': {
-      const work = await restoreSavedWork(deps, task, ready.workspace)
-      return restoredMoment(deps, { task, ready, work, session, discard })
-    }
-    case 'restore_snapshot': {
-      const work = await restoreSavedWork(deps, task, ready.workspace)
-      await say(`${work.kind === 'restored' ? restored : lost}\n`)
-      if (work.kind === 'restored') return { ...ready, session: work.session === null ? null : session }
-      if (work.kind === 'nothing_saved') return { ...ready, session: null }
-      deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
-      const remade = await remake()
-      return remade.kind === 'failed' ? remade : { ...remade, session: null }
-    }
-  }
-}
-
-/** Brings an existing workspace to the files that an undo goes back to. */
-async function restoreExisting(
-  deps: Deps,
-  task: LiveTask,
-  ready: ReadyWorkspace,
-  session: string | null,
-): Promise<ExecutionWorkspace | Failed> {
-  const done = await restoreTask(deps, task, ready.workspace)
-  if (done.kind === 'failed') return done
-  await recordRestored(deps, task, done.kept, null)
-  return { ...ready, session: done.resumes ? session : null }
-}
-
-/**
- * Checks that a new workspace got the snapshot that a fork or an undo asks for. If not, the run fails: files of another moment are not what was
- * asked for.
- */
-async function restoredMoment(
-  deps: Deps,
+  plan: Exclude<WorkspacePlan, 'recreate'>,
   {
     task,
     ready,
-    work,
-    session,
+    make,
     discard,
+    say,
   }: {
     readonly task: LiveTask
     readonly ready: ReadyWorkspace
-    readonly work: RestoredWork
-    readonly session: string | null
+    readonly make: () => Promise<ReadyWorkspace | Failed>
     readonly discard: () => Promise<void>
+    /** Writes to the terminal. */
+    readonly say: (line: string) => unknown
   },
-): Promise<ExecutionWorkspace | Failed> {
-  if (work.kind === 'unusable') {
-    await discard()
-    return failed('restore_failed', work.why)
+): Promise<Stage> {
+  const { workspace } = ready
+  switch (plan) {
+    case 'reuse':
+    case 'create':
+      return { ...ready, resumes: true }
+    case 'restore_in_place': {
+      const done = await restoreTask(deps, task, workspace)
+      if (done.kind === 'failed') return done
+      await recordRestored(deps, task, done.kept, null)
+      return { ...ready, resumes: done.resumes }
+    }
+    case 'continue_from_branch':
+      await say(`${pushed}\n`)
+      return { ...ready, resumes: true }
+    case 'start_after_merge': {
+      const resumes = await restoreSession(deps, task, workspace)
+      await say(`${merged}\n`)
+      return { ...ready, resumes }
+    }
+    case 'restore_moment': {
+      const work = await restoreSavedWork(deps, task, workspace)
+      // Files of another moment are not what was asked for, so the run fails.
+      if (work.kind === 'unusable' || (work.kind === 'nothing_saved' && task.saved !== null)) {
+        await discard()
+        const gone = 'The saved files of that turn are gone or damaged.'
+        return failed('restore_failed', work.kind === 'unusable' ? work.why : gone)
+      }
+      await recordRestored(deps, task, [], null)
+      return { ...ready, resumes: work.kind === 'restored' && work.resumes }
+    }
+    case 'restore_snapshot': {
+      const work = await restoreSavedWork(deps, task, workspace)
+      await say(`${work.kind === 'restored' ? restored : lost}\n`)
+      if (work.kind !== 'unusable') return { ...ready, resumes: work.kind === 'restored' && work.resumes }
+      deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
+      await discard()
+      const remade = await make()
+      return remade.kind === 'failed' ? remade : { ...remade, resumes: false }
+    }
   }
-  if (work.kind === 'nothing_saved' && task.saved !== null) {
-    await discard()
-    return failed('restore_failed', 'The saved files of that turn are gone or damaged.')
-  }
-  await recordRestored(deps, task, [], null)
-  const resumes = work.kind === 'restored' && work.session !== null
-  return { ...ready, session: resumes ? session : null }
-}
-
-/** The workspace with a warm agent of this task, or the one that was prepared before the task. */
-async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
-  if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
-  // A workspace that was prepared ahead begins at the head of its branch.
-  return task.startCommit == null ? prewarm.adopt(task) : undefined
 }

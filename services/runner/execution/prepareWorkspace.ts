@@ -1,5 +1,4 @@
 /** Makes the workspace of a task ready: the person's access checked, the mirror up to date, the tree checked out. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
@@ -15,13 +14,7 @@ import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import type { Person } from '../workspace/publish/commitIdentity.ts'
 import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
-import {
-  baseCommitsFor,
-  prepareWorkspace,
-  renameBranch,
-  type PrepareRequest,
-  type PrepareResult,
-} from '../workspace/createWorkspace.ts'
+import { baseCommitsFor, prepareWorkspace, type PrepareRequest } from '../workspace/createWorkspace.ts'
 import { discardWorkspace, removeIncomplete } from '../workspace/incomplete.ts'
 import { hasWorkspace, readWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
@@ -36,7 +29,6 @@ import {
 } from './repositoryAccess.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { unsignedWarning } from './signatureRules.ts'
-import type { Stopping } from './control.ts'
 
 /** A workspace, and how git reaches its repository. */
 export interface ReadyWorkspace extends RepositoryAccess {
@@ -47,7 +39,7 @@ export interface ReadyWorkspace extends RepositoryAccess {
   /** It was made on the task's branch as the code host has it, and not at the base. */
   readonly isOnPushedBranch: boolean
   /** Ends what still runs beside the turn, and waits for it. */
-  settle(): Promise<void>
+  settle?(): Promise<void>
 }
 
 export interface PreparingDeps
@@ -76,7 +68,7 @@ export interface PreparingDeps
 export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'githubId' | 'email'>
 
 interface PrepareRun {
-  readonly task: TaskDocument & Beginning
+  readonly task: TaskDocument & WorkspaceOf['task']
   readonly user: Committer
   readonly executionId: string
   readonly reporter: Reporter | null
@@ -122,17 +114,9 @@ export async function prepare(
   if (refreshed.kind === 'failed') return refreshed
   const warned = await warning
   if (tell && warned) tell(warned)
-  const { repository, access, installed } = refreshed
-  return {
-    kind: 'ready',
-    workspace: prepared.workspace,
-    repository,
-    access,
-    installed,
-    isNew: prepared.madeOn !== null,
-    isOnPushedBranch: prepared.madeOn !== null && prepared.madeOn.pushedCommit !== null,
-    settle: async () => undefined,
-  }
+  const { workspace, madeOn } = prepared
+  const isNew = madeOn !== null
+  return { ...refreshed, workspace, isNew, isOnPushedBranch: isNew && madeOn.pushedCommit !== null }
 }
 
 async function makeWhileRefreshing(
@@ -187,10 +171,14 @@ async function withFirstBranch(
   if (fresh.kind === 'failed' || !(await isEmpty(deps, fresh.mirror, task))) return fresh
   const pushing = await forPush(deps, fresh)
   if (pushing.kind === 'failed') return pushing
-  const { git, scratch, commitSigner: signer } = deps
-  const { url, authorization, accessOf } = pushing.access
-  const as = { url, authorization, accessOf, author: identityOf(user, deps), signer }
-  const why = await makeFirstBranch({ git, scratch, branch: task.branch, ...as, signal })
+  const why = await makeFirstBranch({
+    ...deps,
+    ...pushing.access,
+    branch: task.branch,
+    author: identityOf(user, deps),
+    signer: deps.commitSigner,
+    signal,
+  })
   const again = await refreshReached(deps, fresh, { signal })
   if (again.kind === 'failed' || !(await isEmpty(deps, again.mirror, task))) return again
   const reason = `This repository is empty, and its first branch ${task.branch} could not be created.`
@@ -208,16 +196,14 @@ export async function isEmpty(
   return typeof ground === 'object' && ground.baseCommit === null
 }
 
-interface Beginning {
-  /** The commit it began at before: its work continues from there when the base branch is gone. */
-  readonly lastBase?: string | null
-}
 interface WorkspaceOf {
   readonly task: Pick<
     TaskDocument,
     'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'
-  > &
-    Beginning
+  > & {
+    /** The commit it began at before: its work continues from there when the base branch is gone. */
+    readonly lastBase?: string | null
+  }
   readonly user: Committer
 }
 function branchesOf({ id, branch, title, workingBranch, startCommit, lastBase }: WorkspaceOf['task']) {
@@ -241,19 +227,15 @@ export async function workspaceFor(
   const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
   if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
   const prepared = await prepareWorkspace({
-    git: deps.git,
-    path: deps.path,
-    root: deps.root,
+    ...deps,
+    ...branchesOf(task),
+    ...making,
     taskId: task.id,
     mirror,
-    ...branchesOf(task),
     originUrl: access.url,
     identity: identityOf(user, deps),
     // Without a sandbox there is no separate user: one could not even reach its tree in the closed data folder.
     owner: deps.isRoot && isIsolated(deps.sandbox) ? await deps.sandboxUsers.userOf(task.id) : undefined,
-    limit: deps.limit,
-    checkCheckout: deps.checkCheckout,
-    ...making,
   })
   switch (prepared.kind) {
     case 'ready':
@@ -261,9 +243,17 @@ export async function workspaceFor(
     case 'too_large':
       return failed('repository_too_large', prepared.message)
     case 'no_such_branch':
-    case 'invalid_branch':
+      return failed(
+        'clone_failed',
+        `The repository has no branch ${prepared.branch}. Create a task on a branch that exists.`,
+      )
     case 'no_such_commit':
-      return failed('clone_failed', beginningSentence(prepared))
+      return failed(
+        'clone_failed',
+        `The repository no longer has commit ${prepared.commit.slice(0, 7)}, which this comparison began from.`,
+      )
+    case 'invalid_branch':
+      return failed('clone_failed', `${prepared.branch} is not a valid branch name.`)
   }
 }
 
@@ -271,63 +261,6 @@ export async function workspaceFor(
 export function preparedEvent(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   return WorkspacePrepared.of({ executionId }, { workingBranch, baseBranch, baseCommit })
-}
-
-/** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */
-const fetchAfterMs = 250
-
-/**
- * For a workspace that is ready as it is: one with a warm agent, or one that was prepared before its task. The mirror is refreshed beside the
- * turn, which is stopped when the person can no longer reach the repository.
- */
-export async function prepareWarmWorkspace(
-  deps: PreparingDeps,
-  {
-    task,
-    workspace: found,
-    executionId,
-    reporter,
-    stop,
-  }: {
-    readonly task: TaskDocument
-    readonly workspace: Workspace
-    readonly executionId: string
-    readonly reporter: Reporter
-    readonly stop: Stopping
-  },
-): Promise<ReadyWorkspace | Failed> {
-  const reached = await reachRepository(deps, task)
-  if (reached.kind === 'failed') return reached
-  const { repository, access, installed } = reached
-  const settle = refreshBeside(deps, reached, stop)
-  let workspace = found
-  if (task.workspace !== 'ready') {
-    // It was made before the task had a title.
-    workspace = await renameBranch(deps.git, deps.root, found, branchesOf(task).workingBranch)
-    await reporter.report(preparedEvent(workspace, executionId))
-  }
-  const isNew = false
-  const isOnPushedBranch = false
-  return { kind: 'ready', workspace, repository, access, installed, isNew, isOnPushedBranch, settle }
-}
-
-/** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
-function refreshBeside(deps: PreparingDeps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
-  const isOver = new AbortController()
-  const refresh = async () => {
-    const signal = AbortSignal.any([isOver.signal, stop.signal])
-    await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
-    if (signal.aborted) return
-    const refreshed = await refreshReached(deps, reached, { signal })
-    if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
-  }
-  const refreshing = refresh().catch((fault: unknown) =>
-    deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),
-  )
-  return () => {
-    isOver.abort()
-    return refreshing
-  }
 }
 
 /** Whether runs are isolated from the server. */
@@ -341,18 +274,5 @@ export function identityOf(user: Committer, { noreplyDomain }: Pick<WorkspaceDep
   return {
     name: fullName || githubUsername || 'Flightdeck',
     email: isKnown ? `${githubId}+${githubUsername}@${noreplyDomain}` : (email ?? `${id}@${noreplyDomain}`),
-  }
-}
-
-function beginningSentence(
-  prepared: Extract<PrepareResult, { kind: 'no_such_branch' | 'invalid_branch' | 'no_such_commit' }>,
-): string {
-  switch (prepared.kind) {
-    case 'no_such_branch':
-      return `The repository has no branch ${prepared.branch}. Create a task on a branch that exists.`
-    case 'no_such_commit':
-      return `The repository no longer has commit ${prepared.commit.slice(0, 7)}, which this comparison began from.`
-    case 'invalid_branch':
-      return `${prepared.branch} is not a valid branch name.`
   }
 }

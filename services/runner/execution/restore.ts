@@ -49,8 +49,7 @@ export async function restoreTask(
   const { git, path } = deps
   const restored = await restoreInPlace({ git, treeGit, path, workspace, target })
   if (restored.kind === 'too_large') return failed('restore_failed', restored.message)
-  const session = await restoreSession(deps, task, workspace)
-  return { kind: 'restored', kept: restored.kept, resumes: session !== null }
+  return { kind: 'restored', kept: restored.kept, resumes: await restoreSession(deps, task, workspace) }
 }
 
 /**

@@ -34,7 +34,6 @@ describe('room on the disk', () => {
     openWorkspaceEviction({
       root: scene.root,
       locks,
-      mirrorsRoot: join(scene.root, 'mirrors'),
       path: testPath,
       git: testGit,
       treeGitFor: () => testGit,
@@ -60,7 +59,7 @@ describe('room on the disk', () => {
   const usedAt = (taskId: string, seconds: number) =>
     utimes(join(scene.root, 'tasks', taskId, 'ready.json'), seconds, seconds)
   const has = (taskId: string) => hasWorkspace(scene.root, taskId)
-  const mirrorsThere = async () => readdir(join(scene.root, 'mirrors', 'ada'))
+  const mirrorsThere = async () => readdir(join(scene.root, 'ada'))
 
   test('within the budget nothing goes', async () => {
     await prepare('one')
@@ -216,7 +215,7 @@ describe('room on the disk', () => {
     )
     using.add('half-made')
     expect(await room().clear()).toMatchObject({ workspaces: [], mirrors: [] })
-    const mirrors = openMirrors({ root: join(scene.root, 'mirrors'), git: testGit, onFault: unexpected })
+    const mirrors = openMirrors({ root: scene.root, git: testGit, onFault: unexpected })
     await utimes(mirror.dir, 1_000, 1_000)
     await mirrors.refresh({ url: scene.remote, owner: 'ada', name: 'sample', id: '7', timeoutMs: 30_000 })
     await writeFile(join(scene.root, 'tasks', 'half-made', 'git/objects/info/alternates'), '')
@@ -307,7 +306,7 @@ describe('room on the disk', () => {
   })
 
   test('a clean-up that was cut off is finished by the next', async () => {
-    await mkdir(join(scene.root, 'mirrors', 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
+    await mkdir(join(scene.root, 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
     await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
     expect(await mirrorsThere()).toEqual([])
   })

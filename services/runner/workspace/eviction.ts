@@ -56,12 +56,10 @@ export interface Cleared {
 }
 
 export interface EvictionOptions {
-  /** Workspaces are below it. */
+  /** Mirrors and workspaces are below it. */
   readonly root: string
   /** A workspace whose lock is held is skipped. */
   readonly locks: WorkspaceLocks
-  /** Mirrors are below it; may be the same folder. */
-  readonly mirrorsRoot: string
   /** PATH, for the commands that are not git. */
   readonly path: string
   /** Git on the host. */
@@ -159,9 +157,9 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       if (measured) measured = withCount(measured, { dir, bytes }, limits.budget)
     },
     async removeMirrors({ idleMs, isOfUse }) {
-      const { mirrorsRoot } = options
-      for (const dir of await mirrorsIn(mirrorsRoot))
-        if (!isOfUse(relative(mirrorsRoot, dir))) await removeMirror(options, dir, idleMs)
+      const { root } = options
+      for (const dir of await mirrorsIn(root))
+        if (!isOfUse(relative(root, dir))) await removeMirror(options, { dir, bytes: 0 }, idleMs)
     },
     async make(wanted) {
       // A workspace must not be made while it is being removed.
@@ -206,76 +204,81 @@ export interface Holding {
 }
 
 async function clearOnce(options: EvictionOptions): Promise<Cleared> {
-  const { limits, isInUse, locks, idleMs = 15 * 60_000 } = options
+  const { limits, idleMs = 15 * 60_000 } = options
   await removeLeftovers(options)
   const held = await holdingsOf(options)
   let bytes = sum(held)
-  const workspaces: string[] = []
-  const mirrors: string[] = []
-  if (bytes <= limits.budget) return { bytes, workspaces, mirrors, held }
-
+  const idle =
+    bytes <= limits.budget
+      ? []
+      : held
+          .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
+          .sort((one, other) => one.usedAt - other.usedAt)
+  const [tasks, mirrors] = (['workspace', 'mirror'] as const).map((kind) => idle.filter(isOf(kind)))
+  const evictions = [
+    ...(tasks ?? []).map((task) => ({
+      ...task,
+      evict: () => evictTask(options, task.dir, removalOfDeleted),
+    })),
+    ...(tasks ?? []).map((task) => ({ ...task, evict: () => evictTask(options, task.dir, removalOf) })),
+    ...(mirrors ?? []).map((mirror) => ({ ...mirror, evict: () => removeMirror(options, mirror, idleMs) })),
+  ]
+  const gone: Holding[] = []
   // A little below the budget, so that the next task does not exceed it again at once.
   const goal = 0.9 * limits.budget
-  const idle = held
-    .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
-    .sort((one, other) => one.usedAt - other.usedAt)
-  const ofTasks = idle.filter(({ kind }) => kind === 'workspace')
-  for (const { dir } of ofTasks) {
+  for (const { evict, ...one } of evictions) {
     if (bytes <= goal) break
-    const taskId = basename(dir)
-    if (!(await options.isDeleted(taskId))) continue
-    const gone = await locks.holdIfFree(taskId, async () =>
-      isInUse(taskId)
-        ? undefined
-        : freed(options, dir, () => removeWorkspace(options.root, taskId, options.path)),
-    )
-    if (gone === undefined) continue
-    bytes -= gone
-    workspaces.push(taskId)
-  }
-  for (const { dir } of ofTasks.filter(({ dir }) => !workspaces.includes(basename(dir)))) {
-    if (bytes <= goal) break
-    const taskId = basename(dir)
-    const gone = await locks.holdIfFree(taskId, async () => {
-      const remove = isInUse(taskId) ? undefined : await removalOf(options, taskId)
-      return remove && !isInUse(taskId) ? freed(options, dir, remove) : undefined
-    })
-    if (gone === undefined) continue
-    bytes -= gone
-    workspaces.push(taskId)
-  }
-  for (const mirror of idle.filter(({ kind }) => kind === 'mirror')) {
-    if (bytes <= goal) break
-    if (!(await removeMirror(options, mirror.dir, idleMs))) continue
-    bytes -= mirror.bytes
-    mirrors.push(mirror.dir)
+    if (gone.some(({ dir }) => dir === one.dir)) continue
+    const freed = await evict()
+    if (freed === undefined) continue
+    bytes -= freed
+    gone.push(one)
   }
   if (bytes > limits.budget) options.onFull?.(bytes)
-  const gone = new Set([...mirrors, ...workspaces.map((taskId) => join(options.root, 'tasks', taskId))])
-  return { bytes, workspaces, mirrors, held: held.filter(({ dir }) => !gone.has(dir)) }
+  return {
+    bytes,
+    workspaces: gone.filter(isOf('workspace')).map(({ dir }) => basename(dir)),
+    mirrors: gone.filter(isOf('mirror')).map(({ dir }) => dir),
+    held: held.filter((one) => gone.every(({ dir }) => dir !== one.dir)),
+  }
 }
 
-/** False when a workspace uses it, or it was used within this time. */
-async function removeMirror(options: EvictionOptions, dir: string, idleMs: number): Promise<boolean> {
-  if ((await mirrorsInUse(options)).has(dir)) return false
+const isOf =
+  (kind: Holding['kind']) =>
+  (holding: Holding): boolean =>
+    holding.kind === kind
+
+/** Evicts a workspace that nothing uses, and gives the bytes that this freed; `undefined` when it stays. */
+async function evictTask(
+  options: EvictionOptions,
+  dir: string,
+  findRemoval: typeof removalOf,
+): Promise<number | undefined> {
+  const { locks, isInUse, path } = options
+  const taskId = basename(dir)
+  return locks.holdIfFree(taskId, async () => {
+    const remove = isInUse(taskId) ? undefined : await findRemoval(options, taskId)
+    if (!remove || isInUse(taskId)) return undefined
+    const before = await sizesOf([dir], path)
+    await remove()
+    const after = await sizesOf([dir], path)
+    return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
+  })
+}
+
+/** Gives its bytes; `undefined` when a workspace uses it, or it was used within this time. */
+async function removeMirror(
+  options: EvictionOptions,
+  { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
+  idleMs: number,
+): Promise<number | undefined> {
+  if ((await mirrorsInUse(options)).has(dir)) return undefined
   const gone = join(dirname(dir), `${leftover}${basename(dir)}`)
   // A refresh marks the mirror as used first. These calls are synchronous, so nothing else in this process comes between them.
-  if (Date.now() - statSync(dir).mtimeMs < idleMs) return false
+  if (Date.now() - statSync(dir).mtimeMs < idleMs) return undefined
   renameSync(dir, gone)
   await removeFolder(gone, options.path)
-  return true
-}
-
-/** The bytes that a removal freed in a folder. */
-async function freed(
-  { path }: EvictionOptions,
-  dir: string,
-  remove: () => Promise<unknown>,
-): Promise<number> {
-  const before = await sizesOf([dir], path)
-  await remove()
-  const after = await sizesOf([dir], path)
-  return (before.get(dir) ?? 0) - (after.get(dir) ?? 0)
+  return bytes
 }
 
 /** The bytes of what an eviction kept of a task. */
@@ -286,6 +289,14 @@ async function keptBytes({ root, path }: EvictionOptions, taskId: string): Promi
     path,
   )
   return [...sizes.values()].reduce((all, bytes) => all + bytes, 0)
+}
+
+/** How to remove the workspace of a deleted task, whatever is in it. */
+async function removalOfDeleted(
+  { root, path, isDeleted }: EvictionOptions,
+  taskId: string,
+): Promise<(() => Promise<unknown>) | undefined> {
+  return (await isDeleted(taskId)) ? () => removeWorkspace(root, taskId, path) : undefined
 }
 
 /**
@@ -351,11 +362,11 @@ async function mirrorsInUse({ root }: EvictionOptions): Promise<ReadonlySet<stri
   return new Set(objects.flat().map((path) => dirname(path)))
 }
 
-async function holdingsOf({ root, mirrorsRoot, path }: EvictionOptions): Promise<readonly Holding[]> {
+async function holdingsOf({ root, path }: EvictionOptions): Promise<readonly Holding[]> {
   const tasks = (await foldersIn(join(root, 'tasks')))
     .filter(isTaskFolderName)
     .map((name) => join(root, 'tasks', name))
-  const mirrors = await mirrorsIn(mirrorsRoot)
+  const mirrors = await mirrorsIn(root)
   const sizes = await sizesOf([...tasks, ...mirrors], path)
   const used = (at: string) =>
     stat(at).then(
@@ -372,8 +383,8 @@ async function holdingsOf({ root, mirrorsRoot, path }: EvictionOptions): Promise
   ])
 }
 
-async function mirrorsIn(mirrorsRoot: string): Promise<readonly string[]> {
-  const owners = (await foldersIn(mirrorsRoot)).map((name) => join(mirrorsRoot, name))
+async function mirrorsIn(root: string): Promise<readonly string[]> {
+  const owners = (await foldersIn(root)).map((name) => join(root, name))
   const found = await Promise.all(
     owners.map(async (owner) =>
       (await foldersIn(owner))
@@ -384,10 +395,10 @@ async function mirrorsIn(mirrorsRoot: string): Promise<readonly string[]> {
   return found.flat()
 }
 
-async function removeLeftovers({ mirrorsRoot, path }: EvictionOptions): Promise<void> {
-  for (const owner of await foldersIn(mirrorsRoot))
-    for (const name of await foldersIn(join(mirrorsRoot, owner)))
-      if (name.startsWith(leftover)) await removeFolder(join(mirrorsRoot, owner, name), path)
+async function removeLeftovers({ root, path }: EvictionOptions): Promise<void> {
+  for (const owner of await foldersIn(root))
+    for (const name of await foldersIn(join(root, owner)))
+      if (name.startsWith(leftover)) await removeFolder(join(root, owner, name), path)
 }
 
 async function foldersIn(dir: string): Promise<readonly string[]> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import { readChanges, type Changes } from '../../workspace/changes/changes.ts'
 import type { Git } from '../../workspace/git/git.ts'
@@ -23,23 +24,21 @@ export interface ChangesReport {
 
 const intervalMs = 2_000
 
-export function changesReport(deps: {
-  /** Git on the host, for the history. */
-  git: Git
-  /** Git in the sandbox, for what an agent wrote. */
-  treeGit: Git
-  workspace: Workspace
-  executionId: string
-  /** No diff shows these. */
-  secrets: readonly string[]
-  redaction: (secrets: readonly string[]) => Redaction
-  blobs: SealedBlobs
-  /** Bytes of diffs that are recorded while the run goes on. The last diff is always recorded. */
-  mostBytes: number
-  reporter: Reporter
-}): ChangesReport {
-  const { git, treeGit, workspace, executionId, blobs, reporter } = deps
-  let redaction = deps.redaction(deps.secrets)
+export function changesReport(
+  deps: Pick<WorkspaceDeps, 'git'> & Pick<RecordingDeps, 'blobs' | 'redaction' | 'allowances'>,
+  run: {
+    /** Git that may read what an agent wrote. */
+    readonly treeGit: Git
+    readonly workspace: Workspace
+    readonly executionId: string
+    /** No diff shows these. */
+    readonly secrets: readonly string[]
+    readonly reporter: Reporter
+  },
+): ChangesReport {
+  const { git, blobs } = deps
+  const { treeGit, workspace, executionId, reporter } = run
+  let redaction = deps.redaction(run.secrets)
   let recorded = ''
   let stored = 0
   let reading: Promise<void> = Promise.resolve()
@@ -65,11 +64,12 @@ export function changesReport(deps: {
 
   return {
     hide(more) {
-      redaction = deps.redaction([...deps.secrets, ...more])
+      redaction = deps.redaction([...run.secrets, ...more])
     },
     record: () => serialized('tree'),
     recordSoon() {
-      if (stored >= deps.mostBytes) return
+      // The last diff is always recorded.
+      if (stored >= deps.allowances.runBytes) return
       timer ??= setTimeout(() => {
         timer = undefined
         serialized('folder').catch(() => undefined)

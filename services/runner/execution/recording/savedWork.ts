@@ -78,8 +78,8 @@ async function savedSession(
 }
 
 export type RestoredWork =
-  /** `session`: the agent whose session was restored as well. */
-  | { readonly kind: 'restored'; readonly session: AgentName | null }
+  /** `resumes`: the agent's session was restored as well. */
+  | { readonly kind: 'restored'; readonly resumes: boolean }
   /** The workspace must be recreated. */
   | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'nothing_saved' }
@@ -118,28 +118,25 @@ export async function restoreSavedWork(
   if (!bundle) return { kind: 'nothing_saved' }
   const restored = await restoreWork({ git, path, workspace, bundle })
   if (restored.kind !== 'restored') return { kind: 'unusable', why: restored.message }
-  return { kind: 'restored', session: await restoreSession(deps, { saved, origin }, workspace) }
+  return { kind: 'restored', resumes: await restoreSession(deps, { saved, origin }, workspace) }
 }
 
-/**
- * Replaces the agent's sessions with the snapshot's. Returns the agent that they belong to, or `null` if there is none to resume. Not while the
- * agent runs.
- */
+/** Replaces the agent's sessions with the snapshot's; false if there is none to resume. Not while the agent runs. */
 export async function restoreSession(
   { blobs, path }: Pick<Deps, 'blobs' | 'path'>,
   { saved, origin }: Pick<LiveTask, 'saved' | 'origin'>,
   workspace: Workspace,
-): Promise<AgentName | null> {
+): Promise<boolean> {
   const { taskId, homeDir, owner } = workspace
   const session = saved?.session ?? null
   const archive = session && (await unlessDamaged(blobs.get(scopeOf(taskId), session.blob)))
-  if (!session || !archive) return null
+  if (!session || !archive) return false
   const folders = agents[session.agent]?.sessionFolders ?? []
   await removeFolders(homeDir, folders, path)
   // Without a sandbox an agent names a session's folder after the workspace's path, which contains the task's id.
   const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
   const unpacked = await unpackFolders(homeDir, folders, archive, owner, { renamed })
-  return unpacked.kind === 'unpacked' ? session.agent : null
+  return unpacked.kind === 'unpacked'
 }
 
 /** Makes sure that the private git directory has a snapshot's commit; returns a sentence if it cannot. */

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { ModelRetryScheduled } from '#domain/task/events.ts'
 import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
-import { messageFor, type AgentHome } from '../../agents/images.ts'
+import { messageFor } from '../../agents/images.ts'
 import { passingFault } from '../../agents/modelFaults.ts'
 import type { AgentError, AgentImage } from '../../agents/port.ts'
 import type { Budget } from '../../model/budget.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { EarlySandbox } from '../../prewarm/earlySandbox.ts'
 import type { SandboxExit } from '../../sandbox/port.ts'
-import { eventRecorder, type EventRecorder } from './agentEvents.ts'
+import { eventRecorder } from './agentEvents.ts'
 import type { AgentProcess, TurnListener } from './agentProcess.ts'
 import {
   agentSetup,
@@ -24,11 +24,11 @@ import {
 } from './agentSetup.ts'
 import { failed, outcomeOfStop, type Failed } from '../failure.ts'
 import { messageTexts } from '../recording/messageText.ts'
-import { runOutput, type RunOutput } from '../recording/terminalOutput.ts'
+import { runOutput } from '../recording/terminalOutput.ts'
 import type { ExecutionDeps, Run } from '../run.ts'
 import { timeInWords } from '../runLimits.ts'
-import { steerTurn, type Steering } from './steering.ts'
-import { turnMessages, type TurnMessages } from './turnMessages.ts'
+import { steerTurn } from './steering.ts'
+import { turnMessages } from './turnMessages.ts'
 
 export interface TurnRequest extends AgentRequest {
   readonly run: Run
@@ -138,46 +138,24 @@ async function turnOn(
 ): Promise<ExecutionOutcome | Unanswered | 'not_taken'> {
   const { run, workspace } = request
   const { process } = started
-  run.changes.hide(process.secrets)
-  // A redaction of its own, since the secrets that only the process was given are known only now.
-  const redaction = deps.redaction([...request.secrets, ...process.secrets])
-  const output = runOutput(run.terminal, { fence: run.fence, kind: 'turn', redaction })
-  const messages = turnMessages()
-  const steering = steeringFor(deps, request, started, messages)
-  const recorder = recorderFor(deps, request, started, { redaction, output, messages, steering })
+  const { recorder, messages, steering, home, stderr, ...turn } = openTurn(deps, request, started)
   const limits = watchLimits(deps, run, process)
-  const stderrTail = tailOf(keptTail)
-  const listener = listenerFor(started, {
-    recorder,
-    output,
-    stderrTail,
-    // An agent that was interrupted need not answer messages that it has not taken up.
-    isOver: () => messages.isOver() || (run.stopping.reason() === 'cancelled' && messages.hasEnded()),
-    onOutput: limits.onOutput,
-    onModelCall: (call) =>
-      deps.emit({
-        kind: 'model_call',
-        executionId: run.fence.executionId,
-        agent: process.agent.name,
-        ...call,
-      }),
-  })
+  const listener = { ...turn.listener, onOutput: limits.onOutput }
   let isKept = false
   try {
-    await follow(deps, request, started, { listener, messages, steering })
+    const id = deps.ids.uuid()
+    const { message: text, images } = request
+    const line = await messageFor(process.agent, { text, images, id }, home)
+    messages.add(id)
+    await process.turn(line, listener).finally(() => steering.stop())
     const session = recorder.session()
     const mayStay =
       process.agent.dialogue === 'open' && deps.limits.idleMs > 0 && run.stopping.reason() === undefined
     if (mayStay && session !== undefined && messages.isOver() && messages.isCompleted()) {
       // One that cannot be frozen is ended: the next turn resumes its session.
       isKept = await process.freeze()
-      if (isKept)
-        await deps.prewarm.agents.keep(
-          workspace,
-          process,
-          { setup: started.fingerprint, session },
-          deps.limits.idleMs,
-        )
+      const fingerprint = { setup: started.fingerprint, session }
+      if (isKept) await deps.prewarm.agents.keep(workspace, process, fingerprint, deps.limits.idleMs)
       return { kind: 'completed', exitCode: null }
     }
     // Otherwise it would begin with the messages that wait in it.
@@ -185,125 +163,64 @@ async function turnOn(
     const exit = await process.close(listener)
     const stopped = outcomeOfStop(run.stopping)
     if (stopped) return stopped
-    const error = recorder.lastError() ?? process.agent.faultOf(stderrTail.text(), exit.code)
+    const error = recorder.lastError() ?? process.agent.faultOf(stderr(), exit.code)
     const isUnknown = error?.code === 'unknown_session'
     if (isUnknown || (started.isWarm && session === undefined)) return 'not_taken'
     if (messages.isCompleted()) return { kind: 'completed', exitCode: null }
-    const failure = failureOf(error, exit, stderrTail.text().trim())
+    const failure = failureOf(error, exit, stderr().trim())
     const code = error ? passingFault(error) : undefined
     return code === undefined ? failure : { kind: 'unanswered', code, session, failure }
   } finally {
     limits.stop()
     if (!isKept) await process.close()
-    await output.end()
+    await turn.output.end()
   }
 }
 
-function recorderFor(
+/** What hears of all that an agent does in a turn: recorded, steered and counted. */
+function openTurn(
   deps: ExecutionDeps,
-  { run, session }: TurnRequest,
-  { process, isWarm }: StartedAgent,
-  {
-    redaction,
-    output,
-    messages,
-    steering,
-  }: {
-    readonly redaction: ReturnType<ExecutionDeps['redaction']>
-    readonly output: RunOutput
-    readonly messages: TurnMessages
-    readonly steering: Steering
-  },
-): EventRecorder {
-  return eventRecorder({
-    fence: run.fence,
-    messages,
+  { run, workspace, secrets, session }: TurnRequest,
+  { setup, process, budget, isWarm }: StartedAgent,
+) {
+  const { fence, reporter, terminal, changes } = run
+  const { agent, version, isScripted } = process
+  changes.hide(process.secrets)
+  // A redaction of its own, since the secrets that only the process was given are known only now.
+  const redaction = deps.redaction([...secrets, ...process.secrets])
+  const output = runOutput(terminal, { fence, kind: 'turn', redaction })
+  const messages = turnMessages()
+  const { taskId, homeDir, owner } = workspace
+  const home = { dir: homeDir, seenAs: setup.sandbox.paths(workspace).home, owner }
+  const steering = steerTurn(deps, { steering: run.steering, reporter, taskId, process, home, messages })
+  const parts = { fence, messages, reporter, output, changes, redaction }
+  const recorder = eventRecorder({
+    ...parts,
     onBegun: steering.begin,
     onSeen: steering.seen,
-    agent: {
-      name: process.agent.name,
-      version: process.version,
-      resumed: process.resumed || (isWarm && session !== null),
-    },
-    reporter: run.reporter,
-    output,
-    texts: messageTexts({ terminal: run.terminal, fence: run.fence, redaction, clock: deps.clock }),
-    changes: run.changes,
-    redaction,
+    agent: { name: agent.name, version, resumed: process.resumed || (isWarm && session !== null) },
+    texts: messageTexts({ terminal, fence, redaction, clock: deps.clock }),
     elapsed: () => performance.now(),
   })
-}
-
-function listenerFor(
-  { process: { agent, isScripted }, budget }: StartedAgent,
-  {
-    recorder,
-    output,
-    stderrTail,
-    isOver,
-    onOutput,
-    onModelCall,
-  }: {
-    readonly recorder: EventRecorder
-    readonly output: RunOutput
-    readonly stderrTail: ReturnType<typeof tailOf>
-    readonly isOver: () => boolean
-    readonly onOutput: () => void
-    readonly onModelCall: TurnListener['onModelCall']
-  },
-): TurnListener {
-  return {
+  let stderr = ''
+  const listener: Omit<TurnListener, 'onOutput'> = {
     budget,
-    onOutput,
-    onModelCall,
+    onModelCall: (call) =>
+      deps.emit({ kind: 'model_call', executionId: fence.executionId, agent: agent.name, ...call }),
     onEvent(event) {
       // The usage of an agent without a key is metered by the broker, request by request.
       if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)
       return recorder.record(event)
     },
-    isOver,
+    // An agent that was interrupted need not answer messages that it has not taken up.
+    isOver: () => messages.isOver() || (run.stopping.reason() === 'cancelled' && messages.hasEnded()),
     async onStderr(chunk) {
-      stderrTail.add(chunk)
+      stderr = `${stderr}${chunk.toString('utf8')}`.slice(-keptTail)
       const shown = agent.shownStderr(chunk.toString('utf8'), isScripted)
       if (shown !== '') await output.stderr.write(shown)
     },
   }
-}
-
-/** Gives the agent the message and follows its turn until everything that it was sent is answered. */
-async function follow(
-  deps: ExecutionDeps,
-  request: TurnRequest,
-  started: StartedAgent,
-  {
-    listener,
-    messages,
-    steering,
-  }: { readonly listener: TurnListener; readonly messages: TurnMessages; readonly steering: Steering },
-): Promise<void> {
-  const { message: text, images } = request
-  const { process } = started
-  const id = deps.ids.uuid()
-  const line = await messageFor(process.agent, { text, images, id }, homeOf(request, started))
-  messages.add(id)
-  await process.turn(line, listener).finally(() => steering.stop())
-}
-
-function homeOf({ workspace }: TurnRequest, { setup: { sandbox } }: StartedAgent): AgentHome {
-  const { homeDir, owner } = workspace
-  return { dir: homeDir, seenAs: sandbox.paths(workspace).home, owner }
-}
-
-function steeringFor(
-  deps: ExecutionDeps,
-  request: TurnRequest,
-  started: StartedAgent,
-  messages: TurnMessages,
-): Steering {
-  const { steering, reporter } = request.run
-  const { taskId } = request.workspace
-  const home = homeOf(request, started)
-  return steerTurn(deps, { steering, reporter, taskId, process: started.process, home, messages })
+  return { output, messages, home, steering, recorder, listener, stderr: () => stderr }
 }
 
 /** Says in the chat and the terminal that the model is asked once more, and waits until then or until the run is stopped. */
@@ -323,37 +240,28 @@ const interruptMs = 5_000
 
 /** Ends the agent when the run is to stop: a cancelled one is interrupted first. The run stops when the agent is silent or takes too long. */
 function watchLimits(
-  { limits }: Pick<AgentDeps, 'limits'>,
-  run: Run,
+  { limits: { silentMs, longestMs } }: Pick<AgentDeps, 'limits'>,
+  { stopping }: Run,
   process: AgentProcess,
 ): { onOutput(): void; stop(): void } {
-  const { signal } = run.stopping
+  const { signal } = stopping
   let ending: NodeJS.Timeout | undefined
   const onStop = () => {
-    if (run.stopping.reason() !== 'cancelled') return process.kill()
+    if (stopping.reason() !== 'cancelled') return process.kill()
     process.interrupt()
     ending = setTimeout(() => process.kill(), interruptMs)
   }
-  const silence = setTimeout(
-    () =>
-      run.stopping.stop(
-        'silent',
-        `The agent was stopped because it was silent for ${timeInWords(limits.silentMs)}.`,
-      ),
-    limits.silentMs,
-  )
-  const tooLong = setTimeout(
-    () => run.stopping.stop('too_long', `The agent was stopped after ${timeInWords(limits.longestMs)}.`),
-    limits.longestMs,
-  )
+  const sentence = (why: string) => `The agent was stopped ${why}.`
+  const silent = sentence(`because it was silent for ${timeInWords(silentMs)}`)
+  const silence = setTimeout(() => stopping.stop('silent', silent), silentMs)
+  const late = sentence(`after ${timeInWords(longestMs)}`)
+  const tooLong = setTimeout(() => stopping.stop('too_long', late), longestMs)
   if (signal.aborted) onStop()
   else signal.addEventListener('abort', onStop, { once: true })
   return {
     onOutput: () => silence.refresh(),
     stop() {
-      clearTimeout(silence)
-      clearTimeout(tooLong)
-      clearTimeout(ending)
+      for (const timer of [silence, tooLong, ending]) clearTimeout(timer)
       signal.removeEventListener('abort', onStop)
     },
   }
@@ -363,16 +271,6 @@ function watchLimits(
 const keptTail = 16_000
 /** How many of these explain an agent's death to a person. */
 const shownTail = 1_000
-
-function tailOf(most: number) {
-  let text = ''
-  return {
-    add(chunk: Buffer): void {
-      text = `${text}${chunk.toString('utf8')}`.slice(-most)
-    },
-    text: () => text,
-  }
-}
 
 function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {
   if (exit.reason === 'memory_limit')

@@ -28,7 +28,7 @@ afterEach(() => scene.remove())
 
 async function mirrorBy(id: string, isLarge = false): Promise<Mirror> {
   const mirrors = openMirrors({
-    root: join(scene.root, 'mirrors'),
+    root: scene.root,
     onFault: (fault) => faults.push(fault),
     git: isLarge
       ? (call) => {
@@ -174,7 +174,7 @@ describe('a workspace of a mirror from before', () => {
     const alternates = join(privateGitDir, 'objects/info/alternates')
     const happened: string[] = []
     const mirrors = openMirrors({
-      root: join(scene.root, 'mirrors'),
+      root: scene.root,
       onFault: (fault) => faults.push(fault),
       async git(call) {
         if (call.args[0] !== 'fetch') return testGit(call)
