@@ -3,6 +3,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fetchChosen, longestFetchMs, quoted, type ChosenDeps } from './chosenSubmodules.ts'
 import { surveyOf, type Submodule, type Survey } from '../workspace/git/survey.ts'
+import { namedOf } from '../workspace/names.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { ExecutionDeps, Run } from './run.ts'
 import type { SandboxEnvs } from './sandboxEnv.ts'
@@ -87,10 +88,8 @@ export function notesOf({ submodules, filters, isCut }: Survey): readonly string
 const notAllFetched = (submodules: readonly Submodule[]): string =>
   `Not all of these submodules were fetched: ${namesOf(submodules)}. Public ones of this code host are, at commits that it still has, and private ones that the project's settings name.`
 
-function namesOf(submodules: readonly Submodule[]): string {
-  const named = submodules.slice(0, mostNamed).map(({ path, repository }) => `${path} (${repository})`)
-  const others = submodules.length - mostNamed
-  return named.join(', ') + (others > 0 ? ` and ${others} more` : '')
-}
-
-const mostNamed = 5
+const namesOf = (submodules: readonly Submodule[]): string =>
+  namedOf(
+    submodules.map(({ path, repository }) => `${path} (${repository})`),
+    5,
+  )

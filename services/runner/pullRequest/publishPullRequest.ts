@@ -35,6 +35,7 @@ import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import { commitOf, type Git, lastWords } from '../workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
+import { namedOf } from '../workspace/names.ts'
 import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
 import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { publishOrigins } from './publishOrigins.ts'
@@ -220,12 +221,8 @@ async function forWorkflows(
   return { refused: workflowsRefused(files, installation) }
 }
 
-const filesNamed = 5
-
 function workflowsRefused(files: readonly string[], { account, htmlUrl }: Installation): string {
-  const others = files.length - filesNamed
-  const named = files.slice(0, filesNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
-  return `This work changes ${named}, and Flightdeck's App may not change workflow files of ${account.login}. Nothing was pushed, and the work is kept. An owner can grant "Workflows" at ${htmlUrl}, or take these changes back, and ask again.`
+  return `This work changes ${namedOf(files, 5)}, and Flightdeck's App may not change workflow files of ${account.login}. Nothing was pushed, and the work is kept. An owner can grant "Workflows" at ${htmlUrl}, or take these changes back, and ask again.`
 }
 
 type ExistingPullRequest = Awaited<ReturnType<Deps['codeHost']['findPullRequest']>>
@@ -412,9 +409,7 @@ function refused(pushed: Exclude<PublishResult, { kind: 'published' }>): PullReq
 function nothingSentence(leftOut: readonly string[]): string {
   const { sentence } = faults.no_changes
   if (leftOut.length === 0) return sentence
-  const others = leftOut.length - filesNamed
-  const named = leftOut.slice(0, filesNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
-  return `${sentence} What is new is a repository of its own: ${named}. Its files become part of the changes once its .git folder is removed: ${leftOut[0]}.git`
+  return `${sentence} What is new is a repository of its own: ${namedOf(leftOut, 5)}. Its files become part of the changes once its .git folder is removed: ${leftOut[0]}.git`
 }
 
 /** Changes a task's tree by a patch, from inside the sandbox: whatever an agent made of the tree, nothing outside it is written. */

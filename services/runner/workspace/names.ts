@@ -66,6 +66,12 @@ export function usableBranchName(heads: ReadonlyMap<string, string>, branch: str
   return isTaken ? names.join('-') : branch
 }
 
+/** The first names for a sentence, and how many there are besides. */
+export function namedOf(names: readonly string[], count: number): string {
+  const others = names.length - count
+  return names.slice(0, count).join(', ') + (others > 0 ? ` and ${others} more` : '')
+}
+
 /** Git cannot keep a branch `a` beside `a/b`. */
 export function canCoexist(one: string, other: string): boolean {
   return one !== other && !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`)

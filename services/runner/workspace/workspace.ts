@@ -40,6 +40,15 @@ export interface Workspace {
   readonly owner: SandboxUser | undefined
 }
 
+/** How a task's work is read. */
+export interface WorkspaceGit {
+  /** Git on the host, for the history and the network: `hostGit`. */
+  readonly git: Git
+  /** Git that may read what an agent wrote, such as files and attributes: `Sandbox.gitFor(workspace)`. */
+  readonly treeGit: Git
+  readonly workspace: Workspace
+}
+
 /** A task's workspace under a root, on a mirror. */
 export interface WorkspacePlace {
   readonly root: string

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { isCut } from '../git/repositoryLayout.ts'
-import type { Workspace } from '../workspace.ts'
+import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import { currentBranchOf, trackedByAgent } from './agentRepository.ts'
 import type { DiffLimits, FileDiff } from './patch.ts'
 import { splitNul, withScratchIndex } from './tree.ts'
@@ -29,12 +29,7 @@ export type Changes =
     }
   | { readonly kind: 'base_not_found'; readonly baseBranch: string }
 
-export interface ReadChangesRequest {
-  /** Git on the host, for the history: `hostGit`. */
-  readonly git: Git
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface ReadChangesRequest extends WorkspaceGit {
   readonly baseBranch: string
   /** What is read; the folder when not given. A tree that was staged before has its objects in the private git directory. */
   readonly from?: DiffSource

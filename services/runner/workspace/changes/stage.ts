@@ -2,17 +2,12 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitFault, gitText, lastWords } from '../git/git.ts'
-import type { Git, GitCall } from '../git/git.ts'
+import type { GitCall } from '../git/git.ts'
 import { kindAt, treeDifferences } from './tree.ts'
 import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
-import type { Workspace } from '../workspace.ts'
+import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
-export interface StageRequest {
-  /** Git on the host, for the objects: `hostGit`. */
-  readonly git: Git
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface StageRequest extends WorkspaceGit {
   /** Where the objects are written: the private git directory when not given. */
   readonly env?: Readonly<Record<string, string>>
   /** The time limit of each call of git; 300 s when not given. */

@@ -1,6 +1,6 @@
 /** Compares a task's tree with a commit, within bounds and without opening what an agent must not make us open. */
-import { endedWell, GitFault, gitOrThrow, type Git, type GitCall } from '../git/git.ts'
-import type { Workspace } from '../workspace.ts'
+import { endedWell, GitFault, gitOrThrow, type GitCall } from '../git/git.ts'
+import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import { readDiff, type DiffLimits, type FileDiff } from './patch.ts'
 import { scratchObjects, stageTree, type StagedTree } from './stage.ts'
 import { kindAt, treeDifferences, type ScratchIndex, type TreeDifferences, type TreePath } from './tree.ts'
@@ -34,10 +34,7 @@ export interface TreeDiff {
   readonly truncated: boolean
 }
 
-export interface TreeComparison {
-  readonly git: Git
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface TreeComparison extends WorkspaceGit {
   readonly index: ScratchIndex
   /** The tree or commit to compare with. */
   readonly against: string

@@ -115,8 +115,6 @@ export interface HostGitOptions {
   readonly program: string
   /** PATH for git and what it starts. */
   readonly path: string
-  /** What the network needs, from the operator's configuration: proxy variables, a certificate file. */
-  readonly networkEnv?: Readonly<Record<string, string>>
   readonly limits?: HostGitLimits
 }
 
@@ -124,13 +122,13 @@ export interface HostGitOptions {
  * Git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, like a read of its
  * API. That is safe for a push too: the second finds what the first one brought.
  */
-export function hostGit({ program, path, networkEnv = {}, limits = hostGitLimits }: HostGitOptions): HostGit {
+export function hostGit({ program, path, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =
     (launcher: readonly string[]): Git =>
     async (call) => {
       const once = () =>
         run('/bin/sh', [...bounded(limits), ...launcher, program, ...gitArguments(call)], {
-          env: { ...networkEnv, ...gitEnvironment(call, path) },
+          env: gitEnvironment(call, path),
           timeoutMs: call.timeoutMs ?? 60_000,
           maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
           ...pick(call),
@@ -252,26 +250,34 @@ export function authorizationConfig(
   return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
 }
 
+/** A repository of ours, and the host's that it exchanges commits with. */
+export interface HostCall {
+  readonly gitDir: string
+  readonly url: string
+  /** Value of the `Authorization` header; not given for a public repository. */
+  readonly authorization?: string | undefined
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Fetches refs of the host, each as `+from:to`, without tags and without tidying up. */
-export function fetchRefs(
+export function fetchRefs(git: Git, host: HostCall, refs: readonly string[]): Promise<Finished> {
+  return callHost(git, host, ['fetch', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'], refs)
+}
+
+/** Pushes a ref, as `from:to`, and never forces. What the host says of it is printed in the form of `--porcelain`. */
+export function pushRef(git: Git, host: HostCall, ref: string): Promise<Finished> {
+  return callHost(git, host, ['push', '--porcelain', '--no-verify', '--no-signed'], [ref])
+}
+
+function callHost(
   git: Git,
-  from: {
-    readonly gitDir: string
-    readonly url: string
-    readonly authorization?: string | undefined
-    readonly timeoutMs: number
-    readonly signal?: AbortSignal | undefined
-  },
+  { gitDir, url, authorization, timeoutMs, signal }: HostCall,
+  command: readonly string[],
   refs: readonly string[],
 ): Promise<Finished> {
-  const { gitDir, url, authorization, timeoutMs, signal } = from
-  return git({
-    gitDir,
-    args: ['fetch', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--', url, ...refs],
-    secretConfig: authorizationConfig(url, authorization),
-    timeoutMs,
-    signal,
-  })
+  const secretConfig = authorizationConfig(url, authorization)
+  return git({ gitDir, args: [...command, '--', url, ...refs], secretConfig, timeoutMs, signal })
 }
 
 /** The commit a ref names, `null` when there is none. Throws `GitFault` where git cannot tell. */

@@ -1,7 +1,8 @@
 /** Finds what would be published unfiltered: content on paths that the repository's attributes give to a clean filter, such as git-crypt or Git LFS. */
 import { splitNul, withScratchIndex, type TreePath } from '../changes/tree.ts'
-import { gitOrThrow, gitText, type Git } from '../git/git.ts'
-import type { Workspace } from '../workspace.ts'
+import { gitOrThrow, gitText } from '../git/git.ts'
+import { namedOf } from '../names.ts'
+import type { WorkspaceGit } from '../workspace.ts'
 
 /** A path with content that no filter has gone over. */
 export interface UnfilteredPath {
@@ -12,12 +13,7 @@ export interface UnfilteredPath {
   readonly forLfs: ChangedContent | null
 }
 
-export interface FilterQuestion {
-  /** Git on the host, for the history. */
-  readonly git: Git
-  /** Git that may read what an agent wrote, such as attributes: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface FilterQuestion extends WorkspaceGit {
   /** The tree that is to be published. */
   readonly tree: string
   /** Trees or commits that the host has. What one of them holds at the same path is published already; the attributes of each of them count. */
@@ -67,12 +63,12 @@ export function unfilteredSentence(unfiltered: readonly UnfilteredPath[]): strin
 
 /** The paths for a sentence, at most ten of them by name. */
 export function namesOf(files: readonly { readonly path: string }[]): string {
-  const others = files.length - mostNamed
-  const paths = files.slice(0, mostNamed).map(({ path }) => path)
-  return paths.join(', ') + (others > 0 ? ` and ${others} more` : '')
+  return namedOf(
+    files.map(({ path }) => path),
+    10,
+  )
 }
 
-const mostNamed = 10
 const lfs = 'lfs'
 
 export interface ChangedContent {

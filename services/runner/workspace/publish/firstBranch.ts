@@ -2,8 +2,7 @@
 import { rm } from 'node:fs/promises'
 import type { NamedCredential } from '#domain/appPermissions.ts'
 import type { Scratch } from '../../scratch.ts'
-import { authorizationConfig, emptyTree, endedWell, gitOrThrow, gitText } from '../git/git.ts'
-import type { Git } from '../git/git.ts'
+import { emptyTree, endedWell, gitOrThrow, gitText, pushRef, type Git } from '../git/git.ts'
 import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 import { pushRefusal } from './publish.ts'
 
@@ -11,7 +10,6 @@ export interface FirstBranchRequest {
   /** Git on the host: `hostGit`. */
   readonly git: Git
   readonly scratch: Scratch
-  /** The name of a branch. */
   readonly branch: string
   /** The person. They are the committer as well, unless this server signs. */
   readonly author: Person
@@ -43,21 +41,8 @@ export async function makeFirstBranch(request: FirstBranchRequest): Promise<stri
       input: message,
       signal,
     })
-    const pushed = await git({
-      gitDir,
-      args: [
-        'push',
-        '--porcelain',
-        '--no-verify',
-        '--no-signed',
-        '--',
-        url,
-        `${commit}:refs/heads/${branch}`,
-      ],
-      secretConfig: authorizationConfig(url, authorization),
-      timeoutMs: 120_000,
-      signal,
-    })
+    const host = { gitDir, url, authorization, timeoutMs: 120_000, signal }
+    const pushed = await pushRef(git, host, `${commit}:refs/heads/${branch}`)
     return endedWell(pushed) ? null : pushRefusal(pushed, request.accessOf).message
   } finally {
     await rm(gitDir, { recursive: true, force: true })

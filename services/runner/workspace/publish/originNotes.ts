@@ -1,13 +1,13 @@
 /** Git notes beside the commits of a task, and their way to the code host. Notes of others that are there stay. */
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import {
-  authorizationConfig,
   commitOf,
   endedWell,
   fetchRefs,
   gitOrThrow,
   gitText,
   lastWords,
+  pushRef,
   type Git,
 } from '../git/git.ts'
 import { sameIdentity } from '../saved/bundle.ts'
@@ -88,13 +88,8 @@ async function pushOnce(
   const gitDir = workspace.privateGitDir
   const commit = await commitOf(git, gitDir, agentTraceRef)
   if (commit === null || commit === (await commitOf(git, gitDir, hostRef))) return null
-  const pushed = await git({
-    gitDir,
-    args: ['push', '--porcelain', '--no-verify', '--no-signed', '--', url, `${commit}:${agentTraceRef}`],
-    secretConfig: authorizationConfig(url, authorization),
-    timeoutMs,
-    signal,
-  })
+  const host = { gitDir, url, authorization, timeoutMs, signal }
+  const pushed = await pushRef(git, host, `${commit}:${agentTraceRef}`)
   if (endedWell(pushed)) {
     await gitOrThrow(git, { gitDir, args: ['update-ref', hostRef, commit] })
     return null

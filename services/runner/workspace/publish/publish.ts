@@ -1,6 +1,5 @@
 /** Commits a task's tree and pushes it, from the private git directory and outside the sandbox. */
 import { credentialNames, tokenPage, type NamedCredential } from '#domain/appPermissions.ts'
-import { isBranchName } from '#domain/kernel/names.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
@@ -8,7 +7,6 @@ import type { Finished } from '#platform/childProcess.ts'
 import { addedSecret, type AddedSecret } from './addedSecrets.ts'
 import { currentBase, mergeBaseOf } from '../changes/changes.ts'
 import {
-  authorizationConfig,
   commitOf,
   emptyTree,
   endedWell,
@@ -18,23 +16,20 @@ import {
   isLimited,
   isUnauthorized,
   lastWords,
+  pushRef,
   type Git,
 } from '../git/git.ts'
 import { isRefusedAccess } from '../git/mirror.ts'
 import { commitAs, oneLine, type CommitSigner, type Person } from './commitIdentity.ts'
+import { namedOf } from '../names.ts'
 import { unfilteredPaths, unfilteredSentence, type UnfilteredPath } from './filters.ts'
 import { keptInLfs } from './lfs.ts'
 import { rebase } from './rebase.ts'
 import { stageTree, type StagedTree } from '../changes/stage.ts'
 import { withScratchIndex, type ScratchIndex } from '../changes/tree.ts'
-import type { Workspace } from '../workspace.ts'
+import type { WorkspaceGit } from '../workspace.ts'
 
-export interface PublishRequest {
-  /** Git on the host, for the history and the network: `hostGit`. */
-  readonly git: Git
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface PublishRequest extends WorkspaceGit {
   readonly message: string
   /** The person. They are the committer as well, unless this server signs. */
   readonly author: Person
@@ -47,8 +42,6 @@ export interface PublishRequest {
   readonly allowedFilters?: readonly string[]
   /** Threads that prepare the search for secrets; without them, this thread prepares it. */
   readonly threads?: Pick<TextThreads, 'run'>
-  /** The branch at the host; the workspace's own when not given. */
-  readonly branch?: string
   readonly url: string
   readonly authorization?: string | undefined
   /** Whose access that is, for a sentence; the person's when not given. */
@@ -106,24 +99,20 @@ export type PublishResult =
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
-  const branch = request.branch ?? workspace.branch
-  if (!isBranchName(branch))
-    return { kind: 'refused', message: `${JSON.stringify(branch)} is not a name that a branch can have.` }
-
-  const committed = await withScratchIndex(workspace, (index) => commitTree(request, branch, index))
+  const committed = await withScratchIndex(workspace, (index) => commitTree(request, index))
   if (committed.kind !== 'committed') return committed
   const { headSha, leftOut } = committed
   if (headSha === null) return { kind: 'nothing_to_publish', leftOut }
 
-  const known = await commitOf(git, workspace.privateGitDir, trackingRef(branch))
+  const known = await commitOf(git, workspace.privateGitDir, trackingRef(workspace.branch))
   if (known === headSha) return { kind: 'published', headSha, pushed: false, leftOut }
   if (known === null && headSha === workspace.startCommit) return { kind: 'nothing_to_publish', leftOut }
   const files = request.forWorkflows ? await workflowFiles(request, known, headSha) : []
   const permitted = files.length > 0 ? await request.forWorkflows?.(files) : undefined
   if (permitted && 'refused' in permitted) return { kind: 'no_workflows', message: permitted.refused }
   // No renewal: another token may not be permitted to change these files.
-  const asked = permitted ? { ...request, ...permitted, renewed: async () => undefined } : request
-  return pushOnTop(asked, branch, headSha, leftOut)
+  const permittedRequest = permitted ? { ...request, ...permitted, renewed: async () => undefined } : request
+  return pushOnTop(permittedRequest, headSha, leftOut)
 }
 
 /** The workflow files that differ from what the host has of the branch, or from where the task began. */
@@ -143,19 +132,18 @@ const mostRebases = 3
 
 async function pushOnTop(
   request: PublishRequest,
-  branch: string,
   committed: string,
   leftOut: readonly string[],
 ): Promise<PublishResult> {
-  const { git, treeGit, workspace, author, signer, applyPatch } = request
+  const { signer, applyPatch } = request
+  const { branch } = request.workspace
   let head = committed
   for (let rebases = 0; ; rebases += 1) {
-    const pushed = await push(request, branch, head, leftOut)
+    const pushed = await push(request, head, leftOut)
     if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
     if (!applyPatch || rebases === mostRebases) return pushed
     const onto = pushed.remoteSha
-    const asked = { git, treeGit, workspace, head, onto, author, signer, applyPatch }
-    const rebased = await rebase(asked)
+    const rebased = await rebase({ ...request, head, onto, signer, applyPatch })
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
     if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
@@ -166,12 +154,8 @@ async function pushOnTop(
   }
 }
 
-const mostNamed = 10
-
 function conflict(branch: string, files: readonly string[]): PublishResult {
-  const others = files.length - mostNamed
-  const named = files.slice(0, mostNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
-  const message = `The branch ${branch} has commits at the code host that are at odds with this task's work in ${named}. Nothing was changed. Make these files as they are there, or take those commits back, and ask again.`
+  const message = `The branch ${branch} has commits at the code host that are at odds with this task's work in ${namedOf(files, 10)}. Nothing was changed. Make these files as they are there, or take those commits back, and ask again.`
   return { kind: 'conflict', files, message }
 }
 
@@ -183,7 +167,7 @@ type Committed =
   | { readonly kind: 'committed'; readonly headSha: string | null; readonly leftOut: readonly string[] }
   | Extract<PublishResult, { kind: 'not_committable' | 'moved' | 'unreachable' | 'limited' }>
 
-async function commitTree(request: PublishRequest, branch: string, index: ScratchIndex): Promise<Committed> {
+async function commitTree(request: PublishRequest, index: ScratchIndex): Promise<Committed> {
   const { git, workspace } = request
   const gitDir = workspace.privateGitDir
   const staged = await stageTree(request, index)
@@ -194,7 +178,7 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
   // From here on only the tree counts: later changes to the folder are ignored.
   const leftOut = staged.nested.map((path) => path.toString('utf8'))
   const head = await commitOf(git, gitDir, 'HEAD')
-  const parent = await lastPublished(request, branch, head)
+  const parent = await lastPublished(request, head)
   if (typeof parent === 'object' && parent !== null) return parent
   const treeOf = (commit: string) => gitText(git, { gitDir, args: ['rev-parse', `${commit}^{tree}`] })
   const from = parent === null ? await emptyTree(git, gitDir) : await treeOf(parent)
@@ -212,7 +196,7 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
     ...(request.threads && { threads: request.threads }),
   })
   if (added) return { kind: 'not_committable', message: holdsSecret(added) }
-  const filtered = await filteredTree(request, branch, { staged: tree, from })
+  const filtered = await filteredTree(request, { staged: tree, from })
   if (typeof filtered !== 'string') return filtered
   if (filtered === from) return unchanged()
   // Where this server signs, a commit that was never pushed is made again: its signature may be the one that was refused.
@@ -238,7 +222,6 @@ async function commitTree(request: PublishRequest, branch: string, index: Scratc
 /** The tree as it may be published: content of Git LFS is uploaded, and has pointers in its place. Otherwise why it may not. */
 async function filteredTree(
   request: PublishRequest,
-  branch: string,
   { staged, from }: { readonly staged: string; readonly from: string },
 ): Promise<string | Exclude<Committed, { kind: 'committed' }>> {
   const unfiltered = await unfilteredIn(request, staged, from)
@@ -246,7 +229,7 @@ async function filteredTree(
   if (forLfs.length < unfiltered.length)
     return { kind: 'not_committable', message: unfilteredSentence(unfiltered) }
   if (forLfs.length === 0) return staged
-  return keptInLfs({ ...request, branch }, { tree: staged, from, contents: forLfs })
+  return keptInLfs({ ...request, branch: request.workspace.branch }, { tree: staged, from, contents: forLfs })
 }
 
 /** What a tree, or the tree of a commit, would publish unfiltered on top of `parent`. */
@@ -268,14 +251,13 @@ async function unfilteredIn(
  */
 async function lastPublished(
   request: PublishRequest,
-  branch: string,
   head: string | null,
 ): Promise<string | null | Extract<PublishResult, { kind: 'unreachable' }>> {
   const { git, workspace } = request
-  const { startCommit, privateGitDir: gitDir } = workspace
+  const { startCommit, privateGitDir: gitDir, branch } = workspace
   const known = await commitOf(git, gitDir, trackingRef(branch))
   if (head === null || head === startCommit || head === known) return head
-  const fetched = await fetchBranch(request, branch)
+  const fetched = await fetchBranch(request)
   if (fetched.kind === 'unreachable') return fetched
   const atHost = fetched.commit ?? startCommit
   if (atHost === null) return null
@@ -304,39 +286,25 @@ async function setBranch(
 
 async function push(
   request: PublishRequest,
-  branch: string,
   headSha: string,
   leftOut: readonly string[],
 ): Promise<PublishResult> {
-  const { git, workspace, url } = request
-  const gitDir = workspace.privateGitDir
+  const { git, workspace, url, pushTimeoutMs: timeoutMs = 120_000 } = request
+  const { privateGitDir: gitDir, branch } = workspace
+  const signal = request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal)
   const finished = await withRenewal(request, (authorization) =>
-    git({
-      gitDir,
-      args: [
-        'push',
-        '--porcelain',
-        '--no-verify',
-        '--no-signed',
-        '--',
-        url,
-        `${headSha}:refs/heads/${branch}`,
-      ],
-      secretConfig: authorizationConfig(url, authorization),
-      timeoutMs: request.pushTimeoutMs ?? 120_000,
-      signal: request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal),
-    }),
+    pushRef(git, { gitDir, url, authorization, timeoutMs, signal }, `${headSha}:refs/heads/${branch}`),
   )
   const published = { kind: 'published', headSha, pushed: true, leftOut } as const
   if (endedWell(finished)) {
     await gitOrThrow(git, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })
     return published
   }
-  const rejected = await rejection(request, branch, finished)
+  const rejected = await rejection(request, finished)
   if (finished.endedBy === 'aborted' || !['unreachable', 'refused'].includes(rejected.kind)) return rejected
   if (isRefusedAccess(finished)) return rejected
   // The push may have arrived all the same: then its repetition, also one by curl itself, is refused.
-  const found = await fetchBranch(request, branch)
+  const found = await fetchBranch(request)
   if (found.kind === 'fetched' && found.commit === headSha) return published
   const isUnknown = found.kind === 'unreachable' && rejected.kind === 'unreachable'
   return isUnknown ? { kind: 'unreachable', message: unknownPush(finished) } : rejected
@@ -355,15 +323,11 @@ async function withRenewal(
 const unknownPush = (finished: Finished): string =>
   `The code host does not answer, so it is not known whether the push arrived: ${lastWords(finished)}. The work is kept. Ask again later: what arrived is found then.`
 
-async function rejection(
-  request: PublishRequest,
-  branch: string,
-  finished: Finished,
-): Promise<PublishResult> {
+async function rejection(request: PublishRequest, finished: Finished): Promise<PublishResult> {
   const { verdict, reason } = answerIn(finished) ?? { verdict: '', reason: '' }
   if (verdict === '[rejected]' && /fetch first|non-fast-forward/.test(reason)) {
-    const message = `The branch ${branch} has commits on the code host that this task does not have. Nothing was overwritten.`
-    const fetched = await fetchBranch(request, branch)
+    const message = `The branch ${request.workspace.branch} has commits on the code host that this task does not have. Nothing was overwritten.`
+    const fetched = await fetchBranch(request)
     return { kind: 'branch_moved', remoteSha: fetched.kind === 'fetched' ? fetched.commit : null, message }
   }
   return pushRefusal(finished, request.accessOf)
@@ -424,13 +388,12 @@ const noWorkflows = (accessOf: NamedCredential): string =>
 /** Fetches and notes the branch as the host has it now; `null` if it has none. */
 async function fetchBranch(
   request: PublishRequest,
-  branch: string,
 ): Promise<
   | { readonly kind: 'fetched'; readonly commit: string | null }
   | Extract<PublishResult, { kind: 'unreachable' }>
 > {
   const { git, workspace, url, signal, pushTimeoutMs: timeoutMs = 120_000 } = request
-  const gitDir = workspace.privateGitDir
+  const { privateGitDir: gitDir, branch } = workspace
   const refs = [`+refs/heads/${branch}:${trackingRef(branch)}`]
   const fetched = await withRenewal(request, (authorization) =>
     fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs),

@@ -1,16 +1,10 @@
 /** Rebases a task's work onto what others pushed to its branch. Conflicts are found before anything is changed. */
-import type { Git } from '../git/git.ts'
 import { endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
-import type { Workspace } from '../workspace.ts'
+import type { WorkspaceGit } from '../workspace.ts'
 import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 
-export interface RebaseRequest {
-  /** Git on the host, for the history: `hostGit`. */
-  readonly git: Git
-  /** Git that may read what an agent wrote, such as rules for merging: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface RebaseRequest extends WorkspaceGit {
   /** Our last commit. The tree matches it, except for what was never committed. */
   readonly head: string
   readonly onto: string

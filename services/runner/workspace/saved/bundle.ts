@@ -13,14 +13,9 @@ import type { Git, GitCall } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
 import { defaultWorkLimits, openPlainGit, tooLarge, writeTree, type WorkLimits } from './plainTree.ts'
 import { refreshIndex, settleOwner } from '../workspace.ts'
-import type { Workspace } from '../workspace.ts'
+import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
-export interface SaveRequest {
-  /** Git on the host, for the history: `hostGit`. */
-  readonly git: Git
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
-  readonly workspace: Workspace
+export interface SaveRequest extends WorkspaceGit {
   /** `work` of what was saved last: nothing is made when it has not changed. */
   readonly last?: string | undefined
   /** A ref of the private git directory under which the work stays there as well. */

@@ -6,18 +6,13 @@ import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { splitNul, withScratchIndex, type ScratchIndex, type TreePath } from '../changes/tree.ts'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
-import { refreshIndex, settleOwner, type Workspace } from '../workspace.ts'
+import { refreshIndex, settleOwner, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
 
-export interface RestoreInPlaceRequest {
-  /** Git on the host: `hostGit`. */
-  readonly git: Git
-  /** Git that may read what an agent wrote: `Sandbox.gitFor(workspace)`. */
-  readonly treeGit: Git
+export interface RestoreInPlaceRequest extends WorkspaceGit {
   /** PATH, for the one command that is not git. */
   readonly path: string
   /** Nothing may run in it. */
-  readonly workspace: Workspace
   /** A commit or tree that the private git directory has. */
   readonly target: string
 }
