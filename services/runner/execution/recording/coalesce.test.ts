@@ -1,35 +1,22 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createCoalescer } from './coalesce.ts'
-import type { Timers } from './coalesce.ts'
 import { recordOutput } from './outputRecorder.ts'
 import { redactionOf } from '../../redaction/redaction.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 
 /** Time that passes when the test says so. */
-function handTimers(): Timers & { pass: (ms: number) => Promise<void>; readonly set: number } {
-  let now = 0
-  let timers: { at: number; run: () => void }[] = []
-  return {
-    after(ms, run) {
-      const timer = { at: now + ms, run }
-      timers.push(timer)
-      return () => {
-        timers = timers.filter((other) => other !== timer)
-      }
-    },
-    async pass(ms) {
-      now += ms
-      const due = timers.filter((timer) => timer.at <= now)
-      timers = timers.filter((timer) => timer.at > now)
-      for (const timer of due) timer.run()
-      await settled()
-    },
-    get set() {
-      return timers.length
-    },
-  }
+const timers = {
+  async pass(ms: number): Promise<void> {
+    vi.advanceTimersByTime(ms)
+    await settled()
+  },
+  get set(): number {
+    return vi.getTimerCount()
+  },
 }
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -53,9 +40,8 @@ function slowLog() {
 
 describe('when pieces go', () => {
   test('the first goes at once, what follows within 50 ms goes together', async () => {
-    const timers = handTimers()
     const pieces: string[] = []
-    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece) })
     await output.write('one ')
     await output.write('two ')
     await output.write('three')
@@ -67,9 +53,8 @@ describe('when pieces go', () => {
   })
 
   test('after a pause the next goes at once again', async () => {
-    const timers = handTimers()
     const pieces: string[] = []
-    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece) })
     await output.write('one')
     await timers.pass(50)
     await output.write('two')
@@ -77,9 +62,8 @@ describe('when pieces go', () => {
   })
 
   test('a piece is full at 16 KiB of UTF-8, without waiting', async () => {
-    const timers = handTimers()
     const pieces: string[] = []
-    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece) })
     await output.write('x')
     await output.write('日'.repeat(6000))
     expect(pieces.length).toBe(2)
@@ -89,9 +73,8 @@ describe('when pieces go', () => {
   })
 
   test('the end does not wait, and leaves no timer', async () => {
-    const timers = handTimers()
     const pieces: string[] = []
-    const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers })
+    const output = createCoalescer({ emit: (piece) => void pieces.push(piece) })
     await output.write('one')
     await output.write('two')
     await output.end()
@@ -102,9 +85,8 @@ describe('when pieces go', () => {
 
 describe('back-pressure', () => {
   test('a writer waits while the log is behind by more than is allowed', async () => {
-    const timers = handTimers()
     const log = slowLog()
-    const output = createCoalescer({ emit: log.emit, timers, pendingCharacters: 10 })
+    const output = createCoalescer({ emit: log.emit, pendingCharacters: 10 })
     await output.write('first')
     let went = false
     const waits = (async () => {
@@ -119,9 +101,8 @@ describe('back-pressure', () => {
   })
 
   test('pieces are recorded one at a time, in order', async () => {
-    const timers = handTimers()
     const log = slowLog()
-    const output = createCoalescer({ emit: log.emit, timers })
+    const output = createCoalescer({ emit: log.emit })
     await output.write('one')
     await output.write('two')
     await timers.pass(50)
@@ -131,9 +112,8 @@ describe('back-pressure', () => {
   })
 
   test('a log that fails ends the stream with its error', async () => {
-    const timers = handTimers()
     const fault = new Error('The disk is full.')
-    const output = createCoalescer({ emit: () => Promise.reject(fault), timers })
+    const output = createCoalescer({ emit: () => Promise.reject(fault) })
     await output.write('one').catch(() => undefined)
     await settled()
     await expect(output.write('two')).rejects.toBe(fault)
@@ -148,9 +128,8 @@ test('what is recorded is what was printed, whatever the pieces and the pauses',
   })
   await fc.assert(
     fc.asyncProperty(chunks, fc.integer({ min: 1, max: 64 }), async (some, pieceBytes) => {
-      const timers = handTimers()
       const pieces: string[] = []
-      const output = createCoalescer({ emit: (piece) => void pieces.push(piece), timers, pieceBytes })
+      const output = createCoalescer({ emit: (piece) => void pieces.push(piece), pieceBytes })
       for (const [text, pause] of some) {
         await output.write(text)
         await timers.pass(pause)
@@ -170,7 +149,7 @@ test('bytes that are cut inside a character or a secret are recorded whole and w
     const pieces: string[] = []
     const output = recordOutput({
       emit: (piece) => void pieces.push(piece),
-      timers: handTimers(),
+
       redaction: redactionOf([secret], textThreads()),
     })
     await output.write(bytes.subarray(0, cut))

@@ -1,22 +1,8 @@
 /** Gathers a stream of text into few pieces: the first after a pause at once, then one per interval or per size. */
 
-/** Waiting, as a collaborator. */
-export interface Timers {
-  /** Calls `run` after `ms` milliseconds; the returned function cancels that. */
-  after(ms: number, run: () => void): () => void
-}
-
-export const realTimers: Timers = {
-  after(ms, run) {
-    const timer = setTimeout(run, ms)
-    return () => clearTimeout(timer)
-  },
-}
-
 export interface CoalesceOptions {
   /** Records one piece. Called one at a time and in order; when it fails, every later `write` and `end` fails with the same error. */
   readonly emit: (piece: string) => void | Promise<void>
-  readonly timers: Timers
   /** Time between pieces, in milliseconds. */
   readonly intervalMs?: number
   /** Longest piece, in UTF-8 bytes. */
@@ -34,12 +20,12 @@ export interface Coalescer {
 
 /** A coalescer with nothing in it. Pieces never split a character; joined they are what was written. */
 export function createCoalescer(options: CoalesceOptions): Coalescer {
-  const { emit, timers, intervalMs = 50, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options
+  const { emit, intervalMs = 50, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options
   let pending = ''
   let ended = false
   let failure: { readonly error: unknown } | undefined
   let emitting = false
-  let callOff: (() => void) | undefined
+  let timer: NodeJS.Timeout | undefined
   let waiting: { readonly done: () => void; readonly fail: (error: unknown) => void }[] = []
 
   const settle = () => {
@@ -54,15 +40,15 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
   }
   const turn = () => {
     const full = pending.length * 3 >= pieceBytes && Buffer.byteLength(pending) >= pieceBytes
-    const due = callOff === undefined || full || ended
+    const due = timer === undefined || full || ended
     if (emitting || failure !== undefined || pending === '' || !due) return settle()
     const piece = firstBytes(pending, pieceBytes)
     pending = pending.slice(piece.length)
-    callOff?.()
-    callOff = timers.after(intervalMs, () => {
-      callOff = undefined
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      timer = undefined
       turn()
-    })
+    }, intervalMs)
     emitting = true
     void emitOne(piece)
     settle()
@@ -93,7 +79,7 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
     async end() {
       ended = true
       turn()
-      await settled().finally(() => callOff?.())
+      await settled().finally(() => clearTimeout(timer))
     },
   }
 }

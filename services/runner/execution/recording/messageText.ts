@@ -3,7 +3,7 @@ import { v5 as uuidv5 } from 'uuid'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessageTextRecorded } from '#domain/task/terminal.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { createCoalescer, realTimers } from './coalesce.ts'
+import { createCoalescer } from './coalesce.ts'
 import { recordOutput, type OutputRecorder } from './outputRecorder.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
@@ -44,7 +44,6 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
     let offset = 0
     const pieces = createCoalescer({
       ...recorded,
-      timers: realTimers,
       async emit(text) {
         const data = { ...fence, messageId, offset }
         offset += text.length
@@ -54,7 +53,6 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
     })
     const told = recordOutput({
       redaction,
-      timers: realTimers,
       intervalMs: betweenTellingsMs,
       emit(text) {
         spoken.add(text.length, clock.now().getTime())

@@ -135,8 +135,7 @@ export async function restoreSession(
   await removeFolders(homeDir, folders, path)
   // Without a sandbox an agent names a session's folder after the workspace's path, which contains the task's id.
   const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
-  const unpacked = await unpackFolders(homeDir, folders, archive, owner, { renamed })
-  return unpacked.kind === 'unpacked'
+  return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
 }
 
 /** Makes sure that the private git directory has a snapshot's commit; returns a sentence if it cannot. */

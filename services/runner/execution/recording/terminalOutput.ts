@@ -3,7 +3,6 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminal.ts'
-import { realTimers } from './coalesce.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import { recordOutput, type OutputRecorder } from './outputRecorder.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
@@ -29,7 +28,6 @@ export function runOutput(
   const recorder = (channel: OutputChannel, of: ExecutionKind = kind): OutputRecorder =>
     recordOutput({
       redaction,
-      timers: realTimers,
       emit(text) {
         if (of === kind) printed?.add(text)
         return terminal.append(TerminalOutputRecorded.of({ ...fence, kind: of, channel }, { text }))

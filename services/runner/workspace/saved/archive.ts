@@ -59,12 +59,8 @@ export interface UnpackOptions {
   readonly renamed?: (path: string) => string
 }
 
-export type UnpackResult =
-  | { readonly kind: 'unpacked'; readonly files: number }
-  /** Not an archive of `packFolders`; nothing was written. */
-  | { readonly kind: 'unreadable'; readonly message: string }
-  /** A link or a pipe is where a folder or a file should be; some files may have been written. */
-  | { readonly kind: 'in_the_way'; readonly message: string }
+/** `unreadable`: not an archive of `packFolders`, and nothing was written. `in_the_way`: something else is where a folder or a file should be. */
+export type UnpackResult = 'unpacked' | 'unreadable' | 'in_the_way'
 
 /**
  * Writes the files of an archive into a home, for its owner, over existing ones. An archive with files outside `folders` is unreadable. Nothing may
@@ -79,16 +75,12 @@ export async function unpackFolders(
 ): Promise<UnpackResult> {
   const packed = await readArchive(archive, limits)
   const files = packed?.map((file) => ({ ...file, path: renamed(file.path) })) ?? null
-  if (files === null) return { kind: 'unreadable', message: 'The archive is damaged.' }
   const isInside = ({ path }: TarFile) =>
     isPlainPath(path) && folders.some((folder) => path.startsWith(`${folder}/`))
-  const outside = files.find((file) => !isInside(file))
-  if (outside)
-    return { kind: 'unreadable', message: `The archive has a file at ${JSON.stringify(outside.path)}.` }
+  if (files === null || !files.every(isInside)) return 'unreadable'
   for (const { path, content } of files)
-    if (!(await writePlain(home, path, content, owner)))
-      return { kind: 'in_the_way', message: `The home has something else at ${JSON.stringify(path)}.` }
-  return { kind: 'unpacked', files: files.length }
+    if (!(await writePlain(home, path, content, owner))) return 'in_the_way'
+  return 'unpacked'
 }
 
 /**

@@ -2,7 +2,6 @@
  * A task's work as one git bundle, from which another runner can continue: our commits beyond the base, and on top of them one commit of the tree as
  * it was, with uncommitted and new files. Ignored files can be made again and are left out.
  */
-import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -28,8 +27,6 @@ export type SaveResult =
   | {
       readonly kind: 'saved'
       readonly bundle: Buffer
-      /** Of the bundle, in hex. */
-      readonly sha256: string
       /** The commit of the whole; the same work is the same commit. */
       readonly work: string
       /** Paths that are left out: files over the limit, repositories of their own, names that git refuses. */
@@ -97,8 +94,7 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
     const made = await git(call)
     if (made.endedBy === 'output_limit') return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
     if (!endedWell(made)) throw new GitFault(call, made)
-    const sha256 = createHash('sha256').update(made.stdout).digest('hex')
-    return { kind: 'saved', bundle: made.stdout, sha256, work, leftOut }
+    return { kind: 'saved', bundle: made.stdout, work, leftOut }
   })
 }
 

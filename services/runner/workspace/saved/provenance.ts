@@ -137,14 +137,25 @@ export async function provenanceOf(request: ProvenanceRequest, path: string): Pr
   const { turnOf, root } = history
   const tip = await tipNow(request, history)
   const since = root === null ? [] : [`^${root}`]
-  const args = ['blame', '--porcelain', ...since, tip, '--', path]
-  const blamed = await git({ gitDir, args, timeoutMs: 8_000 })
-  if (!endedWell(blamed)) return null
+  const porcelain = await blame(git, gitDir, [...since, tip], path)
+  if (porcelain === null) return null
   const blob = await gitText(git, {
     gitDir,
     args: ['rev-parse', '--verify', '--end-of-options', `${tip}:${path}`],
   })
-  return { blob, ranges: rangesIn(blamed.stdout.toString('latin1'), turnOf, path) }
+  return { blob, ranges: rangesIn(porcelain, turnOf, path) }
+}
+
+/** What git's blame prints, one character a byte; `null` where it takes too long, or the path is no text. */
+async function blame(
+  git: Git,
+  gitDir: string,
+  revisions: readonly string[],
+  path: string,
+): Promise<string | null> {
+  const args = ['blame', '--porcelain', ...revisions, '--', path]
+  const blamed = await git({ gitDir, args, timeoutMs: 8_000 })
+  return endedWell(blamed) ? blamed.stdout.toString('latin1') : null
 }
 
 /** The limits of what is found out about one commit. */
@@ -178,9 +189,8 @@ export async function linesAddedBy(
   let leftOut = unreadable
   for (const path of paths) {
     const isOver = files.length >= limits.files || ranges >= limits.ranges || performance.now() > until
-    const lines = isOver
-      ? null
-      : await addedLines(request, { path, commit, joined, parent, turns: history?.turnOf })
+    const commits = { added: commit, joined, parent }
+    const lines = isOver ? null : await addedLines(request, path, commits, history?.turnOf)
     if (lines === null || ranges + lines.length > limits.ranges) leftOut += 1
     else if (lines.length > 0) files.push({ path, lines })
     ranges += lines?.length ?? 0
@@ -212,29 +222,26 @@ async function grownFiles(
   return { paths, unreadable }
 }
 
-interface AddedAsked {
-  readonly path: string
-  readonly commit: string
-  /** The commit, with the turns among its parents. */
-  readonly joined: string
-  readonly parent: string | null
-  readonly turns: ReadonlyMap<string, string> | undefined
-}
-
-/** `null` where it takes too long, or there is too much of it. */
+/** The lines that `added` has and `parent` lacks; `null` where it takes too long, or there is too much of it. `joined`: `added` on top of the turns. */
 async function addedLines(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
-  { path, commit: added, joined, parent, turns }: AddedAsked,
+  path: string,
+  {
+    added,
+    joined,
+    parent,
+  }: { readonly added: string; readonly joined: string; readonly parent: string | null },
+  turns: ReadonlyMap<string, string> | undefined,
 ): Promise<readonly AddedLines[] | null> {
-  const blame = async (from: string) => {
-    const since = parent === null ? [] : [`^${parent}`]
-    const args = ['blame', '--porcelain', ...since, from, '--', path]
-    const blamed = await git({ gitDir, args, timeoutMs: 8_000 })
-    return endedWell(blamed) ? blamedLines(blamed.stdout.toString('latin1')) : null
-  }
+  const since = parent === null ? [] : [`^${parent}`]
+  const [lines, origins] = await Promise.all(
+    [added, joined].map(async (from) => {
+      const porcelain = await blame(git, gitDir, [...since, from], path)
+      return porcelain === null ? null : blamedLines(porcelain)
+    }),
+  )
   // The commit itself tells which lines are new: of two parents, blame prefers the one that has the same file.
-  const [lines, origins] = await Promise.all([blame(added), blame(joined)])
-  if (lines === null || origins === null) return null
+  if (!lines || !origins) return null
   const groups: { from: number; to: number; turn: string | null; texts: string[] }[] = []
   for (const [index, { commit, number, text }] of lines.entries()) {
     if (commit !== added) continue

@@ -9,10 +9,10 @@ import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { refreshIndex, settleOwner, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
 
+/** Nothing may run in the workspace. */
 export interface RestoreInPlaceRequest extends WorkspaceGit {
   /** PATH, for the one command that is not git. */
   readonly path: string
-  /** Nothing may run in it. */
   /** A commit or tree that the private git directory has. */
   readonly target: string
 }
@@ -37,12 +37,15 @@ export type RestoreInPlaceResult =
 /** Restores the files. A restore that was interrupted is repeated as a whole. The branch, and the agent's own `.git`, stay. Throws `GitFault`. */
 export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<RestoreInPlaceResult> {
   const { git, workspace, path } = request
-  return withPlan(request, async ({ plain, now, target, ...plan }) => {
+  return withScratchIndex(workspace, async (index) => {
+    const plan = await planOf(request, index)
+    if (plan.kind === 'too_large') return plan
+    const { plain, now, target, ...restored } = plan
     const args = ['read-tree', '--reset', '-u', now, target]
     if (now !== target) await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
     await settleOwner(workspace, path)
     await refreshIndex(git, workspace)
-    return { kind: 'restored', ...plan }
+    return restored
   })
 }
 
@@ -50,34 +53,24 @@ export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<Re
 export async function previewRestore(
   request: Omit<RestoreInPlaceRequest, 'path'>,
 ): Promise<RestoreInPlaceResult> {
-  return withPlan(request, async ({ files, kept }) => ({ kind: 'restored', files, kept }))
+  const plan = await withScratchIndex(request.workspace, (index) => planOf(request, index))
+  return plan.kind === 'restored' ? { kind: 'restored', files: plan.files, kept: plan.kept } : plan
 }
 
-interface Plan {
-  readonly plain: PlainGit
-  /** Trees of the files that may be touched: as they are now, and as they are to be. The index holds the first. */
-  readonly now: string
-  readonly target: string
-  readonly files: readonly RestoredFile[]
-  readonly kept: readonly string[]
-}
-
-async function withPlan(
-  request: Omit<RestoreInPlaceRequest, 'path'>,
-  use: (plan: Plan) => Promise<RestoreInPlaceResult>,
-): Promise<RestoreInPlaceResult> {
+/** `now` and `target`: trees of the files that may be touched, as they are and as they are to be. The index holds the first. */
+async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: ScratchIndex) {
   const { git, workspace } = request
-  return withScratchIndex(workspace, async (index) => {
-    const plain = await openPlainGit(git, workspace, { index })
-    const written = await writeTree(request, plain, defaultWorkLimits)
-    if (written.kind === 'too_large') return written
-    // The index may have files from an earlier commit that a snapshot leaves out.
-    const now = await treeWithout(git, plain, written.leftOut)
-    const inTheWay = await pathsInTheWay(request, plain, now)
-    const target = await targetWithout(request, { plain, index, paths: inTheWay })
-    const files = await changedFiles(git, plain, now, target)
-    return use({ plain, now, target, files, kept: inTheWay.map(String).sort() })
-  })
+  const plain = await openPlainGit(git, workspace, { index })
+  const written = await writeTree(request, plain, defaultWorkLimits)
+  if (written.kind === 'too_large') return written
+  // The index may have files from an earlier commit that a snapshot leaves out.
+  const now = await treeWithout(git, plain, written.leftOut)
+  const inTheWay = await pathsInTheWay(request, plain, now)
+  const other = { ...plain, env: { ...plain.env, GIT_INDEX_FILE: join(dirname(index.file), 'target') } }
+  await gitOrThrow(git, { ...other, args: ['read-tree', request.target] })
+  const target = await treeWithout(git, other, inTheWay)
+  const files = await changedFiles(git, plain, now, target)
+  return { kind: 'restored' as const, plain, now, target, files, kept: inTheWay.map(String).sort() }
 }
 
 /** Takes paths out of the index and writes it as a tree. */
@@ -87,19 +80,6 @@ async function treeWithout(git: Git, plain: PlainGit, paths: readonly TreePath[]
   const args = ['update-index', '-z', '--force-remove', '--stdin']
   if (files.length > 0) await gitOrThrow(git, { ...plain, args, input: joinNul(files) })
   return gitText(git, { ...plain, args: ['write-tree'] })
-}
-
-async function targetWithout(
-  { git, target }: Pick<RestoreInPlaceRequest, 'git' | 'target'>,
-  {
-    plain,
-    index,
-    paths,
-  }: { readonly plain: PlainGit; readonly index: ScratchIndex; readonly paths: readonly TreePath[] },
-): Promise<string> {
-  const env = { ...plain.env, GIT_INDEX_FILE: join(dirname(index.file), 'target') }
-  await gitOrThrow(git, { ...plain, env, args: ['read-tree', target] })
-  return treeWithout(git, { ...plain, env }, paths)
 }
 
 async function changedFiles(
