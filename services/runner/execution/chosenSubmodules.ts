@@ -8,23 +8,16 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'
 import { endedWell, gitOrThrow, gitText, lastWords } from '../workspace/git/git.ts'
 import type { Submodule } from '../workspace/git/survey.ts'
-import type { Workspace } from '../workspace/workspace.ts'
 import { Evicted } from './failure.ts'
 import { reachOther, refreshReached, type ReachingDeps } from './repositoryAccess.ts'
-import type { ExecutionDeps, Run } from './run.ts'
-import { runInSandbox, type CommandDeps } from './sandboxCommand.ts'
-import type { SandboxEnvs } from './sandboxEnv.ts'
+import type { ExecutionDeps } from './run.ts'
+import { runInSandbox, type CommandDeps, type PreparedRun } from './sandboxCommand.ts'
 
 export const longestFetchMs = 10 * 60_000
 
 export type ChosenDeps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger'>
 
-interface Chosen {
-  readonly run: Run
-  readonly workspace: Workspace
-  readonly envs: SandboxEnvs
-  /** Who must be able to read the submodule at the code host. */
-  readonly person: string
+interface Chosen extends PreparedRun {
   readonly submodule: Submodule
 }
 

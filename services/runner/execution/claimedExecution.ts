@@ -23,10 +23,10 @@ import { recordSnapshot } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import { treeGitFor } from './restore.ts'
-import type { ExecutionDeps, Run } from './run.ts'
+import type { ExecutionDeps } from './run.ts'
 import { tellOfRepository } from './repositoryNotes.ts'
-import { runShellCommand, setUpWorkspace } from './sandboxCommand.ts'
-import { sandboxEnvsOf, type SandboxEnvs } from './sandboxEnv.ts'
+import { runShellCommand, setUpWorkspace, type PreparedRun } from './sandboxCommand.ts'
+import { sandboxEnvsOf } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
 import { runTurn } from './turn/turn.ts'
 
@@ -134,10 +134,11 @@ async function runInWorkspace(
       deps.logger.error({ err: fault }, message)
     })
   try {
-    await tellOfRepository(deps, { run, workspace, envs, person: task.ownerId })
-    const unready = await setUpWorkspace(deps, { run, workspace, envs })
+    const ready = { run, workspace, envs, person: task.ownerId }
+    await tellOfRepository(deps, ready)
+    const unready = await setUpWorkspace(deps, ready)
     if (unready) return unready
-    return await runMessage(deps, claimed, { run, envs, secrets, subject })
+    return await runMessage(deps, claimed, { ...subject, ...ready, secrets })
   } finally {
     stopHearing()
     await settle?.()
@@ -161,19 +162,10 @@ const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecorda
 async function runMessage(
   deps: ExecutionDeps,
   { task, execution }: Claimed,
-  {
-    run,
-    envs,
-    secrets,
-    subject: { document, message, images, prepared, early },
-  }: {
-    readonly run: Run
-    readonly envs: SandboxEnvs
-    readonly secrets: readonly string[]
-    readonly subject: PreparedSubject
-  },
+  ready: PreparedSubject & PreparedRun & { readonly secrets: readonly string[] },
 ): Promise<ExecutionOutcome> {
-  const { workspace, session } = prepared
+  const { run, workspace, envs, document, message, prepared } = ready
+  const { session } = prepared
   const { agent, messageId } = execution
   if (execution.kind === 'command') {
     const sandboxEnv = message.withSecrets ? envs.withSecrets : envs.forCommands
@@ -181,13 +173,9 @@ async function runMessage(
   }
   const before = session === null ? await conversationBefore(deps, task, message) : ''
   return runTurn(deps, {
-    run,
-    workspace,
+    ...ready,
     agent,
-    images,
     session,
-    early,
-    secrets,
     message: withTranscript(message.message, before),
     model: modelFor(document, agent),
     sandboxEnv: envs.forAgent,

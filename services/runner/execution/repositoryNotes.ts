@@ -4,31 +4,16 @@ import { dirname, join } from 'node:path'
 import { fetchChosen, longestFetchMs, quoted, type ChosenDeps } from './chosenSubmodules.ts'
 import { surveyOf, type Submodule, type Survey } from '../workspace/git/survey.ts'
 import { namedOf } from '../workspace/names.ts'
-import type { Workspace } from '../workspace/workspace.ts'
-import type { ExecutionDeps, Run } from './run.ts'
-import type { SandboxEnvs } from './sandboxEnv.ts'
-import { runInSandbox, type CommandDeps } from './sandboxCommand.ts'
+import type { ExecutionDeps } from './run.ts'
+import { runInSandbox, type CommandDeps, type PreparedRun } from './sandboxCommand.ts'
 
 type Deps = CommandDeps & ChosenDeps & Pick<ExecutionDeps, 'scratch'>
 
 const mostFetched = 50
 
 /** Runs once in each workspace. What cannot be found out or fetched is told or logged, and never fails the run. */
-export async function tellOfRepository(
-  deps: Deps,
-  {
-    run,
-    workspace,
-    envs,
-    person,
-  }: {
-    readonly run: Run
-    readonly workspace: Workspace
-    readonly envs: SandboxEnvs
-    /** With whose access private submodules are fetched. */
-    readonly person: string
-  },
-): Promise<void> {
+export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promise<void> {
+  const { run, workspace, envs } = prepared
   const { privateGitDir: gitDir, startCommit: commit, dir } = workspace
   const notesWritten = join(dirname(dir), 'told')
   const areWritten = await stat(notesWritten).then(
@@ -55,7 +40,7 @@ export async function tellOfRepository(
     if (ran.kind === 'ended' && ran.exit.code !== 0) await run.output.note(`${notAllFetched(open)}\n`)
   }
   for (const submodule of chosen) {
-    const why = await fetchChosen(deps, { run, workspace, envs, person, submodule })
+    const why = await fetchChosen(deps, { ...prepared, submodule })
     if (why !== null) await run.output.note(`${namesOf([submodule])} was not fetched: ${why}\n`)
   }
   await writeFile(notesWritten, '')

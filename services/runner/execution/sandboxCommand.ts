@@ -7,7 +7,7 @@ import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { CommandOutputRecorded } from '#domain/task/events.ts'
 import { commandEnd } from '../agents/terminal.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
-import type { Sandbox, SandboxExit } from '../sandbox/port.ts'
+import type { SandboxedProcess, SandboxExit } from '../sandbox/port.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { failed, outcomeOfStop } from './failure.ts'
@@ -16,6 +16,15 @@ import { commandLimits, timeInWords } from './runLimits.ts'
 import type { SandboxEnv, SandboxEnvs } from './sandboxEnv.ts'
 
 export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path' | 'limit'>
+
+/** A run whose workspace is ready. */
+export interface PreparedRun {
+  readonly run: Run
+  readonly workspace: Workspace
+  readonly envs: SandboxEnvs
+  /** With whose access other repositories are reached. */
+  readonly person: string
+}
 
 interface SandboxCommand {
   readonly run: Run
@@ -57,7 +66,7 @@ const longestSetupMs = 15 * 60_000
  */
 export async function setUpWorkspace(
   deps: CommandDeps,
-  { run, workspace, envs }: { readonly run: Run; readonly workspace: Workspace; readonly envs: SandboxEnvs },
+  { run, workspace, envs }: PreparedRun,
 ): Promise<ExecutionOutcome | undefined> {
   const command = envs.setupCommand.trim()
   if (command === '' || (await isSetUp(workspace, command))) return undefined
@@ -110,9 +119,19 @@ export async function runInSandbox(
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
   const env = await sandboxEnv.open()
   try {
-    return await withCommandHome(deps, workspace, (ofCommand) =>
-      runWith(deps, { run, workspace: ofCommand, command, longestMs, sandbox, env }),
-    )
+    return await withCommandHome(deps, workspace, (ofCommand) => {
+      const line = shellLine(command)
+      const child = sandbox.run({
+        command: env.command(line.command, 'reachable'),
+        env: { ...env.env, ...line.env, TERM: 'xterm-256color' },
+        workspace: ofCommand,
+        readOnly: env.readOnly,
+        sockets: env.sockets,
+        stdin: 'ignore',
+        limits: commandLimits({ ...deps.limits, longestMs }),
+      })
+      return followCommand(child, run)
+    })
   } finally {
     await env.close()
   }
@@ -146,46 +165,26 @@ async function withCommandHome<T>(
 
 const interruptMs = 5_000
 
-async function runWith(
-  deps: CommandDeps,
-  {
-    run,
-    workspace,
-    command,
-    longestMs,
-    sandbox,
-    env,
-  }: Omit<SandboxCommand, 'sandboxEnv'> & {
-    readonly sandbox: Sandbox
-    readonly env: Awaited<ReturnType<SandboxEnv['open']>>
-  },
-): Promise<Ran> {
-  const line = shellLine(command)
-  const child = sandbox.run({
-    command: env.command(line.command, 'reachable'),
-    env: { ...env.env, ...line.env, TERM: 'xterm-256color' },
-    workspace,
-    readOnly: env.readOnly,
-    sockets: env.sockets,
-    stdin: 'ignore',
-    limits: commandLimits({ ...deps.limits, longestMs }),
-  })
+/** Records what a command prints until it has ended. It ends when the run is to stop: a cancelled one is interrupted first. */
+async function followCommand(child: SandboxedProcess, { stopping, output }: Run): Promise<Ran> {
+  const { signal, reason } = stopping
   const onStop = () => {
-    if (run.stopping.reason() === 'cancelled') child.interrupt()
-    setTimeout(() => child.kill(), run.stopping.reason() === 'cancelled' ? interruptMs : 0).unref()
+    const isCancelled = reason() === 'cancelled'
+    if (isCancelled) child.interrupt()
+    setTimeout(() => child.kill(), isCancelled ? interruptMs : 0).unref()
   }
-  if (run.stopping.signal.aborted) onStop()
-  else run.stopping.signal.addEventListener('abort', onStop, { once: true })
+  if (signal.aborted) onStop()
+  else signal.addEventListener('abort', onStop, { once: true })
   try {
     await Promise.all([
-      drain(child.stdout, (chunk) => run.output.stdout.write(chunk)),
-      drain(child.stderr, (chunk) => run.output.stderr.write(chunk)),
+      drain(child.stdout, (chunk) => output.stdout.write(chunk)),
+      drain(child.stderr, (chunk) => output.stderr.write(chunk)),
     ])
     const exit = await child.exited
-    await run.output.note(commandEnd(exit.code))
-    return outcomeOfStop(run.stopping) ?? { kind: 'ended', exit }
+    await output.note(commandEnd(exit.code))
+    return outcomeOfStop(stopping) ?? { kind: 'ended', exit }
   } finally {
-    run.stopping.signal.removeEventListener('abort', onStop)
+    signal.removeEventListener('abort', onStop)
     child.kill()
     await child.exited
   }

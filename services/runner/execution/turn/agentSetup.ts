@@ -53,11 +53,11 @@ export async function agentSetup(
 /** Opens the sandbox of an agent that will resume a session, or begin one (`null`). */
 export function openSandboxFor(
   deps: AgentDeps,
-  { workspace, model, sandboxEnv }: AgentRequest,
-  { agent, program, sandbox, backend }: AgentSetup,
+  request: AgentRequest,
+  setup: AgentSetup,
   session: string | null,
 ): Promise<OpenedAgent> {
-  return openAgent(deps, { agent, program, sandbox, workspace, session, model, backend, sandboxEnv })
+  return openAgent(deps, { ...request, ...setup, session })
 }
 
 /** The files of an agent's home, which depend on the instruction files in the workspace. */
