@@ -11,14 +11,15 @@ import { usersView } from '#domain/views/users.ts'
 import { faultOfHost } from '#platform/http/answers.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Stopping } from '../execution/control.ts'
-import { publishPullRequest, type RequestedPullRequest } from './publishPullRequest.ts'
+import type { PublishingDeps, RequestedPullRequest } from './publication.ts'
+import { publishPullRequest } from './publishPullRequest.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 
 export async function makePullRequest(
-  deps: RecordingDeps & WorkspaceDeps & AgentDeps,
+  deps: PublishingDeps,
   { taskId, requestId }: { readonly taskId: string; readonly requestId: string },
   { signal, pushSignal }: Pick<Stopping, 'signal' | 'pushSignal'>,
 ): Promise<void> {
@@ -32,18 +33,23 @@ export async function makePullRequest(
     requestedOf(deps, taskId, requestId),
   ])
   if (!task || !user || !requested) return
-  let covers: readonly string[] = []
-  const outcome = await whileTaskIsIdle(deps, { taskId, signal }, (current) => {
-    covers = doneFeedback(current)
-    return publishPullRequest(deps, { state: current, task, user, requested, signal, pushSignal })
-  }).catch((fault: unknown) => outcomeOfFault(deps.logger, fault))
+  const published = await whileTaskIsIdle(deps, { taskId, signal }, async (current) => ({
+    outcome: await publishPullRequest(deps, {
+      state: current,
+      task,
+      user,
+      requested,
+      signal,
+      pushSignal,
+    }).catch((fault: unknown) => outcomeOfFault(deps.logger, fault)),
+    covers: doneFeedback(current),
+  })).catch((fault: unknown) => ({ outcome: outcomeOfFault(deps.logger, fault), covers: [] }))
+  const { outcome, covers } = published ?? { outcome: isRunning, covers: [] }
+  const isShownInChat = requested.automatic || isForPerson(outcome)
   const command = {
     type: 'SettlePullRequest',
     requestId,
-    outcome:
-      requested.automatic || isForPerson(outcome)
-        ? toldInChat(withWorkKept(outcome, deps.codeHost))
-        : outcome,
+    outcome: isShownInChat ? toldInChat(withWorkKept(outcome, deps.codeHost)) : outcome,
     covers,
     nextRequestId: randomUUID(),
   } as const
@@ -93,50 +99,51 @@ const isRunning: PullRequestOutcome = {
   reason: faults.task_running.sentence,
 }
 
-/** How often the log is asked whether a turn has begun, in case the bus was silent. */
-const lookMs = 1_000
+/** How often the log is read for a turn that began, in case the bus was silent. */
+const pollIntervalMs = 1_000
 
 /**
  * Publishes while nobody else has the workspace: a turn that is requested meanwhile begins afterwards. A turn that has already begun is not
- * waited for, since nobody has seen yet what it makes of the files.
+ * waited for, since nobody has seen yet what it makes of the files: `undefined`.
  */
-async function whileTaskIsIdle(
+async function whileTaskIsIdle<T>(
   deps: Pick<RecordingDeps, 'commands' | 'bus'> & Pick<WorkspaceDeps, 'locks'>,
   { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
-  publish: (state: LiveTask) => Promise<PullRequestOutcome>,
-): Promise<PullRequestOutcome> {
+  publish: (state: LiveTask) => Promise<T>,
+): Promise<T | undefined> {
   const stream = taskStream(taskId)
-  const stateNow = async (): Promise<LiveTask> => {
+  /** `undefined` while a turn runs. */
+  const idleState = async (): Promise<LiveTask | undefined> => {
     const { state } = await deps.commands.load(decider, stream)
     if (state.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
-    return state
+    return state.phase.status === 'running' ? undefined : state
   }
   const begun = new AbortController()
-  const look = async () => {
-    if ((await stateNow()).phase.status === 'running') begun.abort()
+  const abortWhenBegun = async () => {
+    if (!(await idleState())) begun.abort()
   }
-  const lookAgain = () => void look().catch(() => undefined)
+  const checkAgain = () => void abortWhenBegun().catch(() => undefined)
   const unsubscribe = deps.bus.subscribe('appended', (event) => {
-    if (event.stream === stream && event.type === 'ExecutionStarted') lookAgain()
+    if (event.stream === stream && event.type === 'ExecutionStarted') checkAgain()
   })
-  const timer = setInterval(lookAgain, lookMs)
-  const stopLooking = () => {
+  const timer = setInterval(checkAgain, pollIntervalMs)
+  const stopWatching = () => {
     unsubscribe()
     clearInterval(timer)
   }
-  const use = async () => {
-    stopLooking()
-    const state = await stateNow()
-    return state.phase.status === 'running' ? isRunning : publish(state)
+  const publishIfIdle = async () => {
+    stopWatching()
+    const state = await idleState()
+    return state && publish(state)
   }
   try {
-    await look()
-    return await deps.locks.hold(taskId, use, AbortSignal.any([signal, begun.signal]))
+    await abortWhenBegun()
+    return await deps.locks.hold(taskId, publishIfIdle, AbortSignal.any([signal, begun.signal]))
   } catch (fault) {
-    if (fault === begun.signal.reason) return isRunning
+    if (fault === begun.signal.reason) return undefined
     throw fault
   } finally {
-    stopLooking()
+    stopWatching()
   }
 }
 

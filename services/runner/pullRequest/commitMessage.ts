@@ -1,0 +1,61 @@
+/** What the commits and the pull request of a task say of its work. */
+import { firstCommitMessage, followUpMessage } from '#domain/task/codeHost/commitMessage.ts'
+import { doneFeedback } from '#domain/task/codeHost/feedbackState.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { chatView } from '#domain/views/chat.ts'
+import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { proposalFor } from '#platform/reads/proposal.ts'
+import type { Publication, PublishingDeps } from './publication.ts'
+
+type Deps = Pick<PublishingDeps, 'documents'>
+
+/** Messages of one turn that are looked through. */
+const messagesOfTurn = 200
+
+/** What nobody wrote is proposed as it would be to a person. */
+export const wordsOf = (
+  deps: Deps,
+  { task, requested }: Pick<Publication, 'task' | 'requested'>,
+): Promise<{ readonly title: string; readonly body: string }> =>
+  requested.automatic ? proposalFor(deps, task) : Promise.resolve(requested)
+
+/** The message of the commit that is published. */
+export async function messageOf(
+  deps: Deps,
+  { state, ...asked }: Pick<Publication, 'state' | 'task' | 'requested'>,
+): Promise<string> {
+  if ((state.pullRequest?.headCommit ?? null) !== null) return messageOfFollowUp(deps, state, asked.task)
+  return firstCommitMessage((await wordsOf(deps, asked)).title, state.issue?.number ?? null)
+}
+
+/** The commit message of an update: what the agent says that it did in the latest turn, and what that turn was asked for. */
+async function messageOfFollowUp(
+  { documents }: Deps,
+  state: LiveTask,
+  { id, execution, prNumber }: TaskDocument,
+): Promise<string> {
+  const done = doneFeedback(state).map((feedbackId) => feedbackDocumentId(id, feedbackId))
+  const [messages, feedback] = await Promise.all([
+    documents.find(chatView, {
+      where: { task: id, executionId: execution?.id ?? '' },
+      sort: { field: 'executionId', direction: 'ascending' },
+      limit: messagesOfTurn,
+    }),
+    documents.getMany(feedbackView, done),
+  ])
+  const worked = [...feedback.values()]
+  const latest = messages.toSorted((one, other) => (one.order < other.order ? 1 : -1))
+  const asked = latest.find(({ messageType }) => messageType === 'user')
+  const isOfFeedback = worked.some(({ messageId }) => messageId === asked?.messageId)
+  return followUpMessage({
+    number: prNumber ?? 0,
+    said: latest.find(({ messageType }) => messageType === 'response')?.message ?? null,
+    asked: isOfFeedback ? null : (asked?.message ?? null),
+    feedback: worked.map(({ kind, author, check }) => ({
+      kind,
+      author: author?.login ?? null,
+      check: check?.name ?? null,
+    })),
+  })
+}

@@ -1,0 +1,28 @@
+/** What is published of a task, and for whom. */
+import type { LiveTask } from '#domain/task/state.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import type { UserDocument } from '#domain/views/users.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+
+export type PublishingDeps = RecordingDeps & WorkspaceDeps & AgentDeps
+
+export interface RequestedPullRequest {
+  readonly requestId: string
+  readonly title: string
+  readonly body: string
+  readonly draft: boolean
+  /** Requested by the end of a turn: nobody waits for the outcome. */
+  readonly automatic: boolean
+  readonly rewrites: boolean
+  /** The tree that was recorded when it was requested. */
+  readonly tree: string | null
+}
+
+export interface Publication {
+  readonly state: LiveTask
+  readonly task: TaskDocument
+  readonly user: UserDocument
+  readonly requested: RequestedPullRequest
+  readonly signal: AbortSignal
+  readonly pushSignal: AbortSignal
+}

@@ -1,0 +1,135 @@
+/** Commits and pushes a task's work, outside the sandbox, and records the changes as they were published. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { hasNoChanges } from '#domain/task/codeHost/pullRequest.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import type { Installation } from '#platform/ports/codeHostApp.ts'
+import type { KnownSecret } from '#platform/redaction/secretForms.ts'
+import { agents } from '../agents/registry.ts'
+import { identityOf, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
+import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
+import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
+import { treeGitFor } from '../execution/restore.ts'
+import { readChanges } from '../workspace/changes/changes.ts'
+import type { StagedTree } from '../workspace/changes/stage.ts'
+import { namedOf } from '../workspace/names.ts'
+import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
+import type { WorkspaceGit } from '../workspace/workspace.ts'
+import { applyPatch } from './applyPatch.ts'
+import { messageOf } from './commitMessage.ts'
+import type { Publication, PublishingDeps } from './publication.ts'
+import { addressOfTask } from './taskRecord.ts'
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
+
+/** Pushes the work, and records the changes as they were published. */
+export async function pushAndRecord(
+  deps: PublishingDeps,
+  publication: Publication,
+  { ready, isOpen }: { readonly ready: ReadyWorkspace; readonly isOpen: boolean },
+): Promise<PublishResult> {
+  const { state, task, user, requested, signal, pushSignal } = publication
+  const { workspace, access } = ready
+  const { sandbox } = deps
+  const lastCommit = state.pullRequest?.headCommit ?? null
+  const { settings, secrets: ofProject } = await settingsOf(deps, task.projectId)
+  const secrets = [...ofProject, ...ownSecrets(deps, access)]
+  const work = { git: deps.git, treeGit: treeGitFor(deps, workspace), workspace, secrets }
+  const record = (from: 'tree' | StagedTree) => recordChanges(deps, publication, work, from)
+  let published: StagedTree | undefined
+  let isNothing = false
+  let isPatched = false
+  const pushed = await commitAndPush({
+    ...work,
+    ...access,
+    // A person publishes the changes that they saw when they asked. An automatic update records what it publishes.
+    mayPublish: async (staged) => {
+      published = staged
+      const recorded = staged.tree === state.changedTree ? state : await record(staged)
+      // A person who saw no changes, since none were recorded, is told that there are none.
+      isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
+      return requested.automatic || staged.tree === requested.tree
+    },
+    message: await messageOf(deps, publication),
+    author: identityOf(user, deps),
+    signer: deps.commitSigner,
+    trailers: [
+      `Flightdeck-Task: ${addressOfTask(deps, task.id)}`,
+      `Flightdeck-Turn: ${task.execution?.turn ?? 0}`,
+      `Co-Authored-By: ${agents[task.agent].author}`,
+    ],
+    allowedFilters: settings.allowedFilters,
+    threads: deps.textThreads,
+    renewed: async () => (await access.renewed?.())?.authorization,
+    forWorkflows: (files) => forWorkflows(deps, ready, files),
+    signal,
+    pushSignal,
+    applyPatch: (patch) => {
+      isPatched = true
+      if ('missing' in sandbox) throw new Fault('code_host_refused', sandbox.missing)
+      return applyPatch(sandbox, workspace, patch)
+    },
+  })
+  if (pushed.kind === 'moved' && isNothing) return { kind: 'nothing_to_publish', leftOut: [] }
+  if (pushed.kind === 'limited') throw deps.codeHost.recordGitRateLimit(access.gitToken)
+  // The files now contain what others had pushed before.
+  if (isPatched) await record('tree')
+  // New files are committed now and no longer `untracked`, and the branch is ahead.
+  else if (pushed.kind === 'published' && published !== undefined && lastCommit !== pushed.headSha)
+    await record(published)
+  return pushed
+}
+
+/**
+ * What git authenticates with to change workflow files, or why that must not be tried. A person's token is bound by the App's rights too. If those
+ * are not known, the push is tried and the host decides.
+ */
+async function forWorkflows(
+  { codeHost, installations }: PublishingDeps,
+  { repository, access, installed }: ReadyWorkspace,
+  files: readonly string[],
+): Promise<{ readonly authorization: string } | { readonly refused: string }> {
+  const found = await installations.tokenFor(installed, 'git with workflows')
+  // Where the person's own token pushes, it pushes these files too.
+  if (found.kind === 'token' && access.gitToken === access.accessToken)
+    return { authorization: access.authorization }
+  if (found.kind === 'token') return codeHost.gitAccess(found.accessToken, repository)
+  const { installation } = found
+  if (found.why !== 'not_granted' || !installation) return { authorization: access.authorization }
+  return { refused: workflowsRefused(files, installation) }
+}
+
+function workflowsRefused(files: readonly string[], { account, htmlUrl }: Installation): string {
+  return `This work changes ${namedOf(files, 5)}, and Flightdeck's App may not change workflow files of ${account.login}. Nothing was pushed, and the work is kept. An owner can grant "Workflows" at ${htmlUrl}, or take these changes back, and ask again.`
+}
+
+/**
+ * Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws if the task has
+ * moved on.
+ */
+async function recordChanges(
+  deps: PublishingDeps,
+  { task, requested: { requestId }, signal }: Publication,
+  work: WorkspaceGit & { readonly secrets: readonly KnownSecret[] },
+  from: 'tree' | StagedTree,
+): Promise<LiveTask> {
+  const { baseBranch } = work.workspace
+  const changes = await readChanges({ ...work, baseBranch, from, signal })
+  if (changes.kind === 'base_not_found') throw new Fault('code_host_refused', baseGone(baseBranch))
+  if (!task.execution) throw new Fault('not_initialized')
+  const of = { taskId: task.id, executionId: task.execution.id }
+  const redacted = await redactChanges(changes, deps.redaction(valuesOf(work.secrets)))
+  const command = {
+    type: 'RecordChanges',
+    requestId,
+    changes: await changesEvent(deps.blobs, of, redacted),
+  } as const
+  const cause = { actor, commandId: randomUUID() }
+  const { state } = await deps.commands.execute(decider, taskStream(task.id), command, cause)
+  if (state.kind !== 'task') throw new Fault('not_found')
+  return state
+}
