@@ -1,21 +1,8 @@
 /** Runs an execution that this runner has claimed: reads what it is about, makes its workspace ready, runs its turn or command, records its changes. */
-import { taskStream, userStream } from '#domain/kernel/streams.ts'
-import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
-import type { AgentName } from '#domain/agents.ts'
-import { countingAt } from '#domain/task/restorePoints.ts'
-import type { Execution } from '#domain/task/phase.ts'
-import type { LiveTask } from '#domain/task/state.ts'
-import { joinTranscripts, transcriptOf } from '#domain/task/transcript.ts'
-import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
-import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import { usersView, type UserDocument } from '#domain/views/users.ts'
-import type { Head } from '#platform/eventlog/eventLog.ts'
-import type { AgentImage } from '../agents/port.ts'
-import type { RecordingDeps } from '../deps.ts'
-import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
-import { imagesForAgent, withTranscript } from './turn/agentMessage.ts'
+import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import { withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
-import { Evicted, failed, outcomeOfStop, type Failed } from './failure.ts'
+import { Evicted, failed, outcomeOfStop } from './failure.ts'
 import { ownSecrets, valuesOf } from './projectSecrets.ts'
 import { changesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
@@ -25,32 +12,24 @@ import type { TerminalWriter } from './recording/terminalWriter.ts'
 import { treeGitFor } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
 import { tellOfRepository } from './repositoryNotes.ts'
+import {
+  conversationBefore,
+  modelFor,
+  sessionOf,
+  subjectOf,
+  type Claimed,
+  type Subject,
+} from './runSubject.ts'
 import { runShellCommand, setUpWorkspace, type PreparedRun } from './sandboxCommand.ts'
 import { sandboxEnvsOf } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
 import { runTurn } from './turn/turn.ts'
-
-/** An execution that is ours to run. */
-export interface Claimed {
-  readonly task: LiveTask
-  readonly execution: Execution
-  readonly fence: Fence
-  readonly head: Head
-}
 
 /** How a run is controlled and where it is recorded. */
 export interface RunChannels {
   readonly control: Control
   readonly reporter: Reporter
   readonly terminal: TerminalWriter
-}
-
-/** What a run is about, as it was when the run was claimed. */
-interface Subject {
-  readonly document: TaskDocument
-  readonly message: MessageDocument & { readonly message: string }
-  readonly user: UserDocument
-  readonly images: readonly AgentImage[]
 }
 
 export async function runClaimed(
@@ -86,25 +65,9 @@ export async function runClaimed(
   }
 }
 
-async function subjectOf(deps: RecordingDeps, { task, execution, head }: Claimed): Promise<Subject | Failed> {
-  const stream = taskStream(task.taskId)
-  const [document, message, user] = await Promise.all([
-    deps.documents.asOf(tasksView, stream, task.taskId, head),
-    deps.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
-    userOf(deps, task.ownerId),
-  ])
-  if (!document || !user) throw new Evicted('The task is gone.')
-  // A message may be blank, where it has images.
-  if (typeof message?.message !== 'string')
-    return failed('message_erased', 'The message of this turn was erased.')
-  const images = await imagesForAgent(deps, task.taskId, message.images)
-  if (!images) return failed('image_erased', 'An image of this message was erased or is damaged.')
-  return { document, message: { ...message, message: message.message }, user, images }
-}
-
 interface PreparedSubject extends Subject {
   readonly prepared: ExecutionWorkspace
-  readonly early: EarlySandbox | undefined
+  readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
 }
 
 async function runInWorkspace(
@@ -181,41 +144,4 @@ async function runMessage(
     sandboxEnv: envs.forAgent,
     ownerId: document.owner,
   })
-}
-
-/**
- * The conversation before this message as text: the transcript of the turn that the task was created from, then the latest hundred messages,
- * without those of turns that were undone.
- */
-async function conversationBefore(
-  { documents }: RecordingDeps,
-  { origin, restorePoints: { points, at } }: LiveTask,
-  { task, order }: MessageDocument,
-): Promise<string> {
-  const found = await documents.find(chatView, {
-    where: { task },
-    sort: { field: 'order', direction: 'descending' },
-    limit: 100,
-    after: { value: order, id: '' },
-  })
-  const counting = new Set(countingAt(points, at).map(({ executionId }) => executionId))
-  const known = new Set(points.map(({ executionId }) => executionId))
-  const isUndone = ({ executionId }: MessageDocument) =>
-    executionId !== null && known.has(executionId) && !counting.has(executionId)
-  const said = found.filter((message) => !isUndone(message)).reverse()
-  return joinTranscripts(origin?.transcript ?? '', transcriptOf(said))
-}
-
-/** A model that was chosen for one agent means nothing to another. */
-function modelFor(document: TaskDocument, agent: AgentName): string | null {
-  return document.modelAgent === agent ? document.codexModel : null
-}
-
-function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
-  return session?.agent === agent ? session.sessionId : null
-}
-
-async function userOf({ documents, log }: RecordingDeps, userId: string) {
-  const stream = userStream(userId)
-  return documents.asOf(usersView, stream, userId, await log.headOf(stream))
 }

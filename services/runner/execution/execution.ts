@@ -10,13 +10,14 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import type { RecordingDeps } from '../deps.ts'
-import { runClaimed, type Claimed } from './claimedExecution.ts'
+import { runClaimed } from './claimedExecution.ts'
 import { Evicted, failed, outcomeOfFault, outcomeOfStop } from './failure.ts'
 import { boundedRecording } from './recording/boundedRecording.ts'
 import { reporter as openReporter, type Reporter } from './recording/reporter.ts'
 import { terminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps } from './run.ts'
 import type { Control } from './control.ts'
+import type { Claimed } from './runSubject.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 

@@ -1,33 +1,23 @@
 /** The workspace of an execution: one with a warm agent, one that exists, or one that is made, with the saved work restored into it. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { RecordingDeps } from '../deps.ts'
-import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
-import type { WarmAgents } from '../prewarm/warmAgents.ts'
 import { discardWorkspace, madeWhole } from '../workspace/incomplete.ts'
-import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
-import { workingBranchName } from '../workspace/names.ts'
-import { renameBranch } from '../workspace/createWorkspace.ts'
+import type { Committer } from '../workspace/publish/commitIdentity.ts'
+import { completeWorkspace } from '../workspace/workspace.ts'
 import type { Stopping } from './control.ts'
 import { failed, type Failed } from './failure.ts'
 import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
-import {
-  prepare,
-  preparedEvent,
-  type Committer,
-  type PreparingDeps,
-  type ReadyWorkspace,
-} from './prepareWorkspace.ts'
+import { prepare, preparedEvent, type PreparingDeps, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { goesOnAsEvicted, restoreSavedWork, restoreSession } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import { reachRepository, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
 import { recordRestored, restoreTask } from './restore.ts'
+import { useWarm } from './warmWorkspace.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
   /** The session that the agent resumes; `null`: a new one. */
@@ -42,7 +32,9 @@ const lost = "This task's workspace was recreated. Work that was not pushed coul
 
 type Deps = PreparingDeps &
   Pick<RecordingDeps, 'blobs' | 'commands' | 'redaction'> & {
-    readonly prewarm: Pick<Prewarm, 'adopt'> & { readonly agents: Pick<WarmAgents, 'drop' | 'workspaceOf'> }
+    readonly prewarm: Pick<Prewarm, 'adopt'> & {
+      readonly agents: Pick<Prewarm['agents'], 'drop' | 'workspaceOf'>
+    }
   }
 
 interface ExecutionSubject {
@@ -52,7 +44,7 @@ interface ExecutionSubject {
   readonly fence: Fence
   readonly kind: ExecutionKind
   /** For the turn of an agent. */
-  readonly early: EarlySandbox | undefined
+  readonly early: ReturnType<Prewarm['earlySandbox']>
   /** The session that the agent of this execution had in the task. */
   readonly session: string | null
   readonly terminal: TerminalWriter
@@ -74,7 +66,7 @@ export async function executionWorkspace(
   const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
   const { signal } = subject.stop
   const stage = warm
-    ? await useWarm(deps, subject, warm)
+    ? resumed(await useWarm(deps, subject, warm))
     : await madeWhole(deps, { taskId: document.id, signal, close: early?.close }, async () => {
         const made = await makeOrRestore(deps, subject)
         // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
@@ -91,48 +83,14 @@ export async function executionWorkspace(
   return { ...ready, session: resumes ? subject.session : null }
 }
 
+const resumed = (ready: ReadyWorkspace | Failed): Stage =>
+  ready.kind === 'failed' ? ready : { ...ready, resumes: true }
+
 /** The workspace with a warm agent of this task, or the one that was prepared before the task. */
 async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
   // A workspace that was prepared ahead begins at the head of its branch.
   return task.startCommit == null ? prewarm.adopt(task) : undefined
-}
-
-/** The mirror is refreshed beside the turn, which is stopped when the person can no longer reach the repository. */
-async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: Workspace): Promise<Stage> {
-  const reached = await reachRepository(deps, document)
-  if (reached.kind === 'failed') return reached
-  const settle = refreshBeside(deps, reached, stop)
-  const { title, id, workingBranch } = document
-  const workspace =
-    document.workspace === 'ready'
-      ? warm
-      : // It was made before the task had a title.
-        await renameBranch(deps.git, deps.root, warm, workingBranch ?? workingBranchName(title, id))
-  const isNew = false
-  return { ...reached, kind: 'ready', workspace, isNew, isOnPushedBranch: false, settle, resumes: true }
-}
-
-/** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */
-const fetchAfterMs = 250
-
-/** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
-function refreshBeside(deps: Deps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
-  const isOver = new AbortController()
-  const refresh = async () => {
-    const signal = AbortSignal.any([isOver.signal, stop.signal])
-    await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
-    if (signal.aborted) return
-    const refreshed = await refreshReached(deps, reached, { signal })
-    if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
-  }
-  const refreshing = refresh().catch((fault: unknown) =>
-    deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),
-  )
-  return () => {
-    isOver.abort()
-    return refreshing
-  }
 }
 
 const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({

@@ -3,8 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import type { UserDocument } from '#domain/views/users.ts'
-import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { OutputRecorder } from './recording/outputRecorder.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
@@ -12,7 +10,7 @@ import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import { gitUntil } from '../workspace/git/git.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
-import type { Person } from '../workspace/publish/commitIdentity.ts'
+import { identityOf, type Committer } from '../workspace/publish/commitIdentity.ts'
 import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
 import { baseCommitsFor, prepareWorkspace, type PrepareRequest } from '../workspace/createWorkspace.ts'
 import { discardWorkspace, removeIncomplete } from '../workspace/incomplete.ts'
@@ -60,12 +58,9 @@ export interface PreparingDeps
       | 'commitSigner'
       | 'noreplyDomain'
     > {
-  readonly codeHost: ReachingDeps['codeHost'] & Pick<CodeHost, 'takesOnlySigned'>
+  readonly codeHost: ReachingDeps['codeHost'] & Pick<WorkspaceDeps['codeHost'], 'takesOnlySigned'>
   readonly eviction: Pick<WorkspaceDeps['eviction'], 'make'>
 }
-
-/** Who works in it, as commits name them. */
-export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'githubId' | 'email'>
 
 interface PrepareRun {
   readonly task: TaskDocument & WorkspaceOf['task']
@@ -266,13 +261,3 @@ export function preparedEvent(workspace: Workspace, executionId: string) {
 /** Whether runs are isolated from the server. */
 export const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
   'kind' in sandbox && sandbox.kind !== 'none'
-
-/** The person as the author of commits. GitHub attributes the noreply address to them and never refuses it. */
-export function identityOf(user: Committer, { noreplyDomain }: Pick<WorkspaceDeps, 'noreplyDomain'>): Person {
-  const { fullName, githubUsername, githubId, id, email } = user
-  const isKnown = githubId !== null && githubUsername !== null
-  return {
-    name: fullName || githubUsername || 'Flightdeck',
-    email: isKnown ? `${githubId}+${githubUsername}@${noreplyDomain}` : (email ?? `${id}@${noreplyDomain}`),
-  }
-}

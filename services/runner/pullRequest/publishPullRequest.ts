@@ -14,34 +14,25 @@ import {
   type HostPullRequest,
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
-import { failed, type Failed } from '../execution/failure.ts'
-import { prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
-import { goesOnAsEvicted, restoreSavedWork } from '../execution/recording/savedWork.ts'
-import { commitOf } from '../workspace/git/git.ts'
-import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
+import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { namedOf } from '../workspace/names.ts'
 import type { PublishResult } from '../workspace/publish/publish.ts'
-import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { wordsOf } from './commitMessage.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 import { publishOrigins } from './publishOrigins.ts'
-import { baseGone, pushAndRecord } from './pushWork.ts'
+import { pushAndRecord } from './pushWork.ts'
+import { baseGone } from './recordChanges.ts'
 import { withRecord } from './taskRecord.ts'
 import { templateOf } from './template.ts'
+import { hasBase, workspaceToPublish } from './workspaceToPublish.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
-
-const lostWork =
-  "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
 export async function publishPullRequest(
   deps: PublishingDeps,
   publication: Publication,
 ): Promise<PullRequestOutcome> {
-  const { task, signal } = publication
-  const ready = await madeWhole(deps, { taskId: task.id, signal }, () =>
-    workspaceToPublish(deps, publication),
-  )
+  const ready = await workspaceToPublish(deps, publication)
   if (ready.kind === 'failed') return ready
   const { workspace, repository, access } = ready
   const branches = { head: workspace.branch, base: workspace.baseBranch }
@@ -66,37 +57,6 @@ export async function publishPullRequest(
     publishOrigins(deps, publication, ready, headCommit),
   ])
   return 'number' in outcome ? { ...outcome, notesRefused } : outcome
-}
-
-/** Whether the code host has the branch that the work is to be merged into, by the mirror that was just refreshed. An empty repository has none. */
-async function hasBase({ git }: PublishingDeps, workspace: Workspace): Promise<boolean> {
-  const { branch, baseBranch, mirrorDir } = workspace
-  return branch === baseBranch || (await commitOf(git, mirrorDir, `refs/heads/${baseBranch}`)) !== null
-}
-
-/** The task's workspace; one that is gone is recreated, with the work that was saved. */
-async function workspaceToPublish(
-  deps: PublishingDeps,
-  { state, task, user, signal }: Publication,
-): Promise<ReadyWorkspace | Failed> {
-  const ready = await prepare(deps, {
-    task: { ...task, lastBase: state.baseCommit },
-    user,
-    executionId: '',
-    reporter: null,
-    output: null,
-    signal,
-    needs: 'push',
-    isToBeRestored: true,
-  })
-  if (ready.kind === 'failed' || !ready.isNew) return ready
-  const isAsEvicted = await goesOnAsEvicted(deps, state, ready)
-  if (!isAsEvicted && (await restoreSavedWork(deps, state, ready.workspace)).kind !== 'restored') {
-    await removeIncomplete(deps.root, task.id, deps.path)
-    return failed('no_changes', lostWork)
-  }
-  await completeWorkspace(deps.root, ready.workspace)
-  return ready
 }
 
 type ExistingPullRequest = Awaited<ReturnType<PublishingDeps['codeHost']['findPullRequest']>>

@@ -1,30 +1,20 @@
 /** Commits and pushes a task's work, outside the sandbox, and records the changes as they were published. */
-import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/streams.ts'
 import { hasNoChanges } from '#domain/task/codeHost/pullRequest.ts'
-import type { LiveTask } from '#domain/task/state.ts'
-import { task as decider } from '#domain/task/task.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
-import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import { agents } from '../agents/registry.ts'
-import { identityOf, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
-import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
-import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
+import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
+import { ownSecrets, settingsOf } from '../execution/projectSecrets.ts'
 import { treeGitFor } from '../execution/restore.ts'
-import { readChanges } from '../workspace/changes/changes.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import { namedOf } from '../workspace/names.ts'
+import { identityOf } from '../workspace/publish/commitIdentity.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
-import type { WorkspaceGit } from '../workspace/workspace.ts'
 import { applyPatch } from './applyPatch.ts'
 import { messageOf } from './commitMessage.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
+import { recordChanges } from './recordChanges.ts'
 import { addressOfTask } from './taskRecord.ts'
-
-const actor = { kind: 'system', service: 'runner' } as const
-
-export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
 /** Pushes the work, and records the changes as they were published. */
 export async function pushAndRecord(
@@ -105,31 +95,4 @@ async function forWorkflows(
 
 function workflowsRefused(files: readonly string[], { account, htmlUrl }: Installation): string {
   return `This work changes ${namedOf(files, 5)}, and Flightdeck's App may not change workflow files of ${account.login}. Nothing was pushed, and the work is kept. An owner can grant "Workflows" at ${htmlUrl}, or take these changes back, and ask again.`
-}
-
-/**
- * Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws if the task has
- * moved on.
- */
-async function recordChanges(
-  deps: PublishingDeps,
-  { task, requested: { requestId }, signal }: Publication,
-  work: WorkspaceGit & { readonly secrets: readonly KnownSecret[] },
-  from: 'tree' | StagedTree,
-): Promise<LiveTask> {
-  const { baseBranch } = work.workspace
-  const changes = await readChanges({ ...work, baseBranch, from, signal })
-  if (changes.kind === 'base_not_found') throw new Fault('code_host_refused', baseGone(baseBranch))
-  if (!task.execution) throw new Fault('not_initialized')
-  const of = { taskId: task.id, executionId: task.execution.id }
-  const redacted = await redactChanges(changes, deps.redaction(valuesOf(work.secrets)))
-  const command = {
-    type: 'RecordChanges',
-    requestId,
-    changes: await changesEvent(deps.blobs, of, redacted),
-  } as const
-  const cause = { actor, commandId: randomUUID() }
-  const { state } = await deps.commands.execute(decider, taskStream(task.id), command, cause)
-  if (state.kind !== 'task') throw new Fault('not_found')
-  return state
 }

@@ -8,8 +8,6 @@ import { messageFor } from '../../agents/images.ts'
 import { passingFault } from '../../agents/modelFaults.ts'
 import type { AgentError, AgentImage } from '../../agents/port.ts'
 import type { Budget } from '../../model/budget.ts'
-import type { AgentDeps } from '../../deps.ts'
-import type { EarlySandbox } from '../../prewarm/earlySandbox.ts'
 import type { SandboxExit } from '../../sandbox/port.ts'
 import { eventRecorder } from './agentEvents.ts'
 import type { AgentProcess, TurnListener } from './agentProcess.ts'
@@ -26,8 +24,8 @@ import { failed, outcomeOfStop, type Failed } from '../failure.ts'
 import { messageTexts } from '../recording/messageText.ts'
 import { runOutput } from '../recording/terminalOutput.ts'
 import type { ExecutionDeps, Run } from '../run.ts'
-import { timeInWords } from '../runLimits.ts'
 import { steerTurn } from './steering.ts'
+import { watchLimits } from './turnLimits.ts'
 import { turnMessages } from './turnMessages.ts'
 
 export interface TurnRequest extends AgentRequest {
@@ -37,7 +35,7 @@ export interface TurnRequest extends AgentRequest {
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   /** A sandbox that was opened for this turn. */
-  readonly early: EarlySandbox | undefined
+  readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
   /** Whose daily budget the turn uses. */
   readonly ownerId: string
   /** Nothing that is recorded may show these. */
@@ -234,37 +232,6 @@ async function waitForModel(
   await run.reporter.report(ModelRetryScheduled.of(data))
   await run.output.note(`${retrySentence(code, timeInUtc(retryAt))}\n`)
   await sleep(modelRetryMs, undefined, { signal: run.stopping.signal }).catch(() => undefined)
-}
-
-const interruptMs = 5_000
-
-/** Ends the agent when the run is to stop: a cancelled one is interrupted first. The run stops when the agent is silent or takes too long. */
-function watchLimits(
-  { limits: { silentMs, longestMs } }: Pick<AgentDeps, 'limits'>,
-  { stopping }: Run,
-  process: AgentProcess,
-): { onOutput(): void; stop(): void } {
-  const { signal } = stopping
-  let ending: NodeJS.Timeout | undefined
-  const onStop = () => {
-    if (stopping.reason() !== 'cancelled') return process.kill()
-    process.interrupt()
-    ending = setTimeout(() => process.kill(), interruptMs)
-  }
-  const sentence = (why: string) => `The agent was stopped ${why}.`
-  const silent = sentence(`because it was silent for ${timeInWords(silentMs)}`)
-  const silence = setTimeout(() => stopping.stop('silent', silent), silentMs)
-  const late = sentence(`after ${timeInWords(longestMs)}`)
-  const tooLong = setTimeout(() => stopping.stop('too_long', late), longestMs)
-  if (signal.aborted) onStop()
-  else signal.addEventListener('abort', onStop, { once: true })
-  return {
-    onOutput: () => silence.refresh(),
-    stop() {
-      for (const timer of [silence, tooLong, ending]) clearTimeout(timer)
-      signal.removeEventListener('abort', onStop)
-    },
-  }
 }
 
 /** Characters kept of what was printed last on stderr: an error may list every model there is. */

@@ -4,6 +4,7 @@
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { UserDocument } from '#domain/views/users.ts'
 import { CannotStart, run } from '#platform/childProcess.ts'
 import { endedWell, lastWords } from '../git/git.ts'
 
@@ -15,6 +16,19 @@ export interface Person {
 /** The account at the code host that has the public key, and the file of the private one. */
 export interface CommitSigner extends Person {
   readonly keyFile: string
+}
+
+/** Who works in a task, as far as commits name them. */
+export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'githubId' | 'email'>
+
+/** The person as the author of commits. GitHub attributes the noreply address to them and never refuses it. */
+export function identityOf(user: Committer, { noreplyDomain }: { readonly noreplyDomain: string }): Person {
+  const { fullName, githubUsername, githubId, id, email } = user
+  const isKnown = githubId !== null && githubUsername !== null
+  return {
+    name: fullName || githubUsername || 'Flightdeck',
+    email: isKnown ? `${githubId}+${githubUsername}@${noreplyDomain}` : (email ?? `${id}@${noreplyDomain}`),
+  }
 }
 
 /** The arguments of git before and after `commit-tree`, and its environment. */

@@ -1,0 +1,50 @@
+/** The workspace whose work is published. */
+import { failed, type Failed } from '../execution/failure.ts'
+import { prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
+import { goesOnAsEvicted, restoreSavedWork } from '../execution/recording/savedWork.ts'
+import { commitOf } from '../workspace/git/git.ts'
+import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
+import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import type { Publication, PublishingDeps } from './publication.ts'
+
+const lostWork =
+  "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
+
+/** Whether the code host has the branch that the work is to be merged into, by the mirror that was just refreshed. An empty repository has none. */
+export async function hasBase({ git }: PublishingDeps, workspace: Workspace): Promise<boolean> {
+  const { branch, baseBranch, mirrorDir } = workspace
+  return branch === baseBranch || (await commitOf(git, mirrorDir, `refs/heads/${baseBranch}`)) !== null
+}
+
+/** The task's workspace; one that is gone is recreated, with the work that was saved. */
+export async function workspaceToPublish(
+  deps: PublishingDeps,
+  publication: Publication,
+): Promise<ReadyWorkspace | Failed> {
+  const { task, signal } = publication
+  return madeWhole(deps, { taskId: task.id, signal }, () => makeOrRestore(deps, publication))
+}
+
+async function makeOrRestore(
+  deps: PublishingDeps,
+  { state, task, user, signal }: Publication,
+): Promise<ReadyWorkspace | Failed> {
+  const ready = await prepare(deps, {
+    task: { ...task, lastBase: state.baseCommit },
+    user,
+    executionId: '',
+    reporter: null,
+    output: null,
+    signal,
+    needs: 'push',
+    isToBeRestored: true,
+  })
+  if (ready.kind === 'failed' || !ready.isNew) return ready
+  const isAsEvicted = await goesOnAsEvicted(deps, state, ready)
+  if (!isAsEvicted && (await restoreSavedWork(deps, state, ready.workspace)).kind !== 'restored') {
+    await removeIncomplete(deps.root, task.id, deps.path)
+    return failed('no_changes', lostWork)
+  }
+  await completeWorkspace(deps.root, ready.workspace)
+  return ready
+}
