@@ -281,7 +281,7 @@ describe('the workspace of a task whose pull request is over', () => {
     expect(await remove()).toEqual({ outcome: 'removed' })
     expect(await recordedWork()).toBe('saved')
     const bundle = await savedBundle()
-    await rm(join(scene.root, 'mirrors'), { recursive: true })
+    await rm(join(scene.root, 'ada'), { recursive: true })
     const other = await scene.prepare({ taskId: 'on-another-runner' })
     const restored = restoreWork({
       git: testGit,
