@@ -19,7 +19,6 @@ import { accounts, type Shown } from './accounts.ts'
 import { originOf } from '../http/allowedHosts.ts'
 import {
   AccountNotAllowed,
-  cookieOptions,
   oauthStateCookie,
   oauthStates,
   oauthStateSeconds,
@@ -29,6 +28,7 @@ import {
   type OAuthStates,
 } from './oauthState.ts'
 import { ticketCookie, tickets, ticketSeconds, type Linking } from './linkTickets.ts'
+import { cookieOptions } from './signedClaims.ts'
 
 interface SignInFlow {
   readonly options: GatewayOptions
@@ -42,7 +42,7 @@ interface SignInFlow {
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }
-  const router = new Router({ prefix: '/api/auth/github', sensitive: true })
+  const router = new Router({ prefix: path, sensitive: true })
   router.get('/', (context) => start(flow, context))
   router.get('/callback', (context) => finish(flow, context))
   const dispatch = router.routes()
@@ -126,10 +126,7 @@ async function withOwnToken(
 ): Promise<void> {
   const { codeHost } = flow.services
   const tokens = { accessToken, expiresAt: null, refreshToken: null, refreshExpiresAt: null }
-  const account = await codeHost.account(accessToken).catch((fault: unknown) => {
-    const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
-    throw new SignInFailed(refused ? 'github' : 'server', fault)
-  })
+  const account = await codeHost.account(accessToken).catch(failedAt)
   await admit(flow, context, { tokens, account }, request)
 }
 
@@ -145,7 +142,6 @@ function isFromThisMachine(context: Context): boolean {
 
 const ofProxies = new Set(['forwarded', 'via', 'x-real-ip'])
 
-/** Sends the browser to the code host. */
 async function toCodeHost(
   flow: SignInFlow,
   context: Context,
@@ -203,9 +199,14 @@ async function shownBy(flow: SignInFlow, context: Context, state: OAuthState | u
     const tokens = await codeHost.exchangeCode({ code, codeVerifier: state.verifier, redirectUri: callback })
     return { tokens, account: await codeHost.account(tokens.accessToken) }
   } catch (fault) {
-    const refused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
-    throw new SignInFailed(refused ? 'github' : 'server', fault)
+    return failedAt(fault)
   }
+}
+
+/** The sign-in failed at the code host, or because it could not be reached. */
+function failedAt(fault: unknown): never {
+  const isRefused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
+  throw new SignInFailed(isRefused ? 'github' : 'server', fault)
 }
 
 /** The services, with this request as the cause of what they do. */
@@ -213,14 +214,14 @@ function servicesFor({ services }: SignInFlow, context: Context): GatewayService
   return { ...services, commands: commandsFrom(services.commands, originOfRequest(context)) }
 }
 
+const path = '/api/auth/github'
+const ofTicket = { path, seconds: ticketSeconds, sameSite: 'strict' } as const
+const ofState = { path, seconds: oauthStateSeconds, sameSite: 'lax' } as const
+
 /** Sets a cookie of the flow, or clears it with `null`. */
 function setCookie({ options }: SignInFlow, context: Context, name: string, value: string | null): void {
   const origin = originOf(context, options)
-  const set =
-    name === ticketCookie
-      ? cookieOptions(origin, ticketSeconds, 'strict')
-      : cookieOptions(origin, oauthStateSeconds, 'lax')
-  context.cookies.set(name, value, set)
+  context.cookies.set(name, value, cookieOptions(origin, name === ticketCookie ? ofTicket : ofState))
 }
 
 /** Like `fail`, but also tells the page the name of an account that may not sign in. */
@@ -263,7 +264,7 @@ export function linkRoutes(
       const linking = { userId: person.id, sessionId, taskId: body?.taskId }
       const { ticket, proof } = await tickets(services).issue(linking)
       const origin = originOf(client, options)
-      client.cookies.set(ticketCookie, proof, cookieOptions(origin, ticketSeconds, 'strict'))
+      client.cookies.set(ticketCookie, proof, cookieOptions(origin, ofTicket))
       return { url: `/api/auth/github?link=${ticket}` }
     }),
   ]

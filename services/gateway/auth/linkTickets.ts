@@ -4,14 +4,12 @@
  * ticket of their own, and have that person's account.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Identity } from '#platform/http/session.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { RecentKeys } from '#platform/ports/recentKeys.ts'
-import type { Vault } from '#platform/ports/vault.ts'
+import { signedClaims } from './signedClaims.ts'
 
 export const ticketCookie = 'flightdeck_link'
 export const ticketSeconds = 60
@@ -21,21 +19,21 @@ export interface Linking extends Identity {
   readonly taskId?: string | undefined
 }
 
-export interface Ticket {
-  /** For the address. */
+/** One half for the address, and the other for the cookie. */
+interface Ticket {
   readonly ticket: string
-  /** For the cookie. */
   readonly proof: string
 }
 
-export interface Tickets {
+interface Tickets {
   issue(linking: Linking): Promise<Ticket>
   /** The holder of the ticket, once: `undefined` when it is forged, expired, used, or comes without its other half. */
   use(ticket: string, proof: string | undefined): Promise<Linking | undefined>
 }
 
-const audience = 'link'
+const aud = 'link'
 const Claims = z.object({
+  aud: z.literal(aud),
   sub: z.string(),
   sid: z.string(),
   jti: z.uuid(),
@@ -43,35 +41,22 @@ const Claims = z.object({
   taskId: TaskId.optional(),
 })
 
-export function tickets(services: {
-  readonly recentKeys: Pick<RecentKeys, 'remember'>
-  readonly vault: Pick<Vault, 'deriveKey'>
-  readonly clock: Clock
-  readonly ids: Ids
-}): Tickets {
-  const { recentKeys, clock, ids } = services
-  const key = services.vault.deriveKey('link-ticket')
-
-  async function claimsOf(ticket: string) {
-    const options = { audience, algorithms: ['HS256'], currentDate: clock.now() }
-    const verified = await jwtVerify(ticket, key, options).catch(() => undefined)
-    return verified && Claims.safeParse(verified.payload).data
-  }
-
+export function tickets(
+  services: Parameters<typeof signedClaims>[0] & {
+    readonly recentKeys: Pick<RecentKeys, 'remember'>
+    readonly ids: Ids
+  },
+): Tickets {
+  const { recentKeys, ids } = services
+  const { sign, read } = signedClaims(services, 'link-ticket', ticketSeconds)
   return {
-    async issue({ userId, sessionId, taskId }) {
+    async issue({ userId: sub, sessionId: sid, taskId }) {
       const proof = randomBytes(32).toString('base64url')
-      const ticket = await new SignJWT({ sid: sessionId, proof: digestOf(proof).toString('hex'), taskId })
-        .setProtectedHeader({ alg: 'HS256' })
-        .setSubject(userId)
-        .setAudience(audience)
-        .setJti(ids.uuid())
-        .setExpirationTime(new Date(clock.now().getTime() + ticketSeconds * 1_000))
-        .sign(key)
-      return { ticket, proof }
+      const half = digestOf(proof).toString('hex')
+      return { ticket: await sign({ aud, sub, sid, jti: ids.uuid(), proof: half, taskId }), proof }
     },
     async use(ticket, proof) {
-      const claims = await claimsOf(ticket)
+      const claims = await read(ticket, Claims)
       if (claims === undefined || proof === undefined) return undefined
       const digest = digestOf(proof)
       const expected = Buffer.from(claims.proof, 'hex')

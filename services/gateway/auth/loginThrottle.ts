@@ -12,7 +12,6 @@ export interface Trying {
 export interface LoginThrottle {
   /** Throws `rate_limited`, with the time to wait, when the account or the client's address has failed too often. */
   check(trying: Trying): Promise<void>
-  /** The try was wrong. */
   failed(trying: Trying): Promise<void>
   /** The try was right: the account's failures are forgotten, the address keeps its own. */
   succeeded(trying: Trying): Promise<void>

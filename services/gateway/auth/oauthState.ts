@@ -1,11 +1,9 @@
 /** The OAuth flow's state, kept in a signed cookie of the browser: what the code host's answer must match, and for whom it was begun. */
-import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { z } from 'zod'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 import type { Linking } from './linkTickets.ts'
+import { signedClaims } from './signedClaims.ts'
 
 export const oauthStateCookie = 'flightdeck_sign_in'
 export const oauthStateSeconds = 600
@@ -25,54 +23,22 @@ export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Linking 
 const Refused = z.object({ refused: z.string() })
 
 export interface OAuthStates {
-  /** The cookie of a state. */
   cookieOf(state: OAuthState): Promise<string>
   /** The state of a cookie that we signed within the last ten minutes. */
   of(cookie: string | undefined): Promise<OAuthState | undefined>
-  /** The cookie that names a refused account. */
   refusalOf(login: string): Promise<string>
   /** The account that was refused within the last ten minutes, by its cookie. */
   refused(cookie: string | undefined): Promise<string | undefined>
 }
 
-export function oauthStates({
-  vault,
-  clock,
-}: {
-  vault: Pick<Vault, 'deriveKey'>
-  clock: Clock
-}): OAuthStates {
-  const key = vault.deriveKey('sign-in-journey')
-  const sign = (claims: JWTPayload): Promise<string> =>
-    new SignJWT(claims)
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime(new Date(clock.now().getTime() + oauthStateSeconds * 1_000))
-      .sign(key)
-  async function read<Claims>(cookie: string | undefined, schema: z.ZodType<Claims>) {
-    if (cookie === undefined) return undefined
-    const options = { algorithms: ['HS256'], currentDate: clock.now() }
-    const verified = await jwtVerify(cookie, key, options).catch(() => undefined)
-    return verified && schema.safeParse(verified.payload).data
-  }
+export function oauthStates(services: Parameters<typeof signedClaims>[0]): OAuthStates {
+  const { sign, read } = signedClaims(services, 'sign-in-journey', oauthStateSeconds)
   return {
     cookieOf: (state) => sign({ ...state }),
     of: (cookie) => read(cookie, OAuthState),
     refusalOf: (login) => sign({ refused: login }),
     refused: async (cookie) => (await read(cookie, Refused))?.refused,
   }
-}
-
-/** Cookies of the OAuth flow: sent nowhere else, and read by no script. `origin` is where the browser reaches us. */
-export function cookieOptions(origin: string, seconds: number, sameSite: 'lax' | 'strict') {
-  return {
-    httpOnly: true,
-    sameSite,
-    path: '/api/auth/github',
-    maxAge: seconds * 1_000,
-    secure: origin.startsWith('https:'),
-    signed: false,
-    overwrite: true,
-  } as const
 }
 
 /** The OAuth flow did not reach its end. */

@@ -2,16 +2,13 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setupPath } from '#domain/api/setup.ts'
-import type { HostApp } from '#platform/credentials/hostApp.ts'
+import type { Engines } from '#platform/compose.ts'
 import { setupCodeOf } from '#platform/credentials/setupCode.ts'
-import type { Logger } from '#platform/log.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-interface Announcing {
-  readonly hostApp: HostApp
+interface Announcing extends Pick<Engines, 'hostApp' | 'logger'> {
   readonly vault: Pick<Vault, 'deriveKey'>
-  readonly logger: Logger
   readonly codeHost: Pick<CodeHost, 'ownToken'>
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
-import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
+import type { JWTPayload } from 'jose'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
 import { setupPath, setupRoutes as paths, type SetupError } from '#domain/api/setup.ts'
@@ -15,6 +15,7 @@ import { isSetupCode } from '#platform/credentials/setupCode.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { cookieOptions, signedClaims } from '../auth/signedClaims.ts'
 import { originOf, isOurHost } from '../http/allowedHosts.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { manifestOf } from './manifest.ts'
@@ -34,6 +35,8 @@ const Journey = z.object({
 })
 type Journey = z.infer<typeof Journey>
 const Done = z.object({ done: z.literal(true) })
+const ofJourney = { path: `/api${setupPath}`, seconds, sameSite: 'lax' } as const
+const claimsOf = (services: GatewayServices) => signedClaims(services, 'setup-journey', seconds)
 
 const route = routeWith<GatewayServices>()
 type Options = Pick<GatewayOptions, 'publicUrl' | 'port' | 'host'>
@@ -50,7 +53,7 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
         const isMaker =
           !isOpen &&
           services.codeHost.ownToken === undefined &&
-          (await read(services, client.cookies.get(cookie), Done)) !== undefined
+          (await claimsOf(services).read(client.cookies.get(cookie), Done)) !== undefined
         const installUrl = isMaker ? (await services.codeHost.appUrls()).install : null
         return { isOpen, publicUrl: options.publicUrl, hostUrl, installUrl }
       },
@@ -65,7 +68,11 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
         if (publicUrl.startsWith('https:') && !client.secure) throw openedByHttp(publicUrl)
         const state = randomBytes(24).toString('base64url')
         const journey: Journey = { state, jti: randomUUID(), by, origin: publicUrl, code: null }
-        client.cookies.set(cookie, await sign(services, journey), cookieOptions(publicUrl))
+        client.cookies.set(
+          cookie,
+          await claimsOf(services).sign(journey),
+          cookieOptions(publicUrl, ofJourney),
+        )
         const manifest = JSON.stringify(manifestOf({ ...body, publicUrl }))
         return { action: newAppUrl(services, originOf(client, options), state, body.organization), manifest }
       },
@@ -100,14 +107,19 @@ function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | u
 
 /** Stores the App that was made; `null`, or why there is none. */
 async function finish(services: GatewayServices, { cookies, query }: Context): Promise<SetupError | null> {
-  const journey = await read(services, cookies.get(cookie), Journey)
+  const journey = await claimsOf(services).read(cookies.get(cookie), Journey)
   const code = journey && codeOf({ query }, journey)
   // Somebody else's answer leaves the journey as it is.
   if (journey === undefined || code === undefined) return 'session_lost'
   if ((await services.hostApp.current()) !== undefined) return null
   const { again } = await services.recentKeys.remember({ id: journey.jti, person: 'setup' }, journey.state)
   if (again) return 'session_lost'
-  const keep = (claims: JWTPayload | null) => keepCookie(services, cookies, { claims, of: journey })
+  const keep = async (claims: JWTPayload | null) =>
+    cookies.set(
+      cookie,
+      claims && (await claimsOf(services).sign(claims)),
+      cookieOptions(journey.origin, ofJourney),
+    )
   try {
     const app = await services.codeHostApps.convertManifest(code)
     const isKept = await keepRegistered(services, app, journey.by)
@@ -124,14 +136,6 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
     await keep(null)
     return fault.kind === 'not_found' ? 'code_expired' : 'refused'
   }
-}
-
-async function keepCookie(
-  services: Signing,
-  cookies: Context['cookies'],
-  { claims, of: { origin } }: { readonly claims: JWTPayload | null; readonly of: Journey },
-): Promise<void> {
-  cookies.set(cookie, claims && (await sign(services, claims)), cookieOptions(origin))
 }
 
 const openedByHttp = (publicUrl: string): Fault =>
@@ -183,33 +187,4 @@ const newAppUrl = (
 function same(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
-}
-
-const cookieOptions = (origin: string) =>
-  ({
-    httpOnly: true,
-    sameSite: 'lax',
-    path: `/api${setupPath}`,
-    maxAge: seconds * 1_000,
-    secure: origin.startsWith('https:'),
-    signed: false,
-    overwrite: true,
-  }) as const
-
-type Signing = Pick<GatewayServices, 'vault' | 'clock'>
-
-const keyOf = ({ vault }: Signing): Uint8Array => vault.deriveKey('setup-journey')
-
-const sign = (services: Signing, claims: JWTPayload): Promise<string> =>
-  new SignJWT(claims)
-    .setProtectedHeader({ alg: 'HS256' })
-    .setExpirationTime(new Date(services.clock.now().getTime() + seconds * 1_000))
-    .sign(keyOf(services))
-
-/** The claims of a cookie that we signed within the hour. */
-async function read<Claims>(services: Signing, given: string | undefined, schema: z.ZodType<Claims>) {
-  if (given === undefined) return undefined
-  const options = { algorithms: ['HS256'], currentDate: services.clock.now() }
-  const verified = await jwtVerify(given, keyOf(services), options).catch(() => undefined)
-  return verified && schema.safeParse(verified.payload).data
 }
