@@ -258,7 +258,6 @@ const found = (where: string): Response => ({
   description: where,
   headers: { Location: { schema: { type: 'string' } } },
 })
-const anybody = { security: [], parameters: [] as readonly Parameter[] }
 const inQuery = (name: string, description: string): Parameter => ({
   name,
   in: 'query',
@@ -266,83 +265,65 @@ const inQuery = (name: string, description: string): Parameter => ({
   description,
   schema: { type: 'string' },
 })
-const notThere = refusals(['not_found', 'rate_limited', 'internal'])
+
+/** An address that anybody may open. */
+const navigation = (
+  operation: Pick<Operation, 'operationId' | 'summary' | 'responses'> & {
+    readonly tag: string
+    readonly parameters?: readonly Parameter[]
+  },
+): Readonly<Record<string, Operation>> => {
+  const { tag, parameters = [], ...rest } = operation
+  return { get: { ...rest, tags: [tag], security: [], parameters } }
+}
+const content = (type: string, schema: Json, description: string) => ({
+  '200': { description, content: { [type]: { schema } } },
+  ...refusals(['not_found', 'rate_limited', 'internal']),
+})
+const redirect = (where: string) => ({ '302': found(where), ...refusals(['rate_limited', 'internal']) })
 
 /** Addresses that are no calls: browsers navigate to them. */
 const besideCalls: OpenApi['paths'] = {
-  [documentedPath(authRoutes.signInWithGitHub)]: {
-    get: {
-      operationId: 'signInWithGitHub',
-      summary: 'Sends the browser to the code host, to sign in or to connect an account',
-      tags: ['Authentication'],
-      ...anybody,
-      parameters: [
-        inQuery('link', 'A ticket of `linkGitHub`: connects the account to who is signed in.'),
-        inQuery('nonce', 'Returned with the token, so that a client accepts only a token it asked for.'),
-        inQuery('account', '`another`: the code host lets the person choose.'),
-      ],
-      responses: { '302': found('The page of the code host.'), ...refusals(['rate_limited', 'internal']) },
-    },
-  },
-  [documentedPath(otherSignInRoutes.gitHubCallback)]: {
-    get: {
-      operationId: 'gitHubCallback',
-      summary: 'Where the code host sends the browser back to',
-      tags: ['Authentication'],
-      ...anybody,
-      parameters: ['code', 'state', 'error'].map((name) => inQuery(name, 'As OAuth names it.')),
-      responses: {
-        '302': found(
-          'The client: `/auth/callback` with `token`, `onboarding` and the `nonce`, or with `error`; `/settings` of a link.',
-        ),
-        ...refusals(['rate_limited', 'internal']),
-      },
-    },
-  },
-  [documentedPath(imageRoutes.showImage)]: {
-    get: {
-      operationId: 'showImage',
-      summary: 'An image, at an address that is good for some minutes',
-      tags: ['Images'],
-      ...anybody,
-      parameters: [
-        { name: 'imageId', in: 'path', required: true, schema: { type: 'string' } },
-        { ...inQuery('grant', 'Grants access to this address.'), required: true },
-      ],
-      responses: {
-        '200': {
-          description: 'The image.',
-          content: { 'image/*': { schema: { type: 'string', contentMediaType: 'image/*' } } },
-        },
-        ...notThere,
-      },
-    },
-  },
-  '/api/openapi.json': {
-    get: {
-      operationId: 'getOpenApi',
-      summary: 'This document',
-      tags: ['Server'],
-      ...anybody,
-      responses: {
-        '200': {
-          description: 'OpenAPI 3.1.',
-          content: { 'application/json': { schema: { type: 'object' } } },
-        },
-        ...notThere,
-      },
-    },
-  },
-  '/api/docs': {
-    get: {
-      operationId: 'getReference',
-      summary: 'This document as a page',
-      tags: ['Server'],
-      ...anybody,
-      responses: {
-        '200': { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
-        ...notThere,
-      },
-    },
-  },
+  [documentedPath(authRoutes.signInWithGitHub)]: navigation({
+    operationId: 'signInWithGitHub',
+    summary: 'Sends the browser to the code host, to sign in or to connect an account',
+    tag: 'Authentication',
+    parameters: [
+      inQuery('link', 'A ticket of `linkGitHub`: connects the account to who is signed in.'),
+      inQuery('nonce', 'Returned with the token, so that a client accepts only a token it asked for.'),
+      inQuery('account', '`another`: the code host lets the person choose.'),
+    ],
+    responses: redirect('The page of the code host.'),
+  }),
+  [documentedPath(otherSignInRoutes.gitHubCallback)]: navigation({
+    operationId: 'gitHubCallback',
+    summary: 'Where the code host sends the browser back to',
+    tag: 'Authentication',
+    parameters: ['code', 'state', 'error'].map((name) => inQuery(name, 'As OAuth names it.')),
+    responses: redirect(
+      'The client: `/auth/callback` with `token`, `onboarding` and the `nonce`, or with `error`; `/settings` of a link.',
+    ),
+  }),
+  [documentedPath(imageRoutes.showImage)]: navigation({
+    operationId: 'showImage',
+    summary: 'An image, at an address that is good for some minutes',
+    tag: 'Images',
+    parameters: [
+      { name: 'imageId', in: 'path', required: true, schema: { type: 'string' } },
+      { ...inQuery('grant', 'Grants access to this address.'), required: true },
+    ],
+    responses: content('image/*', { type: 'string', contentMediaType: 'image/*' }, 'The image.'),
+  }),
+  '/api/openapi.json': navigation({
+    operationId: 'getOpenApi',
+    summary: 'This document',
+    tag: 'Server',
+    responses: content('application/json', { type: 'object' }, 'OpenAPI 3.1.'),
+  }),
+  '/api/docs': navigation({
+    operationId: 'getReference',
+    summary: 'This document as a page',
+    tag: 'Server',
+    responses: content('text/html', { type: 'string' }, 'A page.'),
+  }),
 }
