@@ -1,4 +1,5 @@
 /** How good the record of a task is: what of it is sealed, and whether this server finds its events as they were recorded. */
+import { LRUCache } from 'lru-cache'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getTaskRecord } from '#domain/api/history.schema.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -20,7 +21,7 @@ const page = 250
 /** How long a finding is kept, in ms: a later change in the database is found after that. */
 const believedMs = 600_000
 /** Streams whose findings are kept at most. */
-const keptAtMost = 400
+const maxKept = 400
 
 /** How far a stream was checked from its beginning. */
 interface Checked {
@@ -46,14 +47,14 @@ type Sources = AuditSources & {
 }
 
 export function taskRecords(sources: Sources): TaskRecords {
-  const kept = new Map<string, Checked>()
-  const proven = new Map<string, SealedEnd>()
+  const kept = new LRUCache<string, Checked>({ max: maxKept })
+  const proven = new LRUCache<string, SealedEnd>({ max: maxKept })
   const checked = async (stream: string): Promise<Checked> => {
     const now = sources.clock.now().getTime()
     const before = kept.get(stream)
     const isBelieved = before !== undefined && now - before.since < believedMs && before.damagedAt === null
     const found = await checkOn(sources, stream, isBelieved ? before : nothingChecked(now))
-    keep(kept, stream, found)
+    kept.set(stream, found)
     return found
   }
   return {
@@ -117,7 +118,7 @@ function damageIn(found: Readonly<Record<StreamName, Checked>>): TaskRecord['dam
 async function sealOf(
   sources: AuditSources,
   streams: Readonly<Record<StreamName, string>>,
-  proven: Map<string, SealedEnd>,
+  proven: LRUCache<string, SealedEnd>,
 ): Promise<Pick<TaskRecord, 'seal' | 'damage'>> {
   const newest = await readableSeal(sources.eventStore, sources.logIdentity)
   if (newest === undefined) return { seal: null, damage: null }
@@ -129,7 +130,7 @@ async function sealOf(
     // Each later seal of an epoch covers what an earlier one did.
     const end = (await endUnder(sources, newest, stream)) ?? proven.get(stream)
     if (end === undefined) continue
-    keep(proven, stream, end)
+    proven.set(stream, end)
     const { revision, hash } = end
     const [event] = await sources.eventStore.readStream(stream, {
       from: revision,
@@ -141,11 +142,4 @@ async function sealOf(
     else damage ??= { stream: name, revision }
   }
   return { seal: { at: newest.at, events }, damage }
-}
-
-/** Keeps what was found last, and forgets the oldest. */
-function keep<Value>(kept: Map<string, Value>, stream: string, value: Value): void {
-  kept.delete(stream)
-  kept.set(stream, value)
-  for (const [oldest] of kept) if (kept.size > keptAtMost) kept.delete(oldest)
 }

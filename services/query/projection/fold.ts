@@ -3,18 +3,16 @@ import { LRUCache } from 'lru-cache'
 import type { Position, UnreadableReason } from '#domain/kernel/event.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import type { Engines } from '#platform/compose.ts'
 import { goneWith, wantedBy } from '#platform/reads/documents.ts'
 import { putOf, quarantine, type Flawed } from '#platform/eventlog/quarantine.ts'
-import { isOfLaterVersion, UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
-import type { Logger } from '#platform/log.ts'
+import { isOfLaterVersion, UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { isDamaged, isWanted, type EventFilter, type LogRecord } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Collection, Document, ReadStore } from '#platform/ports/readStore.ts'
 
-export interface FoldEngines {
+export interface FoldEngines extends Pick<Engines, 'log' | 'logger'> {
   readonly store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>
-  readonly log: Pick<EventLog, 'open' | 'read'>
-  readonly logger: Logger
 }
 
 export interface Fold {

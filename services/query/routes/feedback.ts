@@ -7,6 +7,7 @@ import type { TaskState } from '#domain/task/state.ts'
 import { task as taskDecider } from '#domain/task/task.ts'
 import { feedbackDocumentId, feedbackView, type FeedbackDocument } from '#domain/views/feedback.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
+import { newest } from '#platform/reads/pages.ts'
 import { proposedMessage, shownFeedback } from '#platform/reads/feedback.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -14,11 +15,7 @@ import { ownTask, route, type QueryServices } from '../services.ts'
 
 export const feedbackRoutes: readonly Route<QueryServices>[] = [
   route(listFeedback, signedIn, fresh, ownTask, async ({ task }, { documents, commands }) => {
-    const found = await documents.find(feedbackView, {
-      where: { task: task.id },
-      sort: { field: 'order', direction: 'descending' },
-      limit: feedbackPage,
-    })
+    const found = await newest(documents, feedbackView, { task: task.id }, feedbackPage)
     const state = found.some(isUnderWay) ? await stateOf(commands, task.id) : null
     return {
       feedback: found.map((one) => shownFeedback(one, task, state)).toReversed(),

@@ -3,7 +3,6 @@ import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#
 import { mostShown } from '#domain/api/github.ts'
 import { lacking } from '#domain/codeHostRights.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { limitConcurrency } from '#platform/async/queue.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -13,14 +12,11 @@ import type {
   InstallationsOfPerson,
   InstalledRepositories,
 } from '#platform/ports/codeHostApp.ts'
-import { installationRequestsOf, unlessOfHost } from '../installationRequests.ts'
+import { installationRequestsOf, unlessOfHost, withDetails } from '../installations.ts'
 import { route, type QueryServices } from '../services.ts'
 
 /** How long counts are waited for. */
 const countedWithinMs = 10_000
-const countedAtOnce = 5
-/** With more installations only their list is fetched: each takes up to three requests. */
-const mostCounted = 30
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubAccess, signedIn, fresh, ({ user, query }, services) => accessOf(services, user, query)),
@@ -86,9 +82,11 @@ async function readAccess(
 ): Promise<GitHubAccess> {
   const found = await installationsOf(sources, token)
   const { install, manage } = await sources.codeHost.appUrls()
-  const shown = found?.installations.toSorted(byAccount).slice(0, mostShown.installations)
+  const limits = { max: mostShown.installations, withinMs: countedWithinMs }
   const [installations, requests, isPublic] = await Promise.all([
-    shown === undefined ? null : presented(sources, token, shown),
+    found
+      ? withDetails(found.installations, limits, (one) => repositoriesOf(sources, token, one), presented)
+      : null,
     requestsOf(sources, githubId),
     withinOr(countedWithinMs, sources.codeHostApps.isPublic(), null),
   ])
@@ -96,13 +94,10 @@ async function readAccess(
   return {
     app: app ? { name: app.name, installUrl: install, manageUrl: manage, isPublic } : null,
     installations,
-    more: (found?.count ?? 0) - (shown?.length ?? 0),
+    more: (found?.count ?? 0) - (installations?.length ?? 0),
     requests,
   }
 }
-
-const byAccount = (a: Installation, b: Installation): number =>
-  a.account.login.toLowerCase() < b.account.login.toLowerCase() ? -1 : 1
 
 /** `undefined` where the token is not that of an App: a person's own rights are all there is then. */
 async function installationsOf(
@@ -115,42 +110,29 @@ async function installationsOf(
   })
 }
 
-async function presented(
-  services: AccessSources,
-  token: string,
-  found: readonly Installation[],
-): Promise<InstallationOfPerson[]> {
-  const inTurn = limitConcurrency(countedAtOnce)
-  return Promise.all(
-    found.map(async (one, index) => {
-      const counted =
-        index < mostCounted ? inTurn(() => repositoriesOf(services, token, one)) : Promise.resolve(null)
-      const repositories = await withinOr(countedWithinMs, counted, null)
-      return {
-        id: one.id,
-        account: one.account.login,
-        isOrganization: one.account.isOrganization,
-        repositories: one.repositories,
-        count: repositories?.count ?? null,
-        selected: one.repositories === 'selected' && repositories ? [...repositories.ids] : null,
-        isCut: repositories?.isCut ?? false,
-        isSuspended: one.suspendedAt !== null,
-        missing: lacking(one.permissions),
-        url: one.htmlUrl,
-      }
-    }),
-  )
+function presented(one: Installation, repositories: InstalledRepositories | null): InstallationOfPerson {
+  return {
+    id: one.id,
+    account: one.account.login,
+    isOrganization: one.account.isOrganization,
+    repositories: one.repositories,
+    count: repositories?.count ?? null,
+    selected: one.repositories === 'selected' && repositories ? [...repositories.ids] : null,
+    isCut: repositories?.isCut ?? false,
+    isSuspended: one.suspendedAt !== null,
+    missing: lacking(one.permissions),
+    url: one.htmlUrl,
+  }
 }
 
-/** `null` while it is suspended, and where the code host does not say. */
+/** `null` where the code host does not say. */
 async function repositoriesOf(
   { codeHostApps }: AccessSources,
   token: string,
-  { id, repositories, suspendedAt }: Installation,
+  { id, repositories }: Installation,
 ): Promise<InstalledRepositories | null> {
-  if (suspendedAt !== null) return null
-  const asked = { installationId: id, ids: repositories === 'selected' }
-  return codeHostApps.repositoriesOf(token, asked).catch(unlessOfHost)
+  const query = { installationId: id, ids: repositories === 'selected' }
+  return codeHostApps.repositoriesOf(token, query).catch(unlessOfHost)
 }
 
 /** What the person asked for, by their id. What the App cannot be asked for is not shown. */

@@ -16,21 +16,17 @@ import {
 } from '#domain/codeHostRights.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { deliveryStream } from '#domain/kernel/streams.ts'
-import { limitConcurrency } from '#platform/async/queue.ts'
-import { within, withinOr } from '#platform/async/timeLimit.ts'
+import { within } from '#platform/async/timeLimit.ts'
 import { administrator, fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { intact, isDamaged } from '#platform/ports/eventStore.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostDelivery, Installation, RateLimit } from '#platform/ports/codeHostApp.ts'
-import { installationRequestsOf, unlessOfHost } from '../installationRequests.ts'
+import { installationRequestsOf, unlessOfHost, withDetails } from '../installations.ts'
 import { route, type QueryServices } from '../services.ts'
 
 const partWithinMs = 12_000
 const detailWithinMs = 8_000
-const detailedAtOnce = 5
-/** With more installations, counts and limits are not fetched: each takes three requests. */
-const mostDetailed = 30
 
 export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubRights, signedIn, fresh, administrator, ({ user, query }, services) =>
@@ -121,20 +117,12 @@ async function installationsOf(sources: RightsSources): Promise<InstallationsOfA
     sources.codeHostApps.installations(),
     installationRequestsOf(sources),
   ])
-  const byAccount = (a: Installation, b: Installation) => (a.account.login < b.account.login ? -1 : 1)
-  const shown = found.toSorted(byAccount).slice(0, mostShown.installations)
-  const inTurn = limitConcurrency(detailedAtOnce)
-  const installations = await Promise.all(
-    shown.map(async (one, index) => {
-      if (index >= mostDetailed) return presented(one, null)
-      const detail = inTurn(() => detailOf(sources, one))
-      return presented(one, await withinOr(detailWithinMs, detail, null))
-    }),
-  )
+  const limits = { max: mostShown.installations, withinMs: detailWithinMs }
+  const installations = await withDetails(found, limits, (one) => detailOf(sources, one), presented)
   const asked = (requests ?? []).slice(0, mostShown.requests)
   return {
     installations,
-    more: found.length - shown.length,
+    more: found.length - installations.length,
     requests: asked.map(({ account, requester }) => ({ account, requester })),
   }
 }
@@ -144,12 +132,11 @@ interface Detail {
   readonly left: RateLimit
 }
 
-/** `null` while it is suspended, and where the code host does not say. */
+/** `null` where the code host does not say. */
 async function detailOf(
   { codeHostApps }: Pick<RightsSources, 'codeHostApps'>,
-  { id, suspendedAt }: Installation,
+  { id }: Installation,
 ): Promise<Detail | null> {
-  if (suspendedAt !== null) return null
   try {
     const asked = { installationId: id, repositoryId: null, permissions: { metadata: 'read' } } as const
     const token = await codeHostApps.installationToken(asked)

@@ -14,6 +14,7 @@ import type { RecordedOf } from '#domain/kernel/event.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import { recordAudit } from '#platform/access/auditLog.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { fresh, identified, signedIn, type Person } from '#platform/http/guards.ts'
@@ -99,10 +100,9 @@ async function changesAt(
   revision: number,
 ): Promise<WorkspaceChanged | null> {
   for (let from = revision; from >= 0; from -= readAtOnce) {
-    const events = await log.readBackwards(taskStream(taskId), from, readAtOnce).catch((fault: unknown) => {
-      if (fault instanceof UnreadableEvent) return []
-      throw fault
-    })
+    const events = await log
+      .readBackwards(taskStream(taskId), from, readAtOnce)
+      .catch(orElse(UnreadableEvent, []))
     if (events[0]?.revision !== from) throw new Fault('not_found', 'There is no such moment in this task.')
     for (const event of events) if (event.type === 'WorkspaceChanged') return event
   }

@@ -2,6 +2,7 @@
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.schema.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
+import { newest } from '#platform/reads/pages.ts'
 import { presentProject } from '#platform/reads/present.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
@@ -29,12 +30,8 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
     return { branches: names.map((name) => ({ name })) }
   }),
   route(getProjectGitStatus, signedIn, fresh, ownProject, async ({ project }, { documents }) => {
-    const newest = await documents.find(tasksView, {
-      where: { projectId: project.id },
-      sort: { field: 'order', direction: 'descending' },
-      limit: tasksLookedAt,
-    })
-    const standing = newest.map(currentBranchOf).find((branch) => branch !== null)
+    const latest = await newest(documents, tasksView, { projectId: project.id }, tasksLookedAt)
+    const standing = latest.map(currentBranchOf).find((branch) => branch !== null)
     return { data: { currentBranch: standing ?? project.defaultBranch } }
   }),
 ]

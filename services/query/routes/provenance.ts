@@ -8,6 +8,7 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Answered } from '#platform/ports/rpc.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { newest } from '#platform/reads/pages.ts'
 import { writersOf } from '../lineOrigins.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
@@ -74,11 +75,7 @@ async function turnsOf(
   task: TaskDocument,
   { ranges, path, order }: TurnsAsked,
 ): Promise<ReadonlyMap<string, FoundTurn>> {
-  const recorded = await documents.find(logView, {
-    where: { task: task.id },
-    sort: { field: 'order', direction: 'descending' },
-    limit: searchedCalls,
-  })
+  const recorded = await newest(documents, logView, { task: task.id }, searchedCalls)
   const oldest = recorded.length === searchedCalls ? recorded.at(-1)?.executionId : null
   const executionIds = new Set(ranges.flatMap(({ executionId }) => executionId ?? []))
   const found = [...executionIds].map(async (executionId): Promise<readonly [string, FoundTurn]> => {
