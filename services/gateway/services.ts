@@ -52,9 +52,7 @@ export interface GatewayOptions {
   readonly passwordSignIn: boolean
   /** What the code host signs its deliveries with: the current secret, and one before it that still counts; none: no deliveries. */
   readonly webhookSecrets: () => Promise<readonly string[]>
-  /** The built client. */
   readonly webFolder: string
-  /** The built verifier of audit bundles. */
   readonly verifierFile: string
   /** What a banner on every page says. */
   readonly notices: () => readonly string[]

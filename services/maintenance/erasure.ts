@@ -18,6 +18,7 @@ import { imagesView } from '#domain/views/images.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded, View, ViewDocument } from '#domain/views/view.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import type { Engines } from '#platform/compose.ts'
 import { eachAlone } from '#platform/async/eachAlone.ts'
 import { commandsFrom } from '#platform/commands/causation.ts'
@@ -34,7 +35,6 @@ import { discardImage } from './imageSweep.ts'
 import { madeInLog, type Made, type MadeInLog } from './createdResources.ts'
 import { deletePushedBranches } from './pushedBranches.ts'
 
-/** What an erasure works with. */
 type Erasing = ErasureEngines & { readonly made: MadeInLog }
 
 export interface ErasureEngines extends Pick<
@@ -164,10 +164,7 @@ async function* readableEvents(
   last: number,
 ): AsyncGenerator<RecordedOf<TaskEvent>> {
   for (let from = 0, limit = readBatch; from <= last;) {
-    const events = await log.read(stream, from, limit).catch((fault: unknown) => {
-      if (fault instanceof UnreadableEvent) return undefined
-      throw fault
-    })
+    const events = await log.read(stream, from, limit).catch(orElse(UnreadableEvent, undefined))
     // Around a damaged record they are read one at a time.
     if (events === undefined && limit > 1) {
       limit = 1
@@ -229,7 +226,6 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   await readStore.scrub()
 }
 
-/** The ids of the tasks among them. */
 function idsOf(made: readonly Made[]): readonly string[] {
   return made.flatMap((one) => (one.kind === 'task' ? [one.taskId] : []))
 }

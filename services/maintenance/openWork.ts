@@ -7,6 +7,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import { repeat } from '#platform/async/repeat.ts'
 import type { Documents } from '#platform/reads/documents.ts'
@@ -21,7 +22,6 @@ export interface OpenWorkEngines extends Pick<Engines, 'log' | 'commands' | 'doc
   readonly jobs: Pick<Jobs, 'put' | 'standing'>
 }
 
-const actor = { kind: 'system', service: 'command' } as const
 const intervalMs = 60_000
 const whileFoldedMs = 1_000
 const page = 200
@@ -100,7 +100,7 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
 
 async function end({ commands, log }: OpenWorkEngines, work: OpenWork): Promise<void> {
   const stream = taskStream(work.taskId)
-  const cause = () => ({ actor, commandId: randomUUID() })
+  const cause = () => bySystem('command')
   const failed = { kind: 'failed', code: 'runner_lost', reason: givenUp } as const
   if (work.kind === 'pull_request') {
     const outcome = { ...failed, messageId: randomUUID() }

@@ -2,14 +2,15 @@
  * Seals the log: follows all of it in its order, and every few seconds signs what it has come to. A seal is appended to the log and
  * written outside of it. Whatever was sealed before must be the beginning of the log as it is now; otherwise nothing is signed.
  */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sealStream } from '#domain/kernel/streams.ts'
 import { hexOf, originOf } from '#domain/proof/bundleHashes.ts'
 import { sealTexts } from '#domain/proof/sealNotes.ts'
 import { LogSealed } from '#domain/seal.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import { serialize } from '#platform/async/queue.ts'
+import { repeat } from '#platform/async/repeat.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
@@ -86,7 +87,6 @@ interface Sealer {
 const page = 500
 const storedEvery = 5_000
 const shortestMs = 500
-const actor = { kind: 'system', service: 'sealer' } as const
 
 /** Seals until it is stopped. */
 export async function startSealer(
@@ -130,18 +130,16 @@ export async function startSealer(
     const seal = await round()
     return seal && { revision: seal.revision }
   })
-  const running = (async () => {
-    while (!signal.aborted) {
-      await round()
-      await pause(everyMs, undefined, { signal }).catch(() => undefined)
-    }
-  })()
+  const running = repeat(async () => {
+    await round()
+    return everyMs
+  })
   return {
     async stop() {
       stopAnswering()
       stopping.abort()
       await sealer.places.stop()
-      await running
+      await running.stop()
       await inOrder(() => undefined)
       engines.emit({ kind: 'sealer', state: null })
       tell([])
@@ -342,8 +340,7 @@ async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | un
   const stream = sealStream(logIdentity.epoch)
   // As the trees have it: the last seal itself may be damaged.
   const head = trees.heads.get(stream) ?? emptyHead
-  const cause = { actor, commandId: randomUUID() }
-  const appended = await log.append(stream, head, [LogSealed.of(seal)], cause)
+  const appended = await log.append(stream, head, [LogSealed.of(seal)], bySystem('sealer'))
   const [event] = appended.kind === 'appended' ? appended.events : []
   return event && { revision: event.revision, at: event.at, hash: event.meta.hash, seal }
 }

@@ -1,16 +1,12 @@
 /** An operator's commands: list jobs and streams that were set aside, take up one of them again, check the log, rebuild read models. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import type { LogIdentity } from '#domain/log.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
-import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore } from '#platform/ports/eventStore.ts'
-import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Catalog, ReadStore } from '#platform/ports/readStore.ts'
-import type { Vault } from '#platform/ports/vault.ts'
 import type { SealsFile } from '#platform/seals/sealsFile.ts'
 import { restoreLog } from '#platform/seals/restoreLog.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
@@ -35,17 +31,13 @@ export class UnknownWords extends Error {
 }
 
 /** What an operation works on; `progress` shows a line, which the next one replaces. */
-export interface Operating {
-  readonly jobs: Jobs
-  readonly eventStore: EventStore
-  readonly readStore: ReadStore
+export interface Operating extends Pick<
+  Engines,
+  'jobs' | 'eventStore' | 'readStore' | 'vault' | 'logIdentity' | 'logDamage' | 'clock'
+> {
   readonly log: Pick<EventLog, 'read'>
   readonly commands: Pick<Commands, 'load' | 'execute'>
-  readonly vault: Vault
   readonly blobs: Pick<Blobs, 'check'>
-  readonly logIdentity: LogIdentity
-  readonly logDamage: string | null
-  readonly clock: Clock
   readonly sealsFile: Pick<SealsFile, 'all'>
   readonly progress: (line: string) => void
 }

@@ -1,20 +1,16 @@
 /** What an operator asks of the seals: the keys to hand out, how far the log is sealed, and a new key. */
-import type { LogIdentity } from '#domain/log.ts'
+import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { knownIdentity, type KnowsIdentity } from '#platform/eventlog/logIdentity.ts'
-import type { Clock } from '#platform/ports/clock.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { newestSeal } from '#platform/seals/newestSeal.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
 import type { Answer } from './answer.ts'
 
-export interface SealOperating {
+export interface SealOperating extends Pick<Engines, 'logIdentity' | 'logDamage' | 'clock'> {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
-  readonly logIdentity: LogIdentity
-  readonly logDamage: string | null
-  readonly clock: Clock
 }
 
 /** The newest seal, and a line for each key, newest first. */

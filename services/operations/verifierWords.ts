@@ -11,7 +11,6 @@ export interface Pinned {
   readonly from: 'given' | 'remembered' | 'beside' | 'first_seen'
   /** Verifier keys or fingerprints; none at first sight. */
   readonly keys: readonly string[]
-  /** The file of known keys. */
   readonly file: string
 }
 

@@ -5,7 +5,6 @@ import { limitConcurrency } from '#platform/async/queue.ts'
 export interface UploadLimits {
   /** Does the work as one more upload of the person; throws `rate_limited` when there are too many. */
   upload<T>(userId: string, work: () => Promise<T>): Promise<T>
-  /** Does the work when its turn comes. */
   decode<T>(work: () => Promise<T>): Promise<T>
 }
 

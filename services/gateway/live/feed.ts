@@ -10,6 +10,7 @@ import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import type { AddressOf } from '#domain/views/images.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { project, type AnyRecorded } from '#domain/views/view.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import { limitConcurrency, serialize, type Serialize } from '#platform/async/queue.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
@@ -57,7 +58,6 @@ export interface Joined {
   readonly position: Position | null
 }
 
-/** The viewers of one task. */
 interface Room {
   readonly viewers: Map<Viewer, ViewerState>
   /** At least as new as what was sent: it may have been read ahead. */
@@ -345,11 +345,9 @@ async function replay(
   },
 ): Promise<Joined> {
   const { taskId, viewer, task, last, state } = joining
-  const missed = await missedEvents(feed.log, taskId, last, feed.reached).catch((fault: unknown) => {
+  const missed = await missedEvents(feed.log, taskId, last, feed.reached)
     // The client reads the history again, as far as it is readable.
-    if (fault instanceof UnreadableEvent) return undefined
-    throw fault
-  })
+    .catch(orElse(UnreadableEvent, undefined))
   await nextTurn()
   const before = missed && (await replayOf(feed, taskId, task, missed.events, last))
   await nextTurn()
@@ -375,7 +373,6 @@ function holdForOpeningRoom({ opening }: FeedState, event: StoredEvent): void {
   if (kind === 'task') opening.get(id)?.held.add([event], event.content?.length ?? 0)
 }
 
-/** Opens the room of a task, once for all who wait for it. */
 function openRoom(feed: FeedState, taskId: string): Promise<void> {
   const held = boundedBuffer<StoredEvent>(replayLimits)
   const done = readRoom(feed, taskId, held).finally(() => feed.opening.delete(taskId))

@@ -9,7 +9,6 @@ const soonMs = 500
 const most = 1_000
 
 export interface Presence {
-  /** Somebody came. */
   changed(): void
   stop(): void
 }

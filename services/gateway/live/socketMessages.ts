@@ -20,7 +20,6 @@ export interface Around {
   readonly isCommand: boolean
   /** The message that the event edited, or the one that it withdrew, as it was before. */
   readonly edited?: MessageDocument | undefined
-  /** The command that the event ended. */
   readonly ended?: MessageDocument | undefined
 }
 

@@ -4,6 +4,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskCreated } from '#domain/task/events.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
@@ -24,10 +25,7 @@ export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<E
 
   /** From the beginning of its stream, which the read models may not have yet. */
   async function read(taskId: string): Promise<string | null> {
-    const [first] = await log.read(taskStream(taskId), 0, 1).catch((fault: unknown) => {
-      if (fault instanceof UnreadableEvent) return []
-      throw fault
-    })
+    const [first] = await log.read(taskStream(taskId), 0, 1).catch(orElse(UnreadableEvent, []))
     const owner = first?.type === 'TaskCreated' ? first.data.ownerId : null
     owners.set(taskId, { owner })
     return owner
@@ -43,10 +41,9 @@ export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<E
         else if (!owners.has(id)) unknown.add(id)
       }
       if (unknown.size === 0) return
-      const found = await documents.getMany(tasksView, [...unknown]).catch((fault: unknown) => {
-        if (fault instanceof NotFolded) return new Map<string, never>()
-        throw fault
-      })
+      const found = await documents
+        .getMany(tasksView, [...unknown])
+        .catch(orElse(NotFolded, new Map<string, never>()))
       for (const [id, { owner }] of found) owners.set(id, { owner })
       await Promise.all([...unknown].filter((id) => !found.has(id)).map(read))
     },

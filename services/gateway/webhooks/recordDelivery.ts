@@ -1,7 +1,7 @@
 /** Records deliveries in the log, each GUID once in eight days. Those that come together are appended together. */
-import { randomUUID } from 'node:crypto'
 import { receivedDeliveries, type DeliveryReceived, type ReceivedDeliveries } from '#domain/delivery.ts'
 import { deliveryStream } from '#domain/kernel/streams.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 
@@ -14,7 +14,6 @@ export interface RecordingDeps {
 export const rememberedDays = 7
 const dayMs = 24 * 3_600_000
 const mostAtOnce = 250
-const actor = { kind: 'system', service: 'webhooks' } as const
 
 type PastDays = Map<string, ReceivedDeliveries>
 
@@ -67,7 +66,7 @@ async function append(
     receivedDeliveries,
     streamOf(now),
     { type: 'RecordDeliveries', deliveries: fresh },
-    { actor, commandId: randomUUID() },
+    bySystem('webhooks'),
   )
 }
 

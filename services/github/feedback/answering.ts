@@ -2,7 +2,6 @@
  * Replies on the pull request with what its feedback led to, in the name of the task's owner. The log records that a reply is due. It is looked up
  * at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
-import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
@@ -18,6 +17,7 @@ import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import {
@@ -29,7 +29,7 @@ import {
 } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
 export type AnsweringEngines = WritingEngines &
@@ -48,7 +48,6 @@ type Answering = AnsweringEngines & {
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
-const actor = { kind: 'system', service: 'answering' } as const
 const batch = 100
 const maxFailing = 2_000
 /** How long a document is skipped after an unexpected failure: doubling, for an hour at most. */
@@ -118,11 +117,7 @@ interface LeftOpen {
 }
 
 async function leftOpenBefore({ documents, clock }: AnsweringEngines): Promise<LeftOpen> {
-  const answered = await documents.find(feedbackView, {
-    where: { answer: 'answered' },
-    sort: { field: 'order', direction: 'descending' },
-    limit: leftBehind.max,
-  })
+  const answered = await newest(documents, feedbackView, { answer: 'answered' }, leftBehind.max)
   const since = clock.now().getTime() - leftBehind.withinMs
   const waiting = answered.filter(
     ({ isResolved, commit, answeredAt }) =>
@@ -206,7 +201,7 @@ async function settle(
   command: CommandOf<'SettleFeedback'>,
 ): Promise<void> {
   try {
-    await commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
+    await commands.execute(task, taskStream(taskId), command, bySystem('answering'))
   } catch (fault) {
     if (!(fault instanceof Fault)) throw fault
     logger.debug({ err: fault, taskId }, 'an answer was written for a task that is gone')
@@ -310,11 +305,7 @@ async function wordsFor(
   { owner, agent }: TaskDocument,
 ) {
   const [[last], person] = await Promise.all([
-    documents.find(chatView, {
-      where: { task: taskId, executionId: executionId ?? '', messageType: 'response' },
-      sort: { field: 'order', direction: 'descending' },
-      limit: 1,
-    }),
+    newest(documents, chatView, { task: taskId, executionId: executionId ?? '', messageType: 'response' }, 1),
     documents.get(usersView, owner),
   ])
   return answerWords({

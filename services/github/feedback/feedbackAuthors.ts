@@ -7,36 +7,49 @@ import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import type { Logger } from '#platform/log.ts'
+import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type { Reader, Reading } from './feedbackReading.ts'
 
-/** Temporary faults: the same question may be answered later. */
-const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
+/**
+ * What an account may do in a repository; `null` if the code host does not tell it to this token. Throws `CodeHostFault` if the same question may
+ * be answered later. `about` is named in the log.
+ */
+export async function toldRight(
+  { codeHost, logger }: { readonly codeHost: Pick<CodeHost, 'repositoryRight'>; readonly logger: Logger },
+  { token, repository }: { readonly token: string; readonly repository: RepositoryName },
+  account: Pick<HostAuthor, 'id' | 'login'>,
+  about: object,
+): Promise<RepositoryRight | null> {
+  try {
+    return await codeHost.repositoryRight(token, repository, account)
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault) || fault.isPassing || fault.kind === 'unauthorized') throw fault
+    logger.warn({ err: fault, ...about }, 'failed to read what somebody may do in a repository')
+    return null
+  }
+}
 
 /**
  * The author's right in the repository; `none` if the code host does not tell it to this token. If an agent may start because of it, it is asked
  * for in this very reading. Throws `CodeHostFault` if it is not known for now.
  */
 export async function rightOf(
-  { rights, codeHost, logger }: Reader,
+  reader: Reader,
   { pull, token, wanted, rule, begunAt }: Reading,
   author: HostAuthor,
 ): Promise<RepositoryRight> {
+  const { rights } = reader
   // By the account's number, since a login can pass to another account.
   const key = `${pull.pullRequest.repositoryId} ${author.id}`
   const known = rights.get(key)
   if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
-  try {
-    const at = performance.now()
-    const right = await codeHost.repositoryRight(token, pull.repository, author)
-    rights.set(key, { right, at })
-    return right
-  } catch (fault) {
-    if (!(fault instanceof CodeHostFault) || passing.includes(fault.kind)) throw fault
-    logger.warn({ err: fault, taskId: wanted.taskId }, 'failed to read what an author may do in a repository')
-    return 'none'
-  }
+  const at = performance.now()
+  const of = { token, repository: pull.repository }
+  const right = await toldRight(reader, of, author, { taskId: wanted.taskId })
+  if (right !== null) rights.set(key, { right, at })
+  return right ?? 'none'
 }
 
 type StandingDeps = Pick<Reader, 'vault' | 'codeHostName' | 'accessControl'> & {

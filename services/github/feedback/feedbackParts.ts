@@ -3,6 +3,7 @@ import type { FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { isMarked } from '#domain/task/visibleText.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
+import { cut } from './feedbackReading.ts'
 import type { HostAuthor, HostFeedback, HostLineComment } from '#platform/ports/codeHostFeedback.ts'
 
 type Content = EventOf<typeof FeedbackReceived>['content']
@@ -103,6 +104,3 @@ function lineOf({ id, threadId, path, line, startLine, isOutdated, hunk, body }:
     body: cut(body, feedbackLimits.body),
   }
 }
-
-const cut = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1)}…`

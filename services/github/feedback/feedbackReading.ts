@@ -9,6 +9,7 @@ import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { FeedbackRule } from '#domain/task/codeHost/feedbackRule.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Admit, Commands } from '#platform/commands/execute.ts'
@@ -60,8 +61,6 @@ export interface Reading {
   readonly redaction: () => Promise<Redaction>
 }
 
-const actor = { kind: 'system', service: 'follower' } as const
-
 type Receive = CommandOf<'ReceiveFeedback'>
 /** A piece of feedback, and what the project does with its kind. */
 type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRule['reviews'] }
@@ -88,7 +87,7 @@ export async function record(
       content: shown,
       automatic,
     }
-    await commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() }, admit)
+    await commands.execute(task, taskStream(taskId), command, bySystem('follower'), admit)
   }
   const automatic =
     mode === 'automatic'

@@ -3,7 +3,6 @@
  * There is one comment, by the App where there is one, otherwise by the task's owner, and it is kept up to date as the task goes on. The log
  * records that it is due. It is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
  */
-import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
@@ -17,13 +16,14 @@ import { issueLinksView, toldToIssues, type IssueLinkDocument } from '#domain/vi
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Installations } from '#platform/credentials/installations.ts'
 import { CodeHostFault, writeOrFind, type CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { isHostUnavailable } from '../faults.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
@@ -39,7 +39,6 @@ export type LinkingEngines = WritingEngines &
 
 type Linking = LinkingEngines & { readonly resting: RestingOwners }
 
-const actor = { kind: 'system', service: 'issues' } as const
 const batch = 100
 /** Changes of a task, or of its to-do list, within this time go into one update. */
 const gatherMs = { state: 2_000, todos: 15_000 }
@@ -87,8 +86,7 @@ async function linkOne(linking: Linking, link: IssueLinkDocument): Promise<void>
   if (outcome === null) return
   try {
     const command = { type: 'SettleIssueComment', outcome } as const
-    const cause = { actor, commandId: randomUUID() }
-    await linking.commands.execute(task, taskStream(link.id), command, cause)
+    await linking.commands.execute(task, taskStream(link.id), command, bySystem('issues'))
   } catch (fault) {
     if (!(fault instanceof Fault) || fault.code === 'conflict') throw fault
     linking.logger.debug({ err: fault, taskId: link.id }, 'an issue was told of a task that is gone')
@@ -180,7 +178,7 @@ async function wordsOf(
 }
 
 /** Feedback and messages that are looked through for what a turn works on. */
-const mostRead = 50
+const maxRead = 50
 
 async function feedbackOf(
   { documents }: Pick<LinkingEngines, 'documents'>,
@@ -188,10 +186,9 @@ async function feedbackOf(
   executionId: string | undefined,
 ): Promise<readonly AnsweredFeedback[]> {
   if (executionId === undefined) return []
-  const newest = { sort: { field: 'order', direction: 'descending' }, limit: mostRead } as const
   const [messages, feedback] = await Promise.all([
-    documents.find(chatView, { ...newest, where: { task: taskId, executionId, messageType: 'user' } }),
-    documents.find(feedbackView, { ...newest, where: { task: taskId } }),
+    newest(documents, chatView, { task: taskId, executionId, messageType: 'user' }, maxRead),
+    newest(documents, feedbackView, { task: taskId }, maxRead),
   ])
   const delivered = new Set(messages.map(({ messageId }) => messageId))
   return feedback

@@ -13,6 +13,7 @@ import { issueMessage } from '#domain/task/codeHost/issue.ts'
 import { task } from '#domain/task/task.ts'
 import { visibleText } from '#domain/task/visibleText.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Admit, Commands } from '#platform/commands/execute.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import { hasNoRoomYet, type Admission } from '#platform/commands/admission.ts'
@@ -35,8 +36,6 @@ export interface IssueText {
 export function hashOf({ title, body, comment }: IssueText): string {
   return createHash('sha256').update(canonicalJson({ title, body, comment })).digest('hex')
 }
-
-const actor = { kind: 'system', service: 'issues' } as const
 
 /** Whether the task of an issue that was taken is there: since before a crash, say. */
 export async function isMade(
@@ -105,8 +104,7 @@ export async function makeTask(
     },
   } as const
   try {
-    const cause = { actor, commandId: randomUUID() }
-    await deps.commands.execute(task, taskStream(taskId), command, cause, admit)
+    await deps.commands.execute(task, taskStream(taskId), command, bySystem('issues'), admit)
   } catch (fault) {
     if (fault instanceof Unwanted) return settle(deps, of.id, taskId, 'unwanted')
     if (fault instanceof TooLarge) return settle(deps, of.id, taskId, 'refused', 'The issue is too long.')
@@ -126,6 +124,6 @@ export async function settle(
   reason: string | null = null,
 ): Promise<'done'> {
   const command = { type: 'SettleIssue', taskId, failure, reason } as const
-  await commands.execute(project, projectStream(projectId), command, { actor, commandId: randomUUID() })
+  await commands.execute(project, projectStream(projectId), command, bySystem('issues'))
   return 'done'
 }

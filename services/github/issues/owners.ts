@@ -4,6 +4,7 @@ import { projectStream } from '#domain/kernel/streams.ts'
 import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
@@ -75,11 +76,9 @@ async function othersOf(
     const issues =
       document.id === id
         ? null
-        : await issuesOf(deps, document.id).catch((fault: unknown) => {
+        : await issuesOf(deps, document.id)
             // A damaged project takes no issue, and holds up no other.
-            if (fault instanceof UnreadableEvent) return null
-            throw fault
-          })
+            .catch(orElse(UnreadableEvent, null))
     if (issues !== null) others.push({ document, issues, isFirst: own === -1 || at < own })
   }
   return others

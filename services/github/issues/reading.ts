@@ -26,6 +26,7 @@ import {
 import { project } from '#domain/project/project.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
@@ -72,8 +73,6 @@ export interface ReadingOf {
   readonly isMadeElsewhere: (issueId: string) => Promise<boolean>
 }
 
-const actor = { kind: 'system', service: 'issues' } as const
-
 /**
  * The outcome for an issue: it `waits` for a limit; it `passes`, passed over for now for a reason that may go away; its task can be made `later`;
  * or it is `unasked`, as the people who ask for it could not be checked.
@@ -105,8 +104,7 @@ export async function considerIssue(
     taskId,
     now: clock.now().toISOString(),
   } as const
-  const cause = { actor, commandId: randomUUID() }
-  const { state } = await commands.execute(project, projectStream(document.id), command, cause)
+  const { state } = await commands.execute(project, projectStream(document.id), command, bySystem('issues'))
   if (state.kind !== 'project') return 'done'
   const taken = state.issues.taken.get(issueId)
   if (taken?.taskId === taskId)
@@ -135,7 +133,7 @@ export async function withdraw(
 ): Promise<'done'> {
   if (!isWaiting(issues, issueId)) return 'done'
   const command = { type: 'WithdrawIssue', issueId } as const
-  await commands.execute(project, projectStream(document.id), command, { actor, commandId: randomUUID() })
+  await commands.execute(project, projectStream(document.id), command, bySystem('issues'))
   return 'done'
 }
 

@@ -4,8 +4,8 @@ import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Commands } from '#platform/commands/execute.ts'
-import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
-import { standingOf } from '../feedback/feedbackAuthors.ts'
+import type { CodeHost, RepositoryName } from '#platform/ports/codeHost.ts'
+import { standingOf, toldRight } from '../feedback/feedbackAuthors.ts'
 import { isHostUnavailable } from '../faults.ts'
 
 export interface RightsDeps extends Pick<Engines, 'vault' | 'logger'> {
@@ -23,23 +23,12 @@ export interface RightsIn {
   readonly repository: RepositoryName
 }
 
-/** Temporary faults: the same question may be answered later. */
-const passing: readonly CodeHostFault['kind'][] = ['rate_limited', 'unavailable', 'unauthorized']
-
 /** `none` where the host does not tell. Throws where it cannot be asked for now. */
-export async function askRight(
-  { codeHost, logger }: Pick<RightsDeps, 'codeHost' | 'logger'>,
-  { token, repository, document }: RightsIn,
+export const askRight = async (
+  deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
+  { document, ...of }: RightsIn,
   account: IssueAsk['author'],
-): Promise<RepositoryRight> {
-  try {
-    return await codeHost.repositoryRight(token, repository, account)
-  } catch (fault) {
-    if (!(fault instanceof CodeHostFault) || passing.includes(fault.kind)) throw fault
-    logger.warn({ err: fault, projectId: document.id }, 'failed to read what somebody may do in a repository')
-    return 'none'
-  }
-}
+): Promise<RepositoryRight> => (await toldRight(deps, of, account, { projectId: document.id })) ?? 'none'
 
 /** Whether one of these accounts may write. */
 export async function mayAnyWrite(

@@ -1,11 +1,11 @@
 /** One round of reading the issues of projects: what holds up one project, or one access, holds up no other. */
-import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isLimit, issueLimits } from '#domain/project/issueRule.ts'
 import { isNews, isTaken, type ProjectIssues } from '#domain/project/issues.ts'
 import { project } from '#domain/project/project.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import type { HostIssue } from '#platform/ports/codeHostIssues.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
@@ -23,8 +23,6 @@ export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
   readonly codeHost: IssueReadingDeps['codeHost'] & Pick<CodeHost, 'issues' | 'repositoryById'>
   readonly documents: Pick<Documents, 'get' | 'find'>
 }
-
-const actor = { kind: 'system', service: 'issues' } as const
 
 interface RoundOptions {
   /** Ends the round. */
@@ -93,7 +91,7 @@ async function noteUnread(
   const code = isHost ? fault.kind : fault.code
   const command = { type: 'NoteIssuesUnread', code, reason: fault.message } as const
   try {
-    await commands.execute(project, projectStream(projectId), command, { actor, commandId: randomUUID() })
+    await commands.execute(project, projectStream(projectId), command, bySystem('issues'))
   } catch (refused) {
     if (!(refused instanceof Fault)) throw refused
     logger.debug({ err: refused, projectId }, 'a project whose issues cannot be read is gone')
@@ -165,8 +163,7 @@ async function readWith(
   const upTo = readUpTo(memory)
   if (isNews(issues, upTo)) {
     const command = { type: 'NoteIssuesRead', upTo } as const
-    const cause = { actor, commandId: randomUUID() }
-    await deps.commands.execute(project, projectStream(document.id), command, cause)
+    await deps.commands.execute(project, projectStream(document.id), command, bySystem('issues'))
   }
   return isLater && again === 'done' ? 'later' : again
 }

@@ -1,10 +1,10 @@
 /** One round of reading projects: what holds up one project, or one person, holds up no other. */
-import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
@@ -24,7 +24,6 @@ export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
 export type Tags = LRUCache<string, string>
 export const tags = (): Tags => new LRUCache({ max: mostTags })
 
-const actor = { kind: 'system', service: 'project-sync' } as const
 const mostTags = 5_000
 /** Failures in a row after which the host counts as away: a single one may be the repository's own. */
 const unavailableMost = 3
@@ -56,7 +55,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
     const { id } = document
     if (isNews(document, read))
       for (const command of [...read.before, read.last])
-        await deps.commands.execute(project, projectStream(id), command, { actor, commandId: randomUUID() })
+        await deps.commands.execute(project, projectStream(id), command, bySystem('project-sync'))
     if (read.etag === null) known.delete(id)
     else known.set(id, read.etag)
   }

@@ -1,10 +1,10 @@
 /** Reads pull requests at the code host, and records what is news on their tasks. */
-import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
 import type { UnreadableCode } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
@@ -34,8 +34,6 @@ export interface Found {
   readonly wanted: Wanted
   readonly reading: Extract<PullRequestReading, { kind: 'read' }>
 }
-
-const actor = { kind: 'system', service: 'follower' } as const
 
 /** Reads pull requests of one access in one request. Throws only faults that are not the code host's. */
 export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Promise<ReadOutcome> {
@@ -103,21 +101,12 @@ async function ask(
       }
       if (kind === 'forbidden' || kind === 'not_found') return { outcome: allByOwner(wanted) }
     }
-    switch (kind) {
-      case 'rate_limited':
-        return { outcome: { kind: 'wait', ms: retryAfterMs, isLimit: true } }
-      case 'unavailable':
-        return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
-      case 'unauthorized':
-        return { outcome: { kind: 'refused' }, code: 'github_not_connected' }
-      case 'forbidden':
-        return { outcome: { kind: 'refused' }, code: 'forbidden' }
-      case 'not_found':
-        return { outcome: { kind: 'refused' }, code: 'not_found' }
-      case 'invalid':
-        logger.error({ err: fault }, 'the code host refused to tell how pull requests stand')
-        return { outcome: { kind: 'refused' } }
-    }
+    if (kind === 'rate_limited') return { outcome: { kind: 'wait', ms: retryAfterMs, isLimit: true } }
+    if (kind === 'unavailable') return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
+    const outcome = { kind: 'refused' } as const
+    if (kind !== 'invalid') return { outcome, code: kind === 'unauthorized' ? 'github_not_connected' : kind }
+    logger.error({ err: fault }, 'the code host refused to tell how pull requests stand')
+    return { outcome }
   }
 }
 
@@ -132,7 +121,7 @@ async function record(
       ? { type: 'ObservePullRequest', observed: reading.pullRequest }
       : { type: 'MissPullRequest', number, code: reading.code }
   try {
-    await commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
+    await commands.execute(task, taskStream(taskId), command, bySystem('follower'))
   } catch (fault) {
     if (!(fault instanceof Fault || fault instanceof UnreadableEvent)) throw fault
     if (!(fault instanceof Fault && fault.code === 'not_found'))

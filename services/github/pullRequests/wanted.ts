@@ -5,7 +5,7 @@ import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRe
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { newest, oldest, pagesOf } from '#platform/reads/pages.ts'
 import type { TokenFor } from '../access/access.ts'
 import type { Wanted } from './readQueue.ts'
 
@@ -27,11 +27,7 @@ export async function hinted(
   repositoryId: string,
   number: number,
 ): Promise<readonly Wanted[]> {
-  const found = await deps.documents.find(pullRequestsView, {
-    where: { repositoryId, number },
-    sort: { field: 'order', direction: 'ascending' },
-    limit: tasksOfOne,
-  })
+  const found = await oldest(deps.documents, pullRequestsView, { repositoryId, number }, tasksOfOne)
   return wantedOf(deps, found)
 }
 
@@ -41,11 +37,7 @@ export async function ofCommit(
   repositoryId: string,
   headCommit: string,
 ): Promise<readonly Wanted[]> {
-  const found = await deps.documents.find(pullRequestsView, {
-    where: { repositoryId, headCommit },
-    sort: { field: 'order', direction: 'descending' },
-    limit: tasksOfOne,
-  })
+  const found = await newest(deps.documents, pullRequestsView, { repositoryId, headCommit }, tasksOfOne)
   return wantedOf(
     deps,
     found.filter(({ isFollowed }) => isFollowed),
@@ -63,15 +55,8 @@ export async function lookedAt(
   deps: WantedDeps,
   { owner, taskIds }: { readonly owner: string | null; readonly taskIds: readonly string[] },
 ): Promise<readonly Wanted[]> {
-  const newest =
-    owner === null
-      ? []
-      : await deps.documents.find(tasksView, {
-          where: { owner },
-          sort: { field: 'order', direction: 'descending' },
-          limit: newestTasks,
-        })
-  const ids = new Set([...newest.filter(({ prNumber }) => prNumber !== null).map(({ id }) => id), ...taskIds])
+  const latest = owner === null ? [] : await newest(deps.documents, tasksView, { owner }, newestTasks)
+  const ids = new Set([...latest.filter(({ prNumber }) => prNumber !== null).map(({ id }) => id), ...taskIds])
   const found = await deps.documents.getMany(pullRequestsView, [...ids])
   return wantedOf(
     deps,

@@ -8,11 +8,13 @@ import type { Position } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Held } from '#platform/ports/leases.ts'
+import { newest } from '#platform/reads/pages.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { isRefusal, isTransient } from '../faults.ts'
 import { hintedWork } from '../refresh/hintedWork.ts'
@@ -32,7 +34,6 @@ const maxHinted = 1_000
 const foldedWithinMs = 5_000
 /** The newest tasks of a person are looked through: as many as lists show, and more. */
 const newestTasks = 200
-const actor = { kind: 'system', service: 'retries' } as const
 
 /** What came of looking at a person; `refused`: the host does not let them in. */
 type Outcome = 'done' | 'later' | 'refused'
@@ -85,12 +86,8 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
   const { projected, documents, access, codeHost } = engines
   try {
     if (upTo !== null) await projected.waitFor(upTo, foldedWithinMs)
-    const newest = await documents.find(tasksView, {
-      where: { owner: userId },
-      sort: { field: 'order', direction: 'descending' },
-      limit: newestTasks,
-    })
-    const failed = newest.filter(({ publishingFault }) => publishingFault === 'github_not_connected')
+    const latest = await newest(documents, tasksView, { owner: userId }, newestTasks)
+    const failed = latest.filter(({ publishingFault }) => publishingFault === 'github_not_connected')
     if (failed.length === 0) return 'done'
     await codeHost.account(await access.tokenOf(userId))
     let outcome: Outcome = 'done'
@@ -107,7 +104,7 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
 async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
   const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
   try {
-    await engines.commands.execute(task, taskStream(taskId), command, { actor, commandId: randomUUID() })
+    await engines.commands.execute(task, taskStream(taskId), command, bySystem('retries'))
     return true
   } catch (fault) {
     if (isTransient(fault)) return false

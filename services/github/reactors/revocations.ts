@@ -2,10 +2,10 @@
  * Ends connections whose grant a person took back at the code host. A delivery only says whose token to check, since anybody who knows the
  * webhook's secret can send one: the connection ends when the host itself refuses the token.
  */
-import { randomUUID } from 'node:crypto'
 import { identity } from '#domain/identity.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
@@ -28,7 +28,6 @@ type RevocationEngines = ReactorEngines &
 /** A person is asked about once a minute at most, however many deliveries name them. */
 const usualTimes: HintTimes = { restMs: 200, againMs: 60_000 }
 const maxHinted = 1_000
-const actor = { kind: 'system', service: 'revocations' } as const
 
 /** Goes on until it is stopped. */
 export async function startRevocations(
@@ -79,9 +78,7 @@ async function lookAt(
     if (state.kind !== 'user') return 'done'
     // A sign-in stores its tokens before it is recorded, so the refused token may no longer be theirs.
     const end = { type: 'DisconnectGitHub', asOf: head.revision } as const
-    await access.endIfRefused(userId, () =>
-      commands.execute(user, stream, end, { actor, commandId: randomUUID() }),
-    )
+    await access.endIfRefused(userId, () => commands.execute(user, stream, end, bySystem('revocations')))
     return 'done'
   } catch (fault) {
     if (isTransient(fault)) return 'later'

@@ -10,7 +10,6 @@ export interface Hints {
   take(now: number): readonly string[]
   /** Could not be read: it is due again after the same time as after a reading. `false` if there is no room for it. */
   keep(id: string, now: number): boolean
-  /** How many wait. */
   size(): number
   /** When the next is due; `undefined` where none waits. */
   dueAt(): number | undefined

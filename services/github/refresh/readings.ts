@@ -14,6 +14,7 @@ import type { LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import type { Find } from '#platform/ports/readStore.ts'
+import { oldest } from '#platform/reads/pages.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { deliveryFilter, openDelivery } from './deliveries.ts'
@@ -63,7 +64,6 @@ export interface Readings<Project extends Placed> {
   readonly hintOf: (
     delivery: RecordedOf<DeliveryReceived>,
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
-  /** The projects of a repository. */
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
   /** One as it is now; `undefined` where it is gone. */
   readonly one: (id: string) => Promise<Project | undefined>
@@ -104,12 +104,7 @@ export const projectsOf = (
   documents: Pick<Documents, 'find'>,
   githubRepoId: string,
   limit: number,
-): Promise<readonly ProjectDocument[]> =>
-  documents.find(projectsView, {
-    where: { githubRepoId },
-    sort: { field: 'order', direction: 'ascending' },
-    limit,
-  })
+): Promise<readonly ProjectDocument[]> => oldest(documents, projectsView, { githubRepoId }, limit)
 
 /** Reads until it is stopped. */
 export async function startReadings<Project extends Placed>(

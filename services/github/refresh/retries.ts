@@ -7,7 +7,6 @@ export interface Retries {
   keep(id: string, pauseMs: number, now: number): void
   /** Nothing is to be read again: the next pause is a short one. */
   settle(id: string): void
-  /** Those that are due. */
   take(now: number): readonly string[]
   /** When the next is due; `undefined` where none waits. */
   dueAt(): number | undefined

@@ -1,4 +1,5 @@
 /** Commands and the log for one request or job: everything that it causes records it as the cause. */
+import { randomUUID } from 'node:crypto'
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
@@ -18,3 +19,7 @@ export function logFrom(log: EventLog, origin: Origin): EventLog {
     append: (stream, head, events, cause) => log.append(stream, head, events, { ...origin, ...cause }),
   }
 }
+
+/** The cause of what a part of a service does by itself. */
+export const bySystem = (service: string) =>
+  ({ actor: { kind: 'system', service }, commandId: randomUUID() }) as const

@@ -1,10 +1,26 @@
-/** Reads all documents of a view, a page at a time. */
+/** Reads documents of a view in their order: the first or the last of them, or all, a page at a time. */
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Find } from '../ports/readStore.ts'
 import type { Documents } from './documents.ts'
 
+type Ordered = ViewDocument & { readonly order: string }
+const inOrder =
+  (direction: Find['sort']['direction']) =>
+  <D extends Ordered>(
+    documents: Pick<Documents, 'find'>,
+    view: View<D>,
+    where: Find['where'],
+    limit: number,
+  ): Promise<readonly D[]> =>
+    documents.find(view, { where, sort: { field: 'order', direction }, limit })
+
+/** The last in the order of the view, the last first; `limit` at most. */
+export const newest = inOrder('descending')
+/** The first in the order of the view; `limit` at most. */
+export const oldest = inOrder('ascending')
+
 /** The documents in their order, from behind `after`. One that changes its place meanwhile may come twice, or not at all. */
-export async function* pagesOf<D extends ViewDocument & { readonly order: string }>(
+export async function* pagesOf<D extends Ordered>(
   documents: Pick<Documents, 'find'>,
   view: View<D>,
   query: Pick<Find, 'where' | 'limit'> & {
