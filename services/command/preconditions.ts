@@ -66,7 +66,6 @@ async function requireAgentOf(
   if (!(await commands.hasTakenEffect(task, stream, commandId))) requireAgent(agent, services)
 }
 
-/** What a new task is created with. */
 interface NewTask {
   readonly taskId: string
   readonly ownerId: string

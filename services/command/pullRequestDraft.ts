@@ -1,9 +1,9 @@
 /** Turns a task's pull request into a draft, or marks it ready, at the code host. */
-import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
+import { bySystem } from '#platform/commands/causation.ts'
 import { executeOnTask, type CommandServices } from './services.ts'
 
 /** Records who asked, tells the code host, and records what it shows then. Throws `Fault` and CodeHostFault. */
@@ -20,7 +20,7 @@ export async function setDraft(
   await codeHost.setDraft(token, nodeId, draft)
   const [reading] = await codeHost.pullRequestStates(token, [{ nodeId }])
   const observed = reading?.kind === 'read' ? reading.pullRequest : null
-  const cause = { actor: { kind: 'system', service: 'follower' }, commandId: randomUUID() } as const
+  const cause = bySystem('follower')
   return observed
     ? commands.execute(task, taskStream(taskId), { type: 'ObservePullRequest', observed }, cause)
     : commands.load(task, taskStream(taskId))

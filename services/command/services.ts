@@ -124,6 +124,12 @@ export async function taskAfter(services: CommandServices, taskId: string, head:
   return presentTask(services, document)
 }
 
+/** Executes a command on a task, and answers with the task as it is then. */
+export const changeTask = async (...change: Parameters<typeof executeOnTask>) => {
+  const [services, taskId] = change
+  return answerTask(services, taskId, await executeOnTask(...change))
+}
+
 /** What writes on a task answer: the task as it is now, and where the write ends in the log. */
 export async function answerTask(services: CommandServices, taskId: string, executed: Executed<unknown>) {
   const placed = await written(executed.position, services)

@@ -81,7 +81,6 @@ async function inItsPlace<T>(
   }
 }
 
-/** The alternatives that were deleted. */
 async function deletedOf(
   { commands, documents }: CommandServices,
   { alternatives }: LiveTask,

@@ -80,7 +80,8 @@ type Fork = Pick<Asked<typeof forkTask>, 'body'> & {
 }
 
 /** The command that creates the new task, with the snapshot copied under its key. */
-async function forkedFrom(services: CommandServices, { sourceId, taskId, body, asked }: Fork) {
+async function forkedFrom(services: CommandServices, fork: Fork) {
+  const { sourceId, taskId, body, asked } = fork
   const { user, commandId } = asked
   const { state: source } = await services.commands.load(task, taskStream(sourceId))
   if (source.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
@@ -109,7 +110,7 @@ async function forkedFrom(services: CommandServices, { sourceId, taskId, body, a
       messageId: uuidv5('message', commandId),
       executionId: uuidv5('execution', commandId),
       images: [],
-      from: await originOf(services, { source, taskId, executionId: body.executionId, snapshot, commandId }),
+      from: await originOf(services, fork, source, snapshot),
     },
   } as const
 }
@@ -118,18 +119,12 @@ async function forkedFrom(services: CommandServices, { sourceId, taskId, body, a
 const modelFor = ({ modelAgent, codexModel }: TaskDocument, agent: string): string | null =>
   modelAgent === agent ? codexModel : null
 
-interface Origin {
-  readonly source: LiveTask
-  readonly taskId: string
-  readonly executionId: string
-  readonly snapshot: Snapshot
-  readonly commandId: string
-}
-
 /** A repeat of a command that took effect needs no copies: it is answered by what it did. */
 async function originOf(
   services: CommandServices,
-  { source, taskId, executionId, snapshot, commandId }: Origin,
+  { taskId, body: { executionId }, asked: { commandId } }: Fork,
+  source: LiveTask,
+  snapshot: Snapshot,
 ): Promise<TurnOrigin> {
   const { title } = source
   const from = { taskId: source.taskId, executionId, title }

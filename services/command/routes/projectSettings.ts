@@ -6,6 +6,7 @@ import {
   updateProjectSettings,
   type ShownSettings,
 } from '#domain/api/projectSettings.schema.ts'
+import type { BodyOf } from '#domain/api/call.schema.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
@@ -20,34 +21,14 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
     const { setupCommand, variables, egress, modelFetches } = body
-    const { allowedFilters, draftPullRequests, submodules, feedback, issues } = body
-    const { projectId } = params
-    if (feedback !== undefined) {
-      const rule = Object.fromEntries(Object.entries(feedback).filter(([, value]) => value !== undefined))
-      const { commandId } = asked
-      const changed = { ...asked, commandId: uuidv5('feedback', commandId) }
-      await executeOnProject(services, projectId, changed, { type: 'ChangeFeedbackRule', ...rule })
-    }
-    if (issues !== undefined) {
-      const rule = Object.fromEntries(Object.entries(issues).filter(([, value]) => value !== undefined))
-      const changed = { ...asked, commandId: uuidv5('issues', asked.commandId) }
-      await executeOnProject(services, projectId, changed, { type: 'ChangeIssueRule', ...rule })
-    }
-    if (allowedFilters !== undefined) {
-      const changed = { ...asked, commandId: uuidv5('filters', asked.commandId) }
-      const allowed = { type: 'AllowFilters', filters: allowedFilters } as const
-      await executeOnProject(services, projectId, changed, allowed)
-    }
-    if (draftPullRequests !== undefined) {
-      const changed = { ...asked, commandId: uuidv5('drafts', asked.commandId) }
-      const drafts = { type: 'ChangeDrafts', on: draftPullRequests } as const
-      await executeOnProject(services, projectId, changed, drafts)
-    }
-    if (submodules !== undefined) {
-      const changed = { ...asked, commandId: uuidv5('submodules', asked.commandId) }
-      const chosen = { type: 'ChooseSubmodules', repositories: submodules } as const
-      await executeOnProject(services, projectId, changed, chosen)
-    }
+    // Each under a command id of its own, by which a repeat is known.
+    for (const [name, command] of rulesIn(body))
+      await executeOnProject(
+        services,
+        params.projectId,
+        { ...asked, commandId: uuidv5(name, asked.commandId) },
+        command,
+      )
     const executed = await executeOnProject(services, params.projectId, asked, {
       type: 'ChangeSettings',
       ...(setupCommand === undefined ? {} : { setupCommand }),
@@ -77,6 +58,22 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
     return { success: true as const, ...(await written(position, services)) }
   }),
 ]
+
+/** The commands for settings that are apart from the others, by the name that their command ids are made of. */
+function rulesIn(
+  body: BodyOf<typeof updateProjectSettings>,
+): readonly (readonly [name: string, command: ProjectCommand])[] {
+  const { allowedFilters: filters, draftPullRequests: on, submodules: repositories, feedback, issues } = body
+  const given = <Rule extends object>(rule: Rule) =>
+    Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined))
+  return [
+    ...(feedback ? [['feedback', { type: 'ChangeFeedbackRule', ...given(feedback) }] as const] : []),
+    ...(issues ? [['issues', { type: 'ChangeIssueRule', ...given(issues) }] as const] : []),
+    ...(filters ? [['filters', { type: 'AllowFilters', filters }] as const] : []),
+    ...(on === undefined ? [] : [['drafts', { type: 'ChangeDrafts', on }] as const]),
+    ...(repositories ? [['submodules', { type: 'ChooseSubmodules', repositories }] as const] : []),
+  ]
+}
 
 async function isNew(services: CommandServices, projectId: string, commandId: string): Promise<boolean> {
   return !(await services.commands.hasTakenEffect(project, projectStream(projectId), commandId))

@@ -18,6 +18,7 @@ import type { ProjectCommand } from '#domain/project/project.ts'
 import { RepositoryMade, type MadeRepository, request } from '#domain/request.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
+import { oldest } from '#platform/reads/pages.ts'
 import { presentProject } from '#platform/reads/present.ts'
 import { faultOfHost } from '#platform/http/answers.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
@@ -211,11 +212,7 @@ async function refuseSecond(
   user: UserDocument,
   { documents }: CommandServices,
 ): Promise<void> {
-  const [existing] = await documents.find(projectsView, {
-    where: { owner: user.id, githubRepoId: repository.id },
-    sort: { field: 'order', direction: 'ascending' },
-    limit: 1,
-  })
+  const [existing] = await oldest(documents, projectsView, { owner: user.id, githubRepoId: repository.id }, 1)
   if (existing && existing.id !== projectId) {
     throw new Fault('already_exists', `${repository.fullName} is a project already.`, 'repoUrl', {
       current: { project: await presentProject(documents, existing, user) },

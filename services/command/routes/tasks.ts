@@ -18,6 +18,7 @@ import { withImages } from '../attachImages.ts'
 import { requireAgentOfRetry, requireStartable } from '../preconditions.ts'
 import {
   answerTask,
+  changeTask,
   executeOnTask,
   ownTask,
   route,
@@ -54,13 +55,12 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
   }),
   route(updateTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
     const { codexModel } = body
-    const executed = await executeOnTask(services, params.taskId, asked, {
+    return changeTask(services, params.taskId, asked, {
       type: 'UpdateTask',
       ...(body.title === undefined ? {} : { title: body.title }),
       ...(body.description === undefined ? {} : { description: body.description }),
       ...(codexModel === undefined ? {} : { model: { agent: body.agent ?? null, name: codexModel } }),
     })
-    return answerTask(services, params.taskId, executed)
   }),
   route(deleteTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
     const { position } = await executeOnTask(services, params.taskId, asked, { type: 'DeleteTask' })
@@ -68,12 +68,11 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
   }),
   route(retryTask, signedIn, ownTask, withAgent, async ({ params, ...asked }, services) => {
     const executionId = uuidv5('execution', asked.commandId)
-    const executed = await executeOnTask(services, params.taskId, asked, { type: 'RetryTask', executionId })
-    return answerTask(services, params.taskId, executed)
+    return changeTask(services, params.taskId, asked, { type: 'RetryTask', executionId })
   }),
   route(executeTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
     const executionId = uuidv5('execution', asked.commandId)
-    const executed = await executeOnTask(
+    return changeTask(
       services,
       params.taskId,
       asked,
@@ -91,11 +90,9 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
             runsNow: true,
           },
     )
-    return answerTask(services, params.taskId, executed)
   }),
   route(cancelTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
-    const executed = await executeOnTask(services, params.taskId, asked, { type: 'CancelExecution' })
-    return answerTask(services, params.taskId, executed)
+    return changeTask(services, params.taskId, asked, { type: 'CancelExecution' })
   }),
 ]
 
