@@ -74,18 +74,9 @@ function spawnSandbox(
 ): SpawnedSandbox {
   const identity = commandIdentity(workspace)
   const files = madeFiles(identity, options.system).length
-  const args = [
-    '--args',
-    '3',
-    '--info-fd',
-    '4',
-    ...filterArguments(options, 6),
-    '--',
-    ...launcher(identity, 5),
-  ]
   // Its own environment is empty, since /proc/1/environ shows it inside. Arguments go through a pipe, so that no list of processes has them.
-  const [program, ...rest] = withoutInherited(options, args, firstFile + files)
-  const child = spawnProcess(program, rest, { env: {}, stdin, extraPipes: 4 + files })
+  const [program, ...args] = commandLine(options, identity, ['--info-fd', '6'], firstFile + files)
+  const child = spawnProcess(program, args, { env: {}, stdin, extraPipes: 4 + files })
   return { child, holding: holdInGroup(options, child.pid, limits) }
 }
 
@@ -146,7 +137,7 @@ function runIn(
   { limits, beside = 0 }: SandboxSpec,
   { making, words, files }: SandboxInputs,
 ): SandboxedProcess {
-  const [argumentPipe, infoPipe, wordPipe, filterPipe, ...filePipes] = child.pipes
+  const [argumentPipe, wordPipe, filterPipe, infoPipe, ...filePipes] = child.pipes
   // Bubblewrap starts nothing before it has read these, so all that it starts is counted.
   let group: SandboxGroup | undefined
   const begin = async (): Promise<void> => {
@@ -259,9 +250,8 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
       env: gitEnvironment(call, sandboxSearchPath),
       command: [gitProgram, ...gitArguments(call)],
     })
-    const args = ['--args', '3', ...filterArguments(options, 5), '--', ...launcher(identity, 4)]
-    const [program, ...rest] = withoutInherited(options, args, 6)
-    return run(program, rest, {
+    const [program, ...args] = commandLine(options, identity, [], 6)
+    return run(program, args, {
       env: {},
       extraInputs: [nulEnded(bubblewrapArguments(plan)), words, options.filters?.processes ?? ''],
       timeoutMs: call.timeoutMs ?? 60_000,
@@ -271,40 +261,28 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
   }
 }
 
-/** Where bubblewrap reads the filter, which it loads last, when all of the sandbox is made. */
-function filterArguments({ filters }: BubblewrapOptions, descriptor: number): readonly string[] {
-  return filters ? ['--seccomp', String(descriptor)] : []
-}
-
 /**
- * The command line of bubblewrap. It does not close inherited descriptors itself, so a shell does if there are any; those below `firstFree` are
- * ours.
+ * The command line of bubblewrap. It reads its arguments from descriptor 3, and the filter, which it loads last, from 5; the launcher reads its words
+ * from 4. It does not close inherited descriptors itself, so a shell does if there are any; those below `firstFree` are ours.
  */
-function withoutInherited(
-  { program, inherited }: BubblewrapOptions,
-  args: readonly string[],
+function commandLine(
+  { program, inherited, filters }: BubblewrapOptions,
+  identity: SandboxIdentity,
+  more: readonly string[],
   firstFree: number,
 ): readonly [string, ...string[]] {
+  const filter = filters ? ['--seccomp', '5'] : []
+  const args = ['--args', '3', ...filter, ...more, '--', ...launcher(identity, 4)]
   const closed = inherited
     .filter((descriptor) => descriptor >= firstFree)
     .map((descriptor) => `${descriptor}>&-`)
-  return closed.length === 0
-    ? [program, ...args]
-    : // Without --norc, a bash whose input is a socket reads a start-up file.
-      [
-        '/bin/bash',
-        '--norc',
-        '--noprofile',
-        '-p',
-        '-c',
-        `exec "$@" ${closed.join(' ')}`,
-        'bash',
-        program,
-        ...args,
-      ]
+  if (closed.length === 0) return [program, ...args]
+  // Without --norc, a bash whose input is a socket reads a start-up file.
+  const shell = ['--norc', '--noprofile', '-p', '-c', `exec "$@" ${closed.join(' ')}`, 'bash'] as const
+  return ['/bin/bash', ...shell, program, ...args]
 }
 
-/** Descriptors from 3 on are the arguments, bubblewrap's info, the launcher's words, and the filter. */
+/** After the arguments, the words, the filter and what bubblewrap tells of itself. */
 const firstFile = 7
 
 /** Inside a user namespace the number is only a name; it is not 0, since programs behave differently for root. */
