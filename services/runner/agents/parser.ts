@@ -4,12 +4,8 @@ import type { AgentEvent, AgentParser, ToolStarted } from './port.ts'
 import { unfinishedTool } from './tools.ts'
 
 /** Long enough for a large file or image that is read or written in one line; in characters. */
-const defaultLongestLine = 32 * 1024 * 1024
+const maxLineLength = 32 * 1024 * 1024
 const keptOfUnknown = 1000
-
-export interface ParserOptions {
-  readonly longestLine?: number
-}
 
 interface LineReader<Known> {
   /** A line that the parser knows, one to pass over, or one that nobody understands. */
@@ -20,10 +16,10 @@ interface LineReader<Known> {
 }
 
 export function lineParser<Known extends object>(
-  { longestLine = defaultLongestLine }: ParserOptions,
   { read, eventsOf, end }: LineReader<Known>,
+  lineLimit = maxLineLength,
 ): AgentParser {
-  const lines = createLineSplitter(longestLine)
+  const lines = createLineSplitter(lineLimit)
   const eventsIn = ({ text, overlong }: Line): readonly AgentEvent[] => {
     if (text.trim() === '') return []
     const known = overlong ? 'unknown' : read(text)
@@ -37,30 +33,25 @@ export function lineParser<Known extends object>(
   }
 }
 
-/** The tools that were started and have not finished. */
-export interface OpenTools {
-  get(toolId: string): ToolStarted | undefined
-  start(tool: ToolStarted): ToolStarted
-  /** The tool has finished; `undefined` when it was never started. */
-  take(toolId: string): ToolStarted | undefined
-  /** The turn or the agent has ended: ends them all. */
-  abandon(): AgentEvent[]
-}
+export type OpenTools = ReturnType<typeof openTools>
 
-export function openTools(): OpenTools {
+/** The tools that were started and have not finished. */
+export function openTools() {
   const tools = new Map<string, ToolStarted>()
   return {
-    get: (toolId) => tools.get(toolId),
-    start(tool) {
+    get: (toolId: string): ToolStarted | undefined => tools.get(toolId),
+    start(tool: ToolStarted): ToolStarted {
       tools.set(tool.toolId, tool)
       return tool
     },
-    take(toolId) {
+    /** The tool has finished; `undefined` when it was never started. */
+    take(toolId: string): ToolStarted | undefined {
       const tool = tools.get(toolId)
       tools.delete(toolId)
       return tool
     },
-    abandon() {
+    /** The turn or the agent has ended: ends them all. */
+    abandon(): AgentEvent[] {
       const abandoned = [...tools.keys()].map((toolId) => unfinishedTool(toolId))
       tools.clear()
       return abandoned

@@ -6,6 +6,7 @@ import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ToolKind } from '#domain/task/events.ts'
 import type { ModelApiName } from '../model/apis.ts'
+import type { ModelUsage } from '../model/meter.ts'
 import type { Located, WhereToLook } from './locate.ts'
 
 /** What an agent reports, in the order in which it happens. */
@@ -77,13 +78,8 @@ export interface ToolFinished {
   readonly deletions: number | null
 }
 
-export interface ModelUsed {
+export interface ModelUsed extends ModelUsage {
   readonly type: 'usage'
-  readonly model: string
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cacheReadTokens: number
-  readonly cacheWriteTokens: number
   /** In US dollars. */
   readonly costUsd: number
 }

@@ -90,8 +90,7 @@ export function hostAndPort(written: string): { readonly host: string; readonly 
   }
 }
 
-/** Loopback goes by several names. */
-function isSame(one: string, other: string): boolean {
+function isSameHost(one: string, other: string): boolean {
   return one === other || (isLoopback(one) && isLoopback(other))
 }
 
@@ -112,7 +111,7 @@ export function rulesFor(rules: readonly Rule[], host: string, port: number): re
   return rules.filter(
     (rule) =>
       (rule.port === null ? port === 80 || port === 443 : port === rule.port) &&
-      (rule.isSuffix ? host.endsWith(rule.host) && isIP(host) === 0 : isSame(host, rule.host)),
+      (rule.isSuffix ? host.endsWith(rule.host) && isIP(host) === 0 : isSameHost(host, rule.host)),
   )
 }
 

@@ -13,7 +13,7 @@ export const modelPort = 31_281
  * For `node -e`, with the proxy's socket, the broker's socket (or nothing) and the ports as arguments: the first port is the proxy itself;
  * each further one is a port of the host's loopback, shown in the sandbox under the same number. It prints a line when it listens.
  */
-export const relayScript = `
+const relayScript = `
 const { connect, createServer } = require('node:net')
 const [path, model, ...ports] = process.argv.slice(1)
 process.on('SIGINT', () => {})
@@ -59,8 +59,7 @@ if (model !== '') listens.push(listen(${modelPort}, model, false))
 Promise.all(listens).then(() => process.stdout.write('ready\\n'))
 `
 
-/** Where the sandbox has what the relay needs. */
-export interface RelayPlace {
+interface RelayPlace {
   /** A Node program, and the proxy's socket, as the sandbox sees them. */
   readonly node: string
   readonly socket: string

@@ -6,12 +6,12 @@ import type { ModelUsage, UsageReader } from './meter.ts'
 
 export interface ModelApi extends UsageReader {
   readonly label: string
-  /** The paths of POST requests that are let through; everything else could use the key without being metered. */
+  /** The paths of POST requests that are let through; others could use the key unmetered. */
   readonly paths: readonly string[]
   /** Of these, the one whose answers use tokens. */
   readonly meteredPath: string
   credentials(apiKey: string): OutgoingHttpHeaders
-  /** A client's headers as they are passed on; neither credentials nor hop-by-hop headers are among them any more. */
+  /** The headers to pass on, of a client's headers without credentials and hop-by-hop headers. */
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the shape that the clients of this API understand. */
   errorBody(type: string, message: string): object

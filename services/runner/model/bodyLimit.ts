@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { faults, type ApiFault } from './apiFault.ts'
 
-/** A body is not read to its end. */
+/** A body is larger than allowed, and was not read to its end. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly fault: ApiFault
@@ -12,7 +12,7 @@ export class BodyRefused extends Error {
   }
 }
 
-/** Far above what a conversation has. Parsing a value takes many times its bytes, and time that others wait. */
+/** Far above any conversation. Parsing takes many times the bytes, and other requests wait for it. */
 const maxValues = 250_000
 
 /** The whole of a body of JSON. Throws `BodyRefused` beyond `maxBytes` or 250,000 values, and fails when the client goes away before its end. */
@@ -30,7 +30,7 @@ export async function readWhole(body: Readable, maxBytes: number): Promise<Buffe
   return Buffer.concat(chunks)
 }
 
-/** Counts, piece by piece, each start of a list or an object and each further value in one; what stands in strings does not count. */
+/** Counts, piece by piece, each start of a list or an object and each further value in one; strings do not count. */
 function valueCounter(): (piece: Buffer) => number {
   let count = 0
   let isInString = false

@@ -33,7 +33,7 @@ export interface BrokerOptions {
   readonly listen: LocalAddress
   readonly runToken: string
   readonly upstream: Model
-  /** Where long requests are looked through. */
+  /** Check long requests. */
   readonly threads: Pick<TextThreads, 'run'>
   /** Whether the model's service may be told to fetch from the network itself; no by default. */
   readonly modelFetches?: boolean
@@ -108,7 +108,7 @@ function admission(
 
   const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
     onFault(fault)
-    // A client that is cut off while it writes never reads the reason: it may finish, unless it wants to send too much.
+    // A client that is cut off while it sends never reads the reason, so it may finish unless it sends too much.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
     answerFault(api, response, fault)
@@ -198,7 +198,7 @@ async function drained(request: IncomingMessage): Promise<void> {
 
 const longestSocketPath = 107
 
-/** A socket that a dead runner left would be in the way of the new one. */
+/** Removes the socket that a killed runner left at the path. */
 async function removeStale(socketPath: string): Promise<void> {
   if (Buffer.byteLength(socketPath) > longestSocketPath) {
     throw new Error(

@@ -1,26 +1,12 @@
 /** What a run, and a person in a day of UTC, may use of models. A run is counted in this process, a day in the log, for all runners. */
 import type { MeteredUse } from '#domain/usage.ts'
+import type { BudgetConfig } from '#platform/config/config.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
 import { openDayBook, type DailyUsage, type DayBookOptions } from './dailyUsage.ts'
 import { totalTokens, type ModelUsage } from './meter.ts'
 
-/** `null`: unlimited. */
-export interface BudgetLimits {
-  readonly tokens: number | null
-  /** In US dollars. */
-  readonly dollars: number | null
-}
-
-/** US dollars for a million tokens of each kind. */
-export interface Price {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead: number
-  readonly cacheWrite: number
-}
-
-/** Prices by how the names of models begin; the longest that fits counts. */
-export type Prices = Readonly<Record<string, Price>>
+export type BudgetLimits = BudgetConfig['run']
+type Prices = BudgetConfig['prices']
 
 export interface Budget {
   /** Why nothing more may be asked; `undefined` while something may. What is under way is not broken off. Never fails. */
@@ -52,13 +38,11 @@ export function openBudgets({
   prices,
   now,
   ...logged
-}: DayBookOptions & {
-  readonly run: BudgetLimits
-  readonly day: BudgetLimits
-  readonly prices: Prices
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}): Budgets {
+}: DayBookOptions &
+  BudgetConfig & {
+    /** Milliseconds since 1970. */
+    readonly now: () => number
+  }): Budgets {
   const books = new Map<string, DailyUsage>()
   const todayOf = (userId: string): DailyUsage | undefined => {
     if (day.tokens === null && day.dollars === null) return undefined
@@ -123,9 +107,9 @@ function isUsedUp(spent: Spent, limits: BudgetLimits): boolean {
   )
 }
 
-/** In US dollars. A model without a price of its own counts as the dearest that has one, so that a new name does not get round a budget. */
+/** In US dollars, by the price of the longest name that fits. A model without a price of its own counts as the dearest that has one, so that a new name does not get round a budget. */
 export function costOf(usage: ModelUsage, prices: Prices): number {
-  const at = (price: Price) =>
+  const at = (price: Prices[string]) =>
     (usage.inputTokens * price.input +
       usage.outputTokens * price.output +
       usage.cacheReadTokens * price.cacheRead +

@@ -24,7 +24,7 @@ export interface HttpOptions {
   readonly idleTimeoutMs?: number
 }
 
-/** Requests to the real API, over connections of its own that `close` ends. Long ones are looked through in a thread. */
+/** Requests to the real API, over connections of its own that `close` ends. Long ones are checked in a thread. */
 export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'run'>): Upstream {
   const { connectTimeoutMs = 30_000, idleTimeoutMs = 600_000 } = options
   const api = modelApis[options.api]
@@ -109,10 +109,10 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
 
 type Check = (body: Buffer, may: MayFetch) => Promise<Checked>
 
-/** Bytes that are checked at once where they came in: a few milliseconds. */
+/** Bodies up to this size are checked in the calling thread, which takes a few milliseconds. */
 const shortBody = 64 * 1024
 
-/** One long body after the other: however many requests a run makes at once, it takes one place in the threads, next to other runs. */
+/** Long bodies of a run are checked one at a time, so that it takes up one thread at most. */
 function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
   const serialized = serialize()
   return async (body, { modelFetches }) => {

@@ -1,19 +1,15 @@
 /** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
 import { StringDecoder } from 'node:string_decoder'
+import type { TokenCounts } from '#platform/telemetry/telemetry.ts'
 import { jsonIn } from '../json.ts'
 import { createLineSplitter } from '../lines.ts'
 
-/** Tokens that one request used, as the API counts them: the four kinds do not overlap. */
-export interface ModelUsage {
+/** Tokens that one request used. */
+export interface ModelUsage extends TokenCounts {
   readonly model: string
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cacheReadTokens: number
-  readonly cacheWriteTokens: number
 }
 
-/** All tokens of a request, of whatever kind. */
-export function totalTokens(usage: ModelUsage): number {
+export function totalTokens(usage: TokenCounts): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens
 }
 

@@ -5,8 +5,8 @@ import type { SandboxLimits } from './port.ts'
 
 /** How often memory is looked at. A single process is stopped at the limit by the kernel; this is for many together. */
 const pollIntervalMs = 500
-/** Looking takes a tenth of the time at most. */
-const shareOfTime = 10
+/** A look is followed by a pause of this many times its duration. */
+const pauseFactor = 10
 
 export interface Watched {
   /** Tells the first process, once it is known. */
@@ -33,7 +33,7 @@ export function watchLimits(
   const look = async (): Promise<void> => {
     const begun = performance.now()
     if (await isTooMuch()) exceeded('memory_limit')
-    const pause = Math.max(pollIntervalMs, (performance.now() - begun) * shareOfTime)
+    const pause = Math.max(pollIntervalMs, (performance.now() - begun) * pauseFactor)
     if (!isStopped) looking = setTimeout(() => void look(), pause)
   }
   looking = setTimeout(() => void look(), pollIntervalMs)

@@ -22,7 +22,6 @@ export interface Sandbox {
    * workspace is looked at until its command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
-  /** The paths that a command sees. */
   paths(workspace: Workspace): SandboxPaths
   /** The path by which a command reaches what was bound for it. */
   seenAs(bind: Bind): string
@@ -62,7 +61,7 @@ export interface SandboxSpec {
   readonly sockets: readonly Bind[]
   readonly stdin: 'pipe' | 'ignore'
   readonly limits: SandboxLimits
-  /** How many processes the command starts beside itself before it reads its input, which live as long as it does; none when not given. */
+  /** How many helper processes the command starts before it reads its input; they live as long as it does. None by default. */
   readonly beside?: number
 }
 
@@ -107,6 +106,5 @@ export interface SandboxedProcess {
    * the mark from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
-  /** Lets it run on. */
   thaw(): void
 }

@@ -227,7 +227,7 @@ describe('what is not as it should be', () => {
   })
 
   test('a line beyond the limit is kept short, and the next is read', () => {
-    const parser = createClaudeParser({ longestLine: 5000 })
+    const parser = createClaudeParser(5000)
     const events = [...parser.push(`{"type":"${'y'.repeat(20_000)}`), ...parser.push(`${'y'.repeat(9)}"}\n`)]
     events.push(...parser.push(sample('resume-unknown')), ...parser.end())
     expect(told(events)).toEqual(['unknown', 'error unknown_session', 'failed end'])

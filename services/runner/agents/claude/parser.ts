@@ -1,6 +1,7 @@
 /** Reads what `claude` prints, line by line, into agent events. */
+import { totalTokens } from '../../model/meter.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
-import { lineParser, openTools, type OpenTools, type ParserOptions } from '../parser.ts'
+import { lineParser, openTools, type OpenTools } from '../parser.ts'
 import type { AgentEvent, AgentParser, ModelUsed } from '../port.ts'
 import { errorOf } from './fault.ts'
 import { readClaudeLine } from './lines.ts'
@@ -36,7 +37,7 @@ interface State {
 }
 
 /** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
-export function createClaudeParser(options: ParserOptions = {}): AgentParser {
+export function createClaudeParser(lineLimit?: number): AgentParser {
   const state: State = {
     writing: new Map(),
     retried: [],
@@ -49,11 +50,12 @@ export function createClaudeParser(options: ParserOptions = {}): AgentParser {
     streamedMessage: '',
     whole: { messageId: '', blocks: 0 },
   }
-  return lineParser(options, {
+  const reader = {
     read: readClaudeLine,
-    eventsOf: (line) => eventsOf(state, line),
+    eventsOf: (line: ClaudeLine) => eventsOf(state, line),
     end: () => [...breakOff(state), ...state.tools.abandon()],
-  })
+  }
+  return lineParser(reader, lineLimit)
 }
 
 function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
@@ -271,5 +273,5 @@ function usageEvents(usage: ModelUsageByModel): ModelUsed[] {
       // The CLI prices unknown models like a known one; the scripted model is free.
       costUsd: model === scriptedModel ? 0 : used.costUSD,
     }))
-    .filter((used) => used.inputTokens + used.outputTokens + used.cacheReadTokens + used.cacheWriteTokens > 0)
+    .filter((used) => totalTokens(used) > 0)
 }

@@ -1,15 +1,17 @@
 /** Reads what `codex exec --json` prints, line by line, into agent events. */
-import { lineParser, openTools, type OpenTools, type ParserOptions } from '../parser.ts'
+import { lineParser, openTools, type OpenTools } from '../parser.ts'
 import type { AgentEvent, AgentParser } from '../port.ts'
 import { errorOf, withoutAddress } from './fault.ts'
 import { readCodexLine, type CodexLine, type ItemLine } from './lines.ts'
 import { toolFinished, toolStarted } from './tools.ts'
 
+/** Where a sandbox has the repository; the agent does not report where it runs. */
+const workspace = '/workspace'
+
 interface State {
   readonly tools: OpenTools
   readonly now: () => number
   readonly model: string
-  readonly workspace: string
   session: string
   /** When the turn began, since the agent does not report how long it took. */
   begunAt: number
@@ -19,32 +21,25 @@ interface State {
   lastError: string | undefined
 }
 
-interface Options extends ParserOptions {
+interface Options {
   /** The model that it was asked to use, since it does not report that; empty if it chose by itself. */
   readonly model?: string
-  readonly workspace?: string
   /** Milliseconds. */
   readonly now?: () => number
 }
 
 /** A parser for one process. Every tool that started finishes, however the stream breaks off. */
-export function createCodexParser({
-  model = '',
-  workspace = '/workspace',
-  now = () => performance.now(),
-  ...options
-}: Options = {}): AgentParser {
+export function createCodexParser({ model = '', now = () => performance.now() }: Options = {}): AgentParser {
   const state: State = {
     tools: openTools(),
     now,
     model,
-    workspace,
     session: '',
     begunAt: now(),
     prefix: '',
     lastError: undefined,
   }
-  return lineParser(options, {
+  return lineParser({
     read: readCodexLine,
     eventsOf: (line) => eventsOf(state, line),
     end: () => [
@@ -103,7 +98,7 @@ function itemEvents(state: State, { type, item }: ItemLine): AgentEvent[] {
       return isWhole ? [{ type: 'notice', text: item.message }] : []
     default: {
       const known = state.tools.get(key)
-      const begins = known === undefined ? [state.tools.start(toolStarted(key, item, state.workspace))] : []
+      const begins = known === undefined ? [state.tools.start(toolStarted(key, item, workspace))] : []
       if (!isWhole) return begins
       state.tools.take(key)
       return [...begins, toolFinished(key, item)]

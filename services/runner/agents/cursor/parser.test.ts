@@ -344,7 +344,7 @@ test('what nobody understands is kept, and what follows is read', () => {
 })
 
 test('a line beyond the limit is kept short, and the next is read', () => {
-  const parser = createCursorParser({ longestLine: 5_000 })
+  const parser = createCursorParser(5_000)
   const events = [...parser.push(`{"type":"${'y'.repeat(20_000)}"}\n${printed([init])}`), ...parser.end()]
   expect(events).toMatchObject([
     { type: 'unknown', line: expect.stringMatching(/^.{1000}$/) },

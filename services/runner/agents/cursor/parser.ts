@@ -1,5 +1,5 @@
 /** Reads what `cursor-agent` prints, line by line, into agent events. */
-import { lineParser, openTools, type OpenTools, type ParserOptions } from '../parser.ts'
+import { lineParser, openTools, type OpenTools } from '../parser.ts'
 import type { AgentEvent, AgentParser } from '../port.ts'
 import { errorOf } from './fault.ts'
 import { readCursorLine } from './lines.ts'
@@ -26,7 +26,7 @@ interface State {
 }
 
 /** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
-export function createCursorParser(options: ParserOptions = {}): AgentParser {
+export function createCursorParser(lineLimit?: number): AgentParser {
   const state: State = {
     tools: openTools(),
     session: '',
@@ -37,11 +37,12 @@ export function createCursorParser(options: ParserOptions = {}): AgentParser {
     lastText: '',
     allText: '',
   }
-  return lineParser(options, {
+  const reader = {
     read: readCursorLine,
-    eventsOf: (line) => eventsOf(state, line),
+    eventsOf: (line: CursorLine) => eventsOf(state, line),
     end: () => [...close(state, true), ...state.tools.abandon()],
-  })
+  }
+  return lineParser(reader, lineLimit)
 }
 
 function eventsOf(state: State, line: CursorLine): AgentEvent[] {

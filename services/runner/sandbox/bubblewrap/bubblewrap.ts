@@ -122,7 +122,6 @@ function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): SandboxInpu
     tmpBytes: temporaryBytes(limits.memoryBytes),
   }
   const words = launchWords({
-    identity,
     limits,
     startIn: sandboxPaths.tree,
     env: { ...commandEnvironment, ...spec.env },
@@ -244,7 +243,6 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
       tmpBytes: 64 * 1024 * 1024,
     }
     const words = launchWords({
-      identity,
       limits: gitLimits,
       startIn: '/',
       env: gitEnvironment(call, sandboxSearchPath),

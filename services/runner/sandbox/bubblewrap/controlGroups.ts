@@ -133,7 +133,7 @@ interface GroupPlace {
   readonly remove: Remove
 }
 
-/** Makes what has to be there before sandboxes have groups, and takes away what killed servers left; a string says why there are none. */
+/** Prepares the groups of sandboxes and removes those that killed servers left; a string says why there can be none. */
 export async function openControlGroups(
   own: OwnGroup | 'look' = 'look',
   remove: Remove = rmdir,
@@ -156,7 +156,7 @@ export async function openControlGroups(
   }
 }
 
-/** Of version 2: makes the moves, and has the groups below count memory. */
+/** Version 2: moves the server's processes to a subgroup and turns on counting below. Returns the folder for the groups of sandboxes. */
 async function opened(folder: string): Promise<string | { readonly why: string }> {
   const plan = planGroups(await stateOf(folder), await kin())
   if (plan.kind === 'none') return plan
@@ -249,7 +249,7 @@ function controlGroups(groups: GroupPlace): ControlGroups {
   }
 }
 
-/** Synchronous: each call takes some microseconds, and a sandbox waits for them. The limit is as the kernel has it, which rounds. */
+/** Synchronous, since a sandbox waits for it and each call takes microseconds. The limit is read back, because the kernel rounds it. */
 function make(
   { base, version }: GroupPlace,
   limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,

@@ -3,20 +3,13 @@
  * Whatever a project, a secret or a person decides comes through a pipe, which is read only when there is no privilege left to lose. So none of it
  * affects what starts the command, and no list of processes has it.
  */
+import type { SandboxLimits, SandboxSpec } from '../port.ts'
 import type { SandboxIdentity } from './arguments.ts'
 
-export interface LaunchPlan {
-  readonly identity: SandboxIdentity
-  readonly limits: {
-    readonly memoryBytes: number
-    readonly processes: number
-    readonly fileSizeBytes: number
-  }
+interface LaunchPlan extends Pick<SandboxSpec, 'env' | 'command'> {
+  readonly limits: Omit<SandboxLimits, 'wallMs'>
   /** Where the command starts: entered as its own user, who may be the only one that can. */
   readonly startIn: string
-  /** All of its environment. */
-  readonly env: Readonly<Record<string, string>>
-  readonly command: readonly [string, ...string[]]
 }
 
 /** How much nicer a sandbox is than the server: it gets a tenth of a processor that both want. */
@@ -25,23 +18,18 @@ export const nicerThanServer = 10
 /** Its command line, the same for all sandboxes of an identity but for the user's number; it reads its words from the descriptor. */
 export function launcher(identity: SandboxIdentity, descriptor: number): readonly string[] {
   const start = ['perl', '-e', script, String(descriptor)]
-  switch (identity.kind) {
-    case 'host_user':
-      return [
-        'setpriv',
-        `--reuid=${identity.uid}`,
-        `--regid=${identity.gid}`,
-        '--clear-groups',
-        '--no-new-privs',
-        '--inh-caps=-all',
-        '--bounding-set=-all',
-        '--',
-        ...start,
-      ]
-    case 'user_namespace':
-    case 'reader':
-      return start
-  }
+  if (identity.kind !== 'host_user') return start
+  return [
+    'setpriv',
+    `--reuid=${identity.uid}`,
+    `--regid=${identity.gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    '--inh-caps=-all',
+    '--bounding-set=-all',
+    '--',
+    ...start,
+  ]
 }
 
 /** What it reads: each word ends with a NUL. Throws `RangeError` for a word that holds one. */

@@ -38,7 +38,7 @@ export interface StartedContainer {
   thaw(): void
 }
 
-/** Where the lines to and from its first process are inside. */
+/** Where its first process finds the pipes from and to the runner. */
 const lineInside = '/run/flightdeck.line'
 const answersInside = '/run/flightdeck.answers'
 /** A container that is not frozen by then is ended. */
@@ -136,7 +136,7 @@ async function make(container: Container, folder: string): Promise<string> {
   container.line = line
   answers.listen(openSync(join(folder, 'answers'), bothWays))
   await chmod(join(folder, 'answers'), 0o222)
-  // Words that were said before there was a line.
+  // Words from before there was a line.
   for (const word of container.words.splice(0)) say(container, word)
   const mounts = [
     ...start.plan.mounts,

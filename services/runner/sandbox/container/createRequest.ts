@@ -22,9 +22,9 @@ export interface ContainerPlan {
   readonly capabilities: readonly string[]
   readonly mounts: readonly ContainerMount[]
   readonly limits: Omit<SandboxLimits, 'wallMs'>
-  /** The line to whoever started it, where it is mounted. */
+  /** Where the pipe from the runner is mounted. */
   readonly line: string
-  /** The line back. */
+  /** Where the pipe to the runner is mounted. */
   readonly answers: string
   /** How many processes stay when it is frozen; 0 where it never is. */
   readonly staying: number

@@ -5,8 +5,8 @@
  */
 
 /**
- * Its command line. The line is a named pipe: what is said on it is a `Word`, and its end is the runner's. Of `answers`, another, it says
- * an `Answer`. Both must be closed to all others once it has said `open`: nothing runs in the container before it has its environment.
+ * Its command line. From `line`, a named pipe, it reads each `Word`, and it ends when the runner closes the pipe. To `answers`, another, it writes
+ * each `Answer`. Once it has written `open`, both must be made inaccessible to others: nothing else runs in the container until it has its environment.
  * `staying`: how many processes of the container are its own: the command, and what that starts beside itself before it reads its input.
  */
 export function firstProcess(line: string, answers: string, staying: number): readonly string[] {
