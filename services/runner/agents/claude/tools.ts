@@ -99,18 +99,10 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
 
 function textOf(content: NonNullable<ToolResult['content']>): string {
   if (typeof content === 'string') return content
-  return content.map((block) => ('text' in block ? block.text : nameOf(block))).join('\n')
-}
-
-/** The placeholder for a block that is not text: its kind, or the name of the tool that it refers to. */
-function nameOf({
-  type,
-  tool_name: tool,
-}: {
-  readonly type: string
-  readonly tool_name?: string | undefined
-}) {
-  return tool ?? `[${type}]`
+  // A block that is not text shows as its kind, or as the name of the tool that it refers to.
+  return content
+    .map((block) => ('text' in block ? block.text : (block.tool_name ?? `[${block.type}]`)))
+    .join('\n')
 }
 
 const Report = z.array(z.object({ type: z.literal('text'), text: z.string() }))

@@ -22,26 +22,15 @@ interface Move {
   readonly calls: readonly Call[]
 }
 
-const list: Call = {
+const shell = (command: string, description: string): Call => ({
   name: 'Bash',
-  input: { command: 'pwd && ls -Ap', description: 'List the files at the top' },
-}
-const status: Call = {
-  name: 'Bash',
-  input: { command: 'git status --short --branch', description: 'See what has changed' },
-}
-const count: Call = {
-  name: 'Bash',
-  input: { command: 'git ls-files | wc -l', description: 'Count the tracked files' },
-}
-const check: Call = {
-  name: 'Bash',
-  input: {
-    // Without the intent to add it, git shows nothing of a new file.
-    command: `git add --intent-to-add ${noteFile} && git diff --stat`,
-    description: 'Check what has changed',
-  },
-}
+  input: { command, description },
+})
+const list = shell('pwd && ls -Ap', 'List the files at the top')
+const status = shell('git status --short --branch', 'See what has changed')
+const count = shell('git ls-files | wc -l', 'Count the tracked files')
+// Without the intent to add it, git shows nothing of a new file.
+const check = shell(`git add --intent-to-add ${noteFile} && git diff --stat`, 'Check what has changed')
 
 /** The answer to a request. The same request always has the same answer. */
 export function scriptedAnswer(request: MessagesRequest): Answer {
