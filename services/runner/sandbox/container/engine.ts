@@ -1,4 +1,7 @@
-/** The container engine, spoken to as its own client does: HTTP on its socket. Docker's interface, which Podman has as well. */
+/**
+ * The container engine, by Docker's interface, which Podman has as well: HTTP on its socket. dockerode is not used, since it takes address and keys
+ * from the environment, ignores slow readers, and cannot tell when the engine begins to wait for a container's end.
+ */
 import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
