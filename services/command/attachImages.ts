@@ -21,7 +21,7 @@ export interface Attaching {
   readonly taskId: string
   readonly messageId: string
   readonly imageIds: readonly string[]
-  readonly asked: {
+  readonly request: {
     readonly actor: Actor
     readonly user: { readonly id: string }
     readonly commandId: string
@@ -37,17 +37,17 @@ export async function withImages(
   attaching: Attaching,
   execute: (images: readonly NamedImage[]) => Promise<Executed<TaskState>>,
 ): Promise<Executed<TaskState>> {
-  const { taskId, imageIds, asked } = attaching
+  const { taskId, imageIds, request } = attaching
   if (imageIds.length === 0) return execute([])
   const stream = taskStream(taskId)
-  if (await services.commands.hasTakenEffect(task, stream, asked.commandId)) return execute([])
+  if (await services.commands.hasTakenEffect(task, stream, request.commandId)) return execute([])
   const scope = scopeOfStream(stream)
   const copies: NamedImage[] = []
   const takeBack = () => Promise.all(copies.map(({ blob }) => services.blobs.remove(blob)))
   let executed: Executed<TaskState>
   try {
     for (const [index, imageId] of imageIds.entries())
-      copies.push(await copied(services, { imageId, index, scope, owner: asked.user.id }))
+      copies.push(await copied(services, { imageId, index, scope, owner: request.user.id }))
     executed = await execute(copies)
   } catch (fault) {
     // After any other fault it is unknown whether the message was recorded, so the copies stay.
@@ -84,7 +84,7 @@ function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: 
 /** Notes that the images wait no more. The message is there already: an image that is not noted only counts as waiting until it is discarded. */
 async function note(
   { commands }: Services,
-  { taskId, messageId, imageIds, asked: { actor, commandId } }: Attaching,
+  { taskId, messageId, imageIds, request: { actor, commandId } }: Attaching,
 ): Promise<void> {
   for (const imageId of imageIds) {
     // A command id of its own: event ids follow from it, and the message has the other one.

@@ -53,10 +53,10 @@ export function commandApi(
 function fromRequest({ serve, ...route }: Route<CommandServices>): Route<CommandServices> {
   return {
     ...route,
-    serve: (asked, services, ...rest) =>
+    serve: (request, services, ...rest) =>
       serve(
-        asked,
-        { ...services, commands: commandsFrom(services.commands, { correlationId: asked.requestId }) },
+        request,
+        { ...services, commands: commandsFrom(services.commands, { correlationId: request.requestId }) },
         ...rest,
       ),
   }

@@ -10,13 +10,13 @@ import { executeOnTask, type CommandServices } from './services.ts'
 export async function setDraft(
   services: CommandServices,
   taskId: string,
-  asked: Parameters<typeof executeOnTask>[2],
+  request: Parameters<typeof executeOnTask>[2],
   draft: boolean,
 ) {
   const { codeHost, commands, access } = services
   const nodeId = await pullRequestNode(services, taskId)
-  const token = await access.tokenOf(asked.user.id)
-  await executeOnTask(services, taskId, asked, { type: 'RequestDraft', draft })
+  const token = await access.tokenOf(request.user.id)
+  await executeOnTask(services, taskId, request, { type: 'RequestDraft', draft })
   await codeHost.setDraft(token, nodeId, draft)
   const [reading] = await codeHost.pullRequestStates(token, [{ nodeId }])
   const observed = reading?.kind === 'read' ? reading.pullRequest : null

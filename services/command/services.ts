@@ -59,24 +59,24 @@ export async function written(
  * refuses everything else.
  */
 export async function ownTask(
-  asked: Person & { readonly params: { readonly taskId: string } },
+  request: Person & { readonly params: { readonly taskId: string } },
   { commands }: CommandServices,
 ): Promise<object> {
-  const stream = taskStream(asked.params.taskId)
+  const stream = taskStream(request.params.taskId)
   const state = commands.known(task, stream) ?? (await commands.load(task, stream)).state
-  if (state.kind === 'none' || state.ownerId !== asked.user.id)
+  if (state.kind === 'none' || state.ownerId !== request.user.id)
     throw new Fault('not_found', 'There is no such task.')
   return {}
 }
 
 /** Throws `not_found` unless the project of the address belongs to the person; as `ownTask` does. */
 export async function ownProject(
-  asked: Person & { readonly params: { readonly projectId: string } },
+  request: Person & { readonly params: { readonly projectId: string } },
   { commands }: CommandServices,
 ): Promise<object> {
-  const stream = projectStream(asked.params.projectId)
+  const stream = projectStream(request.params.projectId)
   const state = commands.known(project, stream) ?? (await commands.load(project, stream)).state
-  if (state.kind === 'none' || state.ownerId !== asked.user.id)
+  if (state.kind === 'none' || state.ownerId !== request.user.id)
     throw new Fault('not_found', 'There is no such project.')
   return {}
 }

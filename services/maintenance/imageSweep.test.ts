@@ -61,8 +61,8 @@ async function upload(n: number, owner: { readonly userId: string } = somebody):
 
 /** Makes a task with images, as the route does. */
 function create(imageIds: readonly string[], commandId: string = randomUUID()) {
-  const asked = { actor: somebody, user: { id: somebody.userId }, commandId }
-  const attaching = { taskId: taskId(1), messageId: creating().messageId, imageIds, asked }
+  const request = { actor: somebody, user: { id: somebody.userId }, commandId }
+  const attaching = { taskId: taskId(1), messageId: creating().messageId, imageIds, request }
   return withImages({ ...engines, blobs }, attaching, (images) =>
     engines.commands.execute(task, taskStream(taskId(1)), { ...creating(), images }, cause(commandId)),
   )
@@ -140,8 +140,8 @@ describe('an image that is attached', () => {
   test('is not taken back when nobody knows whether the message came to be', async () => {
     const id = await upload(1)
     const before = stored.size
-    const asked = { actor: somebody, user: { id: somebody.userId }, commandId: randomUUID() }
-    const attaching = { taskId: taskId(1), messageId: '', imageIds: [id], asked }
+    const request = { actor: somebody, user: { id: somebody.userId }, commandId: randomUUID() }
+    const attaching = { taskId: taskId(1), messageId: '', imageIds: [id], request }
     const broken = withImages({ ...engines, blobs }, attaching, () => Promise.reject(new Error('no answer')))
     await expect(broken).rejects.toThrow('no answer')
     expect(stored.size).toBe(before + 1)

@@ -286,10 +286,10 @@ async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined):
 /** Which damaged records may be why the trees are not those that were sealed: nothing tells what their hashes were. */
 function lostHashes({ unknown }: Sealer): string {
   if (unknown.length === 0) return ''
-  const named = unknown.slice(0, mostNamed).join(', ')
+  const named = unknown.slice(0, maxNamed).join(', ')
   return ` The hash of a damaged record is lost: ${named}. Put the record back from a backup, or the read models that still have its hash (views.sqlite).`
 }
-const mostNamed = 10
+const maxNamed = 10
 
 async function contradiction(
   { engines: { vault, logIdentity, clock, readStore }, trees }: Sealer,

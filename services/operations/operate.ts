@@ -17,7 +17,7 @@ import { listSeals, replaceKey } from './seals.ts'
 
 /** The kinds of job there are; the queue keeps what was set aside by kind. */
 const kinds = ['execution', 'pull_request', 'erasure'] as const
-const shownAtMost = 1_000
+const maxShown = 1_000
 
 /** Thrown for an unknown command. */
 export class UnknownWords extends Error {
@@ -183,7 +183,7 @@ function howFar({ events, position, head }: NonNullable<Catalog['building']>): s
 async function listed({ jobs }: Operating): Promise<Answer> {
   const lines: string[] = []
   for (const kind of kinds) {
-    for (const { job, reason } of await jobs.rejected(kind, shownAtMost)) {
+    for (const { job, reason } of await jobs.rejected(kind, maxShown)) {
       const payload = Object.entries(job.payload).map(([name, value]) => `${name}=${value}`)
       // A reason may be a stack: the first line names it.
       lines.push([job.id, kind, ...payload, reason.split('\n')[0]].join('  '))

@@ -14,7 +14,7 @@ export interface Pinned {
   readonly file: string
 }
 
-const shownAtMost = 100
+const maxShown = 100
 
 /** The lines about one bundle; the first is the verdict. */
 export function linesOf(report: BundleReport, pinned: Pinned): readonly string[] {
@@ -27,8 +27,8 @@ export function linesOf(report: BundleReport, pinned: Pinned): readonly string[]
       return unknownKey(report, pinned)
     case 'not_whole':
       return [
-        ...report.faults.slice(0, shownAtMost).map((fault) => `${wordOf(fault)}: ${fault.why}`),
-        ...(report.faults.length > shownAtMost ? [`${report.faults.length - shownAtMost} more`] : []),
+        ...report.faults.slice(0, maxShown).map((fault) => `${wordOf(fault)}: ${fault.why}`),
+        ...(report.faults.length > maxShown ? [`${report.faults.length - maxShown} more`] : []),
       ]
     case 'intact':
       return ['intact, key seen for the first time', ...details(report, pinned), ...firstSeen(pinned)]
@@ -42,9 +42,7 @@ export function comparisonLines(comparison: BundleComparison, isFirstSeen: boole
   const { verdict, contradictions, why, size, extension } = comparison
   switch (verdict) {
     case 'contradict':
-      return contradictions
-        .slice(0, shownAtMost)
-        .map((fault) => `contradiction at ${fault.where}: ${fault.why}`)
+      return contradictions.slice(0, maxShown).map((fault) => `contradiction at ${fault.where}: ${fault.why}`)
     case 'not_compared':
       return [
         why === 'other_log'

@@ -20,7 +20,7 @@ interface SealSources {
 }
 
 /** How many seals a bundle lists. */
-const listedAtMost = 500
+const maxListed = 500
 const provenAtOnce = 20
 
 type Proof = BundleSource['seals']['proofs'][number]
@@ -39,7 +39,7 @@ export async function earlierSeals(
       : await eventStore.readStream(sealStream(epoch), {
           from: last - 1,
           direction: 'backwards',
-          limit: listedAtMost,
+          limit: maxListed,
         })
   const proofs = new Map<number, Proof>()
   let from = newest.size

@@ -41,11 +41,11 @@ export const route = routeWith<QueryServices>()
 
 /** The task of the address, when it is the person's own. */
 export async function ownTask(
-  asked: Person & { readonly params: { readonly taskId: string } },
+  request: Person & { readonly params: { readonly taskId: string } },
   { documents }: QueryServices,
 ): Promise<{ readonly task: TaskDocument }> {
-  const found = await documents.get(tasksView, asked.params.taskId)
-  if (found?.owner !== asked.user.id) throw new Fault('not_found', 'There is no such task.')
+  const found = await documents.get(tasksView, request.params.taskId)
+  if (found?.owner !== request.user.id) throw new Fault('not_found', 'There is no such task.')
   return { task: found }
 }
 
@@ -54,16 +54,16 @@ export async function ownTask(
  * Administrators may have that of any deleted task. Of these, only the log knows whose they were.
  */
 export async function auditedTask(
-  asked: Person & { readonly params: { readonly taskId: string } },
+  request: Person & { readonly params: { readonly taskId: string } },
   { documents, commands, accessControl }: QueryServices,
 ): Promise<{ readonly task: { readonly id: string; readonly isDeleted: boolean } }> {
-  const { taskId: id } = asked.params
+  const { taskId: id } = request.params
   const shown = await documents.get(tasksView, id)
-  if (shown?.owner === asked.user.id) return { task: { id, isDeleted: false } }
+  if (shown?.owner === request.user.id) return { task: { id, isDeleted: false } }
   if (shown === undefined) {
     const { state } = await commands.load(task, taskStream(id))
     if (state.kind === 'deleted') {
-      if (state.ownerId === asked.user.id || (await accessControl.isAdmin(asked.user)))
+      if (state.ownerId === request.user.id || (await accessControl.isAdmin(request.user)))
         return { task: { id, isDeleted: true } }
     }
   }
@@ -72,10 +72,10 @@ export async function auditedTask(
 
 /** The project of the address, when it is the person's own. */
 export async function ownProject(
-  asked: Person & { readonly params: { readonly projectId: string } },
+  request: Person & { readonly params: { readonly projectId: string } },
   { documents }: QueryServices,
 ): Promise<{ readonly project: ProjectDocument }> {
-  const project = await documents.get(projectsView, asked.params.projectId)
-  if (project?.owner !== asked.user.id) throw new Fault('not_found', 'There is no such project.')
+  const project = await documents.get(projectsView, request.params.projectId)
+  if (project?.owner !== request.user.id) throw new Fault('not_found', 'There is no such project.')
   return { project }
 }

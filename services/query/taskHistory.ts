@@ -14,7 +14,7 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 
 /** A page ends when its texts come to this, in UTF-16 code units; it has one event at least. */
-const mostCharacters = 2_000_000
+const maxCharacters = 2_000_000
 
 interface Missing {
   readonly stream: 'task' | 'terminal'
@@ -113,7 +113,7 @@ function firstOf(items: readonly HistoryItem[], limit: number): HistoryItem[] {
   let characters = 0
   for (const item of items) {
     characters += charactersOf(item)
-    if (page.length === limit || (page.length > 0 && characters > mostCharacters)) break
+    if (page.length === limit || (page.length > 0 && characters > maxCharacters)) break
     page.push(item)
   }
   return page

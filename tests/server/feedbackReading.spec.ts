@@ -14,7 +14,7 @@ import type { HostFailedCheck, HostFeedback } from '#platform/ports/codeHostFeed
 import { TooLarge } from '#platform/ports/faults.ts'
 import { feedbackReader, type FeedbackReader } from '../../services/github/feedback/feedback.ts'
 import type { FeedbackDeps, ReadPullRequest } from '../../services/github/feedback/feedbackReading.ts'
-import type { Wanted } from '../../services/github/pullRequests/readQueue.ts'
+import type { ReadRequest } from '../../services/github/pullRequests/readQueue.ts'
 import { projectId, sessionId, taskId, userId } from '../domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from './engines.ts'
 import { opened, openedWith, projectOf } from './pullRequestScene.ts'
@@ -140,7 +140,7 @@ function dying(atStep: number): { readonly parts: Partial<FeedbackDeps>; readonl
   }
 }
 
-const wanted: Wanted = {
+const request: ReadRequest = {
   taskId: taskId(1),
   number: 1,
   key: { nodeId: 'PR_1' },
@@ -168,7 +168,7 @@ const pull = (updatedAt = '2026-01-30T12:00:00Z'): ReadPullRequest => ({
     mergedBy: null,
   },
 })
-const read = (updatedAt?: string) => reader.read(wanted, pull(updatedAt))
+const read = (updatedAt?: string) => reader.read(request, pull(updatedAt))
 
 const words = (id: string, body: string) => ({
   id,
@@ -246,13 +246,13 @@ test('a process that dies before or after any step of a reading leaves nothing o
     })
     const { parts, isDead } = dying(cuts + 1)
     await readerWith(parts)
-      .read(wanted, pull())
+      .read(request, pull())
       .catch((fault: unknown) => {
         if (!isDead()) throw fault
       })
     isCut = isDead()
     if (isCut) cuts += 1
-    await readerWith({}).read(wanted, pull())
+    await readerWith({}).read(request, pull())
     expect(await counted()).toEqual([pieces + 3, sent + 2, queued + 2])
   }
   // What was written, a right, two pieces, the checks, a log, annotations and the piece of the check.
@@ -430,7 +430,7 @@ describe('a reading', () => {
   })
 
   test('of an earlier pull request of the task asks nothing', async () => {
-    expect(await reader.read({ ...wanted, number: 9 }, pull())).toBeNull()
+    expect(await reader.read({ ...request, number: 9 }, pull())).toBeNull()
     expect(host.found.asked).toEqual([])
   })
 })

@@ -17,44 +17,51 @@ import type { Route } from '#platform/http/route.ts'
 import { route, written, type CommandServices } from '../services.ts'
 
 export const authRoutes: readonly Route<CommandServices>[] = [
-  route(updateProfile, identified, async ({ body, ...asked }, services) => {
-    const { user } = asked
+  route(updateProfile, identified, async ({ body, ...request }, services) => {
+    const { user } = request
     // Either name sets both; a client that sends both means each.
     const name = body.name ?? body.fullName ?? user.name
     const fullName = body.fullName ?? body.name ?? user.fullName
     const email = body.email === undefined ? user.email : body.email
-    return executeOnUser({ type: 'UpdateProfile', name, fullName, email }, asked, services)
+    return executeOnUser({ type: 'UpdateProfile', name, fullName, email }, request, services)
   }),
-  route(completeOnboarding, identified, async ({ body, ...asked }, services) => {
+  route(completeOnboarding, identified, async ({ body, ...request }, services) => {
     const { fullName, companySize, role } = body
     const email = body.email === undefined || body.email === '' ? null : body.email
-    return executeOnUser({ type: 'CompleteOnboarding', fullName, email, companySize, role }, asked, services)
+    return executeOnUser(
+      { type: 'CompleteOnboarding', fullName, email, companySize, role },
+      request,
+      services,
+    )
   }),
-  route(disconnectGitHub, signedIn, async (asked, services) => {
+  route(disconnectGitHub, signedIn, async (request, services) => {
     // The grant ends before the fact is recorded: a fault at the host leaves the person connected, and able to try again.
-    await services.access.end(asked.user.id)
-    return { success: true as const, ...(await executeOnUser({ type: 'DisconnectGitHub' }, asked, services)) }
+    await services.access.end(request.user.id)
+    return {
+      success: true as const,
+      ...(await executeOnUser({ type: 'DisconnectGitHub' }, request, services)),
+    }
   }),
   route(deleteAccount, identified, async ({ user, actor, commandId }, services) => {
     const command = { type: 'DeleteAccount' } as const
     const { position } = await executeFor(command, { user, actor, commandId }, services)
     return { success: true as const, ...(await written(position, services)) }
   }),
-  route(logout, identified, async (asked, services) => {
+  route(logout, identified, async (request, services) => {
     const { position, stale } = await executeOnUser(
-      { type: 'SignOut', sessionId: asked.sessionId },
-      asked,
+      { type: 'SignOut', sessionId: request.sessionId },
+      request,
       services,
     )
     return { success: true as const, ...(position && { position }), ...(stale && { stale }) }
   }),
-  route(endSession, identified, async ({ params: { sessionId }, ...asked }, services) => {
-    const { events, position, repeated } = await executeFor({ type: 'SignOut', sessionId }, asked, services)
+  route(endSession, identified, async ({ params: { sessionId }, ...request }, services) => {
+    const { events, position, repeated } = await executeFor({ type: 'SignOut', sessionId }, request, services)
     if (events.length === 0 && !repeated) throw new Fault('not_found', 'There is no such session.')
     return { success: true as const, ...(await written(position, services)) }
   }),
-  route(endSessions, identified, async (asked, services) => {
-    const { position } = await executeFor({ type: 'SignOutEverywhere' }, asked, services)
+  route(endSessions, identified, async (request, services) => {
+    const { position } = await executeFor({ type: 'SignOutEverywhere' }, request, services)
     return { success: true as const, ...(await written(position, services)) }
   }),
 ]
@@ -69,10 +76,10 @@ function executeFor(
   return commands.execute(userDecider, userStream(user.id), command, { actor, commandId })
 }
 
-async function executeOnUser(command: UserCommand, asked: Asker, services: CommandServices) {
-  const executed = await executeFor(command, asked, services)
+async function executeOnUser(command: UserCommand, request: Asker, services: CommandServices) {
+  const executed = await executeFor(command, request, services)
   const placed = await written(executed.position, services)
-  const { id } = asked.user
+  const { id } = request.user
   const document = await services.documents.asOf(usersView, userStream(id), id, executed.head)
   if (!document) throw new Fault('not_found')
   return { user: userOf(document), ...placed }

@@ -22,18 +22,18 @@ import { requireAgentOfMessage } from '../preconditions.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 export const chatRoutes: readonly Route<CommandServices>[] = [
-  route(sendMessage, signedIn, ownTask, withAgent, async ({ params, body, ...asked }, services) => {
+  route(sendMessage, signedIn, ownTask, withAgent, async ({ params, body, ...request }, services) => {
     const { taskId } = params
     const isNote = body.messageType === 'system'
-    const messageId = (isNote ? undefined : body.id) ?? uuidv5('message', asked.commandId)
+    const messageId = (isNote ? undefined : body.id) ?? uuidv5('message', request.commandId)
     const command = isCommand(body)
     const text = command ? textOfCommand(body) : (body.message ?? '').trim()
-    const attaching = { taskId, messageId, imageIds: body.images ?? [], asked }
+    const attaching = { taskId, messageId, imageIds: body.images ?? [], request }
     const executed = await withImages(services, attaching, (images) =>
       executeOnTask(
         services,
         taskId,
-        asked,
+        request,
         isNote
           ? { type: 'PostNote', messageId, message: text }
           : {
@@ -43,7 +43,7 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
               agent: body.agent ?? null,
               message: text,
               images,
-              executionId: uuidv5('execution', asked.commandId),
+              executionId: uuidv5('execution', request.commandId),
               steers: body.steer === true,
               withSecrets: body.withSecrets === true,
             },
@@ -51,32 +51,32 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
     )
     return answerMessage(services, taskId, messageId, executed)
   }),
-  route(editMessage, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(editMessage, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId, messageId } = params
-    const executed = await executeOnTask(services, taskId, asked, {
+    const executed = await executeOnTask(services, taskId, request, {
       type: 'EditMessage',
       messageId,
       message: body.message,
     })
     return answerMessage(services, taskId, messageId, executed)
   }),
-  route(steerMessage, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(steerMessage, signedIn, ownTask, async ({ params, ...request }, services) => {
     const { taskId, messageId } = params
-    const executed = await executeOnTask(services, taskId, asked, { type: 'SteerMessage', messageId })
+    const executed = await executeOnTask(services, taskId, request, { type: 'SteerMessage', messageId })
     return answerMessage(services, taskId, messageId, executed)
   }),
-  route(reorderQueue, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(reorderQueue, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId } = params
     const { messageIds } = body
-    const executed = await executeOnTask(services, taskId, asked, { type: 'ReorderQueue', messageIds })
+    const executed = await executeOnTask(services, taskId, request, { type: 'ReorderQueue', messageIds })
     const placed = await written(executed.position, services)
     const queue = executed.state.kind === 'task' ? executed.state.queue : []
     const messages = queue.map(({ messageId }) => messageAfter(services, taskId, messageId, executed.head))
     return { success: true as const, messages: await Promise.all(messages), ...placed }
   }),
-  route(withdrawMessage, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(withdrawMessage, signedIn, ownTask, async ({ params, ...request }, services) => {
     const { messageId } = params
-    const { position } = await executeOnTask(services, params.taskId, asked, {
+    const { position } = await executeOnTask(services, params.taskId, request, {
       type: 'WithdrawMessage',
       messageId,
     })

@@ -10,9 +10,9 @@ import { answerTask, executeOnTask, ownTask, route, type CommandServices } from 
 
 export const cleanUpRoutes: readonly Route<CommandServices>[] = [
   // What has gone is gone: asking again, also after a crash in between, tries only what is left.
-  route(cleanUpTask, signedIn, ownTask, async ({ params: { taskId }, ...asked }, services) => {
-    const { actor, commandId: requestId } = asked
-    const executed = await executeOnTask(services, taskId, asked, { type: 'RequestCleanUp', requestId })
+  route(cleanUpTask, signedIn, ownTask, async ({ params: { taskId }, ...request }, services) => {
+    const { actor, commandId: requestId } = request
+    const executed = await executeOnTask(services, taskId, request, { type: 'RequestCleanUp', requestId })
     const { state } = executed
     if (state.kind !== 'task' || state.cleanUp.request !== requestId)
       return answerTask(services, taskId, executed)

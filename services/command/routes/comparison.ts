@@ -15,8 +15,8 @@ import { requireStartable } from '../preconditions.ts'
 import { answerTask, executeOnTask, ownTask, route, type CommandServices } from '../services.ts'
 
 export const comparisonRoutes: readonly Route<CommandServices>[] = [
-  route(addAlternative, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
-    const { user, commandId } = asked
+  route(addAlternative, signedIn, ownTask, async ({ params, body, ...request }, services) => {
+    const { user, commandId } = request
     const taskId = body.id ?? uuidv5('task', commandId)
     const original = await originalOf(services, params.taskId)
     const document = await services.documents.get(tasksView, original.taskId)
@@ -26,8 +26,8 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
     await requireStartable({ taskId, ownerId: user.id, projectId, branch, agent: body.agent }, services)
     const description = body.message?.trim() ?? original.description
     const isKnown = await services.commands.hasTakenEffect(task, taskStream(taskId), commandId)
-    const executed = await inItsPlace(services, { original, taskId, asked, isKnown }, async () =>
-      executeOnTask(services, taskId, asked, {
+    const executed = await inItsPlace(services, { original, taskId, request, isKnown }, async () =>
+      executeOnTask(services, taskId, request, {
         type: 'CreateTask',
         taskId,
         ownerId: user.id,
@@ -51,7 +51,7 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
 interface Place {
   readonly original: LiveTask
   readonly taskId: string
-  readonly asked: Parameters<typeof executeOnTask>[2]
+  readonly request: Parameters<typeof executeOnTask>[2]
   /** Whether the alternative was created before. */
   readonly isKnown: boolean
 }
@@ -62,14 +62,14 @@ interface Place {
  */
 async function inItsPlace<T>(
   services: CommandServices,
-  { original, taskId, asked, isKnown }: Place,
+  { original, taskId, request, isKnown }: Place,
   create: () => Promise<T>,
 ): Promise<T> {
   if (isKnown) return create()
   const { title } = original
   // Command ids of their own: the state of the original decides what is done, whoever asked before.
   const tell = (command: TaskCommand) =>
-    executeOnTask(services, original.taskId, { ...asked, commandId: randomUUID() }, command)
+    executeOnTask(services, original.taskId, { ...request, commandId: randomUUID() }, command)
   const deleted = await deletedOf(services, original)
   const { events } = await tell({ type: 'AddAlternative', taskId, title, deleted })
   try {
@@ -93,11 +93,11 @@ async function deletedOf(
 
 /** What a task, which may be an alternative itself, is compared with. An original that was deleted leaves its alternatives on their own. */
 async function originalOf({ commands }: CommandServices, taskId: string): Promise<LiveTask> {
-  const { state: asked } = await commands.load(task, taskStream(taskId))
-  if (asked.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
-  if (asked.original === null) return asked
-  const { state } = await commands.load(task, taskStream(asked.original))
-  return state.kind === 'task' ? state : asked
+  const { state: request } = await commands.load(task, taskStream(taskId))
+  if (request.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
+  if (request.original === null) return request
+  const { state } = await commands.load(task, taskStream(request.original))
+  return state.kind === 'task' ? state : request
 }
 
 /** Copies images of one task under the key of another. Copies that nothing names in the end are swept. */

@@ -28,18 +28,18 @@ interface Named {
 }
 
 export const feedbackRoutes: readonly Route<CommandServices>[] = [
-  route(sendFeedback, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(sendFeedback, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId, feedbackId } = params
     const feedback = await feedbackNow(services, params)
     const message = body?.message ?? proposedMessage(feedback)
     if (message === null) throw new Fault('not_found', 'The words of this feedback were erased.')
-    const messageId = uuidv5('message', asked.commandId)
-    await requireAgentOfMessage({ taskId, commandId: asked.commandId, messageId, agent: null }, services)
-    const executed = await executeOnTask(services, taskId, asked, {
+    const messageId = uuidv5('message', request.commandId)
+    await requireAgentOfMessage({ taskId, commandId: request.commandId, messageId, agent: null }, services)
+    const executed = await executeOnTask(services, taskId, request, {
       type: 'SendFeedback',
       feedbackId,
       messageId,
-      executionId: uuidv5('execution', asked.commandId),
+      executionId: uuidv5('execution', request.commandId),
       message,
       content: contentOf(feedback),
       right: feedback.right,
@@ -47,40 +47,40 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
     const shown = await answered(services, params, executed)
     return { ...shown, task: await taskAfter(services, taskId, executed.head) }
   }),
-  route(dismissFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(dismissFeedback, signedIn, ownTask, async ({ params, ...request }, services) => {
     const command = { type: 'DismissFeedback', feedbackId: params.feedbackId } as const
-    return answered(services, params, await executeOnTask(services, params.taskId, asked, command))
+    return answered(services, params, await executeOnTask(services, params.taskId, request, command))
   }),
-  route(restoreFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(restoreFeedback, signedIn, ownTask, async ({ params, ...request }, services) => {
     const command = { type: 'RestoreFeedback', feedbackId: params.feedbackId } as const
-    return answered(services, params, await executeOnTask(services, params.taskId, asked, command))
+    return answered(services, params, await executeOnTask(services, params.taskId, request, command))
   }),
-  route(resolveFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(resolveFeedback, signedIn, ownTask, async ({ params, ...request }, services) => {
     const { taskId, feedbackId } = params
     const { comments, number } = await feedbackNow(services, params)
     const threads = [...new Set(comments.filter(isInFull).map(({ threadId }) => threadId))]
     if (threads.length === 0) throw new Fault('not_found', 'There is no thread to resolve here.')
     const nodeId = await pullRequestNode(services, taskId, number)
-    const token = await services.access.tokenOf(asked.user.id)
+    const token = await services.access.tokenOf(request.user.id)
     // Resolving what is resolved changes nothing there.
     const count = await services.codeHost.resolveThreads(token, nodeId, threads)
     if (count === 0)
       throw new Fault('not_found', 'The threads of this feedback are gone from the pull request.')
     const outcome = { kind: 'resolved', automatic: false } as const
     const command = { type: 'SettleFeedback', feedbackId, outcome } as const
-    return answered(services, params, await executeOnTask(services, taskId, asked, command))
+    return answered(services, params, await executeOnTask(services, taskId, request, command))
   }),
-  route(answerFeedback, signedIn, ownTask, async ({ params, ...asked }, services) => {
+  route(answerFeedback, signedIn, ownTask, async ({ params, ...request }, services) => {
     const { feedbackId } = params
     const { commit } = await feedbackNow(services, params)
     // Checked here, so that a person without access learns it now, and not by another answer that fails.
-    await services.access.tokenOf(asked.user.id)
+    await services.access.tokenOf(request.user.id)
     const command = { type: 'AnswerFeedback', feedbackId, commit } as const
-    return answered(services, params, await executeOnTask(services, params.taskId, asked, command))
+    return answered(services, params, await executeOnTask(services, params.taskId, request, command))
   }),
-  route(setPullRequestDraft, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(setPullRequestDraft, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId } = params
-    const executed = await setDraft(services, taskId, asked, body.draft)
+    const executed = await setDraft(services, taskId, request, body.draft)
     const placed = await written(executed.position, services)
     return { success: true as const, task: await taskAfter(services, taskId, executed.head), ...placed }
   }),

@@ -35,12 +35,12 @@ import {
 const restoredWithinMs = 10_000
 
 export const forkRoutes: readonly Route<CommandServices>[] = [
-  route(forkTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
-    const taskId = body.id ?? uuidv5('task', asked.commandId)
-    const forked = await forkedFrom(services, { sourceId: params.taskId, taskId, body, asked })
-    const executed = await executeOnTask(services, taskId, asked, forked.command)
+  route(forkTask, signedIn, ownTask, async ({ params, body, ...request }, services) => {
+    const taskId = body.id ?? uuidv5('task', request.commandId)
+    const forked = await forkedFrom(services, { sourceId: params.taskId, taskId, body, request })
+    const executed = await executeOnTask(services, taskId, request, forked.command)
     const { title } = forked.command
-    await executeOnTask(services, params.taskId, asked, {
+    await executeOnTask(services, params.taskId, request, {
       type: 'RecordFork',
       taskId,
       executionId: body.executionId,
@@ -48,12 +48,12 @@ export const forkRoutes: readonly Route<CommandServices>[] = [
     })
     return answerTask(services, taskId, executed)
   }),
-  route(undoTurn, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(undoTurn, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId } = params
-    const undoId = uuidv5('undo', asked.commandId)
+    const undoId = uuidv5('undo', request.commandId)
     const { executionId } = body
     const undo = { type: 'UndoTurn', undoId, executionId } as const
-    const executed = await executeOnTask(services, taskId, asked, undo)
+    const executed = await executeOnTask(services, taskId, request, undo)
     const isPending = executed.state.kind === 'task' && executed.state.pendingRestore?.executionId === undoId
     const done = isPending
       ? await awaitEvent(services, {
@@ -76,13 +76,13 @@ const isRestored = (event: AnyRecorded): event is Restored => event.type === 'Wo
 type Fork = Pick<Asked<typeof forkTask>, 'body'> & {
   readonly sourceId: string
   readonly taskId: string
-  readonly asked: Person & { readonly commandId: string }
+  readonly request: Person & { readonly commandId: string }
 }
 
 /** The command that creates the new task, with the snapshot copied under its key. */
 async function forkedFrom(services: CommandServices, fork: Fork) {
-  const { sourceId, taskId, body, asked } = fork
-  const { user, commandId } = asked
+  const { sourceId, taskId, body, request } = fork
+  const { user, commandId } = request
   const { state: source } = await services.commands.load(task, taskStream(sourceId))
   if (source.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
   const { state: its } = await services.commands.load(project, projectStream(source.projectId))
@@ -122,7 +122,7 @@ const modelFor = ({ modelAgent, codexModel }: TaskDocument, agent: string): stri
 /** A repeat of a command that took effect needs no copies: it is answered by what it did. */
 async function originOf(
   services: CommandServices,
-  { taskId, body: { executionId }, asked: { commandId } }: Fork,
+  { taskId, body: { executionId }, request: { commandId } }: Fork,
   source: LiveTask,
   snapshot: Snapshot,
 ): Promise<TurnOrigin> {

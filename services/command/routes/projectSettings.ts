@@ -19,17 +19,17 @@ import type { Route } from '#platform/http/route.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
-  route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
+  route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...request }, services) => {
     const { setupCommand, variables, egress, modelFetches } = body
     // Each under a command id of its own, by which a repeat is known.
     for (const [name, command] of rulesIn(body))
       await executeOnProject(
         services,
         params.projectId,
-        { ...asked, commandId: uuidv5(name, asked.commandId) },
+        { ...request, commandId: uuidv5(name, request.commandId) },
         command,
       )
-    const executed = await executeOnProject(services, params.projectId, asked, {
+    const executed = await executeOnProject(services, params.projectId, request, {
       type: 'ChangeSettings',
       ...(setupCommand === undefined ? {} : { setupCommand }),
       ...(variables === undefined ? {} : { variables }),
@@ -38,23 +38,23 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
     })
     return shown(services, params.projectId, executed)
   }),
-  route(setProjectSecret, signedIn, ownProject, async ({ params, body, ...asked }, services) => {
+  route(setProjectSecret, signedIn, ownProject, async ({ params, body, ...request }, services) => {
     const { projectId, name } = params
     const command = { type: 'SetSecret', name, forAgent: body.forAgent ?? false } as const
-    if (await isNew(services, projectId, asked.commandId)) {
+    if (await isNew(services, projectId, request.commandId)) {
       await refuseEarly(services, projectId, command)
       await refuseTooMuch(services, projectId, { name, value: body.value })
       // The value first: a name without one would be listed, and a value without a name is given to nobody.
       if (!(await services.projectSecrets.set(projectId, name, body.value))) throw noProject()
     }
-    return shown(services, projectId, await executeOnProject(services, projectId, asked, command))
+    return shown(services, projectId, await executeOnProject(services, projectId, request, command))
   }),
-  route(removeProjectSecret, signedIn, ownProject, async ({ params, ...asked }, services) => {
+  route(removeProjectSecret, signedIn, ownProject, async ({ params, ...request }, services) => {
     const { projectId, name } = params
     // A repeat must not remove a value that was set since.
-    if (await isNew(services, projectId, asked.commandId))
+    if (await isNew(services, projectId, request.commandId))
       await services.projectSecrets.remove(projectId, name)
-    const { position } = await executeOnProject(services, projectId, asked, { type: 'RemoveSecret', name })
+    const { position } = await executeOnProject(services, projectId, request, { type: 'RemoveSecret', name })
     return { success: true as const, ...(await written(position, services)) }
   }),
 ]

@@ -15,7 +15,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, requestStream } from '#domain/kernel/streams.ts'
 import type { ProjectCommand } from '#domain/project/project.ts'
-import { RepositoryMade, type MadeRepository, request } from '#domain/request.ts'
+import { RepositoryMade, type MadeRepository, request as repositoryRequest } from '#domain/request.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { oldest } from '#platform/reads/pages.ts'
@@ -33,8 +33,8 @@ import { factsOf, readProject } from '#platform/reads/repositoryReading.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectRoutes: readonly Route<CommandServices>[] = [
-  route(createProject, signedIn, async ({ body, ...asked }, services) => {
-    const { user, commandId } = asked
+  route(createProject, signedIn, async ({ body, ...request }, services) => {
+    const { user, commandId } = request
     const projectId = uuidv5('project', commandId)
     const named = services.codeHost.parseRepositoryUrl(body.repoUrl)
     if (!named)
@@ -45,7 +45,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     // One after the other, so that of two that come at once the second sees the first.
     const answer = await services.serialized(user.id, async () => {
       await refuseSecond(repository, projectId, user, services)
-      return executeAndShow(projectId, asked, services, {
+      return executeAndShow(projectId, request, services, {
         type: 'CreateProject',
         projectId,
         ownerId: user.id,
@@ -58,43 +58,45 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     })
     return { ...answer, id: projectId }
   }),
-  route(updateProject, signedIn, ownProject, async ({ params, body, ...asked }, services) =>
-    executeAndShow(params.projectId, asked, services, {
+  route(updateProject, signedIn, ownProject, async ({ params, body, ...request }, services) =>
+    executeAndShow(params.projectId, request, services, {
       type: 'UpdateProject',
       ...(body.name === undefined ? {} : { name: body.name }),
       ...(body.description === undefined ? {} : { description: body.description }),
     }),
   ),
-  route(deleteProject, signedIn, ownProject, async ({ params, ...asked }, services) => {
-    const { position } = await executeOnProject(services, params.projectId, asked, { type: 'DeleteProject' })
+  route(deleteProject, signedIn, ownProject, async ({ params, ...request }, services) => {
+    const { position } = await executeOnProject(services, params.projectId, request, {
+      type: 'DeleteProject',
+    })
     return { success: true as const, ...(await written(position, services)) }
   }),
-  route(syncProject, signedIn, ownProject, async ({ params, ...asked }, services) => {
+  route(syncProject, signedIn, ownProject, async ({ params, ...request }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
     // For a repeated request the end may be recorded already, and a new beginning would never get one.
-    if (!asked.again)
+    if (!request.again)
       await executeOnProject(
         services,
         params.projectId,
-        { ...asked, commandId: randomUUID() },
+        { ...request, commandId: randomUUID() },
         { type: 'StartSync' },
       )
-    const read = await readProject(project, () => services.access.tokenOf(asked.user.id), {
+    const read = await readProject(project, () => services.access.tokenOf(request.user.id), {
       codeHost: services.codeHost,
     })
     if (read === 'unchanged') throw new Error('The code host compared with what nobody gave it.')
     const { before, last, refusal } = read
     for (const command of before)
-      await executeOnProject(services, params.projectId, { ...asked, commandId: randomUUID() }, command)
+      await executeOnProject(services, params.projectId, { ...request, commandId: randomUUID() }, command)
     // After a refusal, a repeat with the same key is tried again, so a refusal does not use the key.
-    const commandId = refusal ? randomUUID() : asked.commandId
-    const answer = await executeAndShow(params.projectId, { ...asked, commandId }, services, last)
+    const commandId = refusal ? randomUUID() : request.commandId
+    const answer = await executeAndShow(params.projectId, { ...request, commandId }, services, last)
     if (refusal) throw refusal
     return answer
   }),
-  route(createRepository, signedIn, async ({ body, ...asked }, services) => {
-    const { repository, position } = await makeRepository(body, asked, services)
+  route(createRepository, signedIn, async ({ body, ...request }, services) => {
+    const { repository, position } = await makeRepository(body, request, services)
     return { data: repository, ...(await written(position, services)) }
   }),
 ]
@@ -117,14 +119,14 @@ async function makeRepository(
   { access, codeHost, commands, idempotency }: CommandServices,
 ): Promise<{ repository: Repository; position: Position | null }> {
   const stream = requestStream(commandId)
-  const before = await commands.load(request, stream)
+  const before = await commands.load(repositoryRequest, stream)
   if (before.state.kind === 'accepted' && before.state.made !== null)
     return { repository: repositoryOf(before.state.made), position: before.position }
   // The intent comes before the effect: the code host cannot be asked whether it was this request that made it.
   if (before.state.kind === 'none') {
     const accepting = { type: 'AcceptRequest', userId: user.id, digest: idempotency.digestOf(body) } as const
     const cause = { actor, commandId: uuidv5('accept', commandId), correlationId: requestId }
-    await commands.execute(request, stream, accepting, cause)
+    await commands.execute(repositoryRequest, stream, accepting, cause)
   }
   const token = await access.tokenOf(user.id)
   const mine =
@@ -144,7 +146,7 @@ async function makeRepository(
     { githubRepoId: id, name, fullName, description, htmlUrl },
   )
   const executed = await commands.execute(
-    request,
+    repositoryRequest,
     stream,
     { type: 'RecordRepository', repository: recorded },
     { actor, commandId },
@@ -222,14 +224,14 @@ async function refuseSecond(
 
 async function executeAndShow(
   projectId: string,
-  asked: Person & { readonly commandId: string },
+  request: Person & { readonly commandId: string },
   services: CommandServices,
   command: ProjectCommand,
 ) {
-  const executed = await executeOnProject(services, projectId, asked, command)
+  const executed = await executeOnProject(services, projectId, request, command)
   const placed = await written(executed.position, services)
   const stream = projectStream(projectId)
   const document = await services.documents.asOf(projectsView, stream, projectId, executed.head)
   if (!document) throw new Fault('not_found', 'There is no such project.')
-  return { project: await presentProject(services.documents, document, asked.user), ...placed }
+  return { project: await presentProject(services.documents, document, request.user), ...placed }
 }

@@ -17,12 +17,12 @@ import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices
 const outcomeWithinMs = 25_000
 
 export const pullRequestRoutes: readonly Route<CommandServices>[] = [
-  route(createPullRequest, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(createPullRequest, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId } = params
     const stream = taskStream(taskId)
-    const executed = await executeOnTask(services, taskId, asked, {
+    const executed = await executeOnTask(services, taskId, request, {
       type: 'RequestPullRequest',
-      requestId: asked.commandId,
+      requestId: request.commandId,
       title: body?.title ?? null,
       body: body?.body ?? null,
       draft: body?.draft ?? false,
@@ -32,7 +32,7 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
       proposed: await proposed(services, taskId, body),
     })
     const pending = executed.state.kind === 'task' ? executed.state.pullRequestRequest : null
-    const requestId = pending ?? asked.commandId
+    const requestId = pending ?? request.commandId
     const outcome = await awaitEvent(services, {
       stream,
       from: executed.repeated ? 0 : executed.head.revision,
@@ -42,13 +42,13 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
     if (!outcome) throw new Fault('pr_in_progress')
     if (outcome.type === 'PullRequestFailed') {
       const code = faultCodes.find((known) => known === outcome.data.code) ?? 'code_host_refused'
-      const details = code === 'rate_limited' ? await waitOf(services, asked.user.id) : {}
+      const details = code === 'rate_limited' ? await waitOf(services, request.user.id) : {}
       throw new Fault(code, outcome.content?.reason, undefined, details)
     }
     const head = { revision: outcome.revision, hash: outcome.meta.hash }
     const made = { position: outcome.position, head }
     const isReady = body?.draft === false && (await isDraft(services, taskId))
-    const ready = { ...asked, commandId: uuidv5('ready', asked.commandId) }
+    const ready = { ...request, commandId: uuidv5('ready', request.commandId) }
     const last = isReady ? await setDraft(services, taskId, ready, false) : made
     const placed = await written(last.position, services)
     const task = await taskAfter(services, taskId, last.head)

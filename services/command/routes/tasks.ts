@@ -30,13 +30,13 @@ import { prepareTask } from '#domain/api/tasks.schema.ts'
 import { task } from '#domain/task/task.ts'
 
 export const taskRoutes: readonly Route<CommandServices>[] = [
-  route(createTask, signedIn, inOwnProject, startable, async ({ body, ...asked }, services) => {
-    const { user, commandId } = asked
+  route(createTask, signedIn, inOwnProject, startable, async ({ body, ...request }, services) => {
+    const { user, commandId } = request
     const taskId = taskIdOf(body, commandId)
     const messageId = uuidv5('message', commandId)
-    const attaching = { taskId, messageId, imageIds: body.images ?? [], asked }
+    const attaching = { taskId, messageId, imageIds: body.images ?? [], request }
     const executed = await withImages(services, attaching, (images) =>
-      executeOnTask(services, taskId, asked, {
+      executeOnTask(services, taskId, request, {
         type: 'CreateTask',
         taskId,
         ownerId: user.id,
@@ -53,34 +53,34 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
     )
     return answerTask(services, taskId, executed)
   }),
-  route(updateTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
+  route(updateTask, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { codexModel } = body
-    return changeTask(services, params.taskId, asked, {
+    return changeTask(services, params.taskId, request, {
       type: 'UpdateTask',
       ...(body.title === undefined ? {} : { title: body.title }),
       ...(body.description === undefined ? {} : { description: body.description }),
       ...(codexModel === undefined ? {} : { model: { agent: body.agent ?? null, name: codexModel } }),
     })
   }),
-  route(deleteTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
-    const { position } = await executeOnTask(services, params.taskId, asked, { type: 'DeleteTask' })
+  route(deleteTask, signedIn, ownTask, async ({ params, ...request }, services) => {
+    const { position } = await executeOnTask(services, params.taskId, request, { type: 'DeleteTask' })
     return { success: true as const, ...(await written(position, services)) }
   }),
-  route(retryTask, signedIn, ownTask, withAgent, async ({ params, ...asked }, services) => {
-    const executionId = uuidv5('execution', asked.commandId)
-    return changeTask(services, params.taskId, asked, { type: 'RetryTask', executionId })
+  route(retryTask, signedIn, ownTask, withAgent, async ({ params, ...request }, services) => {
+    const executionId = uuidv5('execution', request.commandId)
+    return changeTask(services, params.taskId, request, { type: 'RetryTask', executionId })
   }),
-  route(executeTask, signedIn, ownTask, async ({ params, body, ...asked }, services) => {
-    const executionId = uuidv5('execution', asked.commandId)
+  route(executeTask, signedIn, ownTask, async ({ params, body, ...request }, services) => {
+    const executionId = uuidv5('execution', request.commandId)
     return changeTask(
       services,
       params.taskId,
-      asked,
+      request,
       body?.command === undefined
         ? { type: 'RequestExecution', executionId }
         : {
             type: 'SendMessage',
-            messageId: uuidv5('message', asked.commandId),
+            messageId: uuidv5('message', request.commandId),
             kind: 'command',
             agent: null,
             message: body.command,
@@ -91,8 +91,8 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
           },
     )
   }),
-  route(cancelTask, signedIn, ownTask, async ({ params, ...asked }, services) => {
-    return changeTask(services, params.taskId, asked, { type: 'CancelExecution' })
+  route(cancelTask, signedIn, ownTask, async ({ params, ...request }, services) => {
+    return changeTask(services, params.taskId, request, { type: 'CancelExecution' })
   }),
 ]
 
@@ -138,8 +138,15 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
     const { state } = await services.commands.load(task, taskStream(taskId))
     // A task that is there by now needs none of it, whoever owns it.
     if (state.kind !== 'none') return { success: true as const }
-    const asked = { taskId, ownerId: user.id, projectId: params.projectId, branch, agent, model: codexModel }
-    await services.rpc.ask('prepare', asked, begunWithinMs)
+    const request = {
+      taskId,
+      ownerId: user.id,
+      projectId: params.projectId,
+      branch,
+      agent,
+      model: codexModel,
+    }
+    await services.rpc.ask('prepare', request, begunWithinMs)
     return { success: true as const }
   }),
 ]

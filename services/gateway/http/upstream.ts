@@ -31,12 +31,12 @@ export interface UpstreamOptions {
   readonly silenceMs?: number
 }
 
-const silenceOfMost = 30_000
+const maxSilenceMs = 30_000
 const connectMs = 5_000
 const readyMs = 2_000
 const pauseBeforeRetryMs = 100
-const mostUnderWay = 1_000
-const mostIdleConnections = 64
+const maxUnderWay = 1_000
+const maxIdleConnections = 64
 const idleMs = 30_000
 
 /** Headers that stay at the gateway: whom it serves, and by which credentials. */
@@ -72,10 +72,10 @@ export function upstream(
   options: UpstreamOptions,
   { tokens, logger }: { tokens: ServiceTokens; logger: Logger },
 ): Upstream {
-  const { service, silenceMs = silenceOfMost } = options
+  const { service, silenceMs = maxSilenceMs } = options
   const base = new URL(options.url)
   const isTls = base.protocol === 'https:'
-  const pool = { keepAlive: true, maxFreeSockets: mostIdleConnections, timeout: idleMs }
+  const pool = { keepAlive: true, maxFreeSockets: maxIdleConnections, timeout: idleMs }
   const agent = isTls ? new HttpsAgent(pool) : new HttpAgent(pool)
   const open = isTls ? httpsRequest : httpRequest
   const proxy: Proxy = { service, silenceMs, base, isTls, agent, open, tokens, logger, underWay: 0 }
@@ -96,7 +96,7 @@ export function upstream(
 async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknown>): Promise<unknown> {
   const { service, logger } = proxy
   if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
-  if (proxy.underWay >= mostUnderWay)
+  if (proxy.underWay >= maxUnderWay)
     throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
   // The client is gone already, so this would never be counted down.
   if (!context.writable) return undefined

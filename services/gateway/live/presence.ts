@@ -6,7 +6,7 @@ const everyMs = 10_000
 /** A newcomer is announced soon, and a thousand who come at once in one message. */
 const soonMs = 500
 /** In one message. */
-const most = 1_000
+const maxInMessage = 1_000
 
 export interface Presence {
   changed(): void
@@ -19,10 +19,10 @@ export function announcePresence(feed: Pick<Feed, 'present'>, bus: Pick<Bus, 'pu
     clearTimeout(soon)
     soon = undefined
     const { userIds, taskIds } = feed.present()
-    for (let from = 0; from < Math.max(userIds.length, taskIds.length); from += most)
+    for (let from = 0; from < Math.max(userIds.length, taskIds.length); from += maxInMessage)
       bus.publish('presence', {
-        userIds: userIds.slice(from, from + most),
-        taskIds: taskIds.slice(from, from + most),
+        userIds: userIds.slice(from, from + maxInMessage),
+        taskIds: taskIds.slice(from, from + maxInMessage),
       })
   }
   const timer = setInterval(announce, everyMs)

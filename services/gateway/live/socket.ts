@@ -42,7 +42,7 @@ type SocketServices = Pick<
 const Handshake = z.object({ token: z.string() })
 
 /** What may be buffered for a slow client; a slower one is disconnected, and catches up when it reconnects. */
-const waitingAtMost = { packets: 5_000, characters: 16 * 1_048_576 }
+const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
 /** With more waiting packets, words are dropped: a later piece of the message holds them again. */
 const waitingWithWords = 100
 /** How often connected people are checked against the list of who may sign in. */
@@ -159,7 +159,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
       // At once: waiting for a client that does not read would last for ever.
-      if (waiting.packets > waitingAtMost.packets || waiting.characters > waitingAtMost.characters) cutOff()
+      if (waiting.packets > maxWaiting.packets || waiting.characters > maxWaiting.characters) cutOff()
       // A message pairs a name with its own payload; the compiler loses that over the union.
       else socket.emit(name, ...([payload] as never))
     },

@@ -13,7 +13,7 @@ export interface RecordingDeps {
 /** How long a GUID is remembered, beside the day on which it came. */
 export const rememberedDays = 7
 const dayMs = 24 * 3_600_000
-const mostAtOnce = 250
+const maxAtOnce = 250
 
 type PastDays = Map<string, ReceivedDeliveries>
 
@@ -32,7 +32,7 @@ export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceiv
     if (isWriting) return
     isWriting = true
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, mostAtOnce)
+      const batch = waiting.splice(0, maxAtOnce)
       try {
         await append(
           deps,

@@ -16,14 +16,14 @@ import {
   type ReadPullRequest,
 } from './feedbackReading.ts'
 import { redactionOf, withoutSecrets, type Redaction } from './feedbackRedaction.ts'
-import type { Wanted } from '../pullRequests/readQueue.ts'
+import type { ReadRequest } from '../pullRequests/readQueue.ts'
 
 export interface FeedbackReader {
   /**
    * Reads what came back, if the pull request has changed since it was read last. Returns in how many ms to read it again, as more may still come;
    * `null` when nothing is awaited. Throws `CodeHostFault`, and other faults that keep it from being read.
    */
-  read(wanted: Wanted, reading: ReadPullRequest): Promise<number | null>
+  read(request: ReadRequest, reading: ReadPullRequest): Promise<number | null>
   /** There was a hint about this task's pull request: the next read takes place whether it seems to have changed or not. */
   forget(taskId: string): void
 }
@@ -45,7 +45,7 @@ export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackRe
     hints: new LRUCache({ max: remembered }),
   }
   return {
-    read: (wanted, pull) => read(reader, wanted, pull),
+    read: (request, pull) => read(reader, request, pull),
     forget: (taskId) => {
       const readAt = reader.hints.get(taskId)?.readAt ?? Number.NEGATIVE_INFINITY
       reader.hints.set(taskId, { isNew: true, readAt })
@@ -53,13 +53,13 @@ export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackRe
   }
 }
 
-async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Promise<number | null> {
-  const { taskId, access } = wanted
+async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest): Promise<number | null> {
+  const { taskId, access } = request
   const { seen } = reader
   const { state } = await reader.commands.load(task, taskStream(taskId))
   if (state.kind !== 'task' || pull.pullRequest.state !== 'open') return null
   // Nothing is recorded for an earlier pull request, or beyond what a task may have.
-  if (state.pullRequest?.number !== wanted.number || state.feedback.items.size >= feedbackLimits.items)
+  if (state.pullRequest?.number !== request.number || state.feedback.items.size >= feedbackLimits.items)
     return null
   const rule = await ruleOf(reader, state.projectId)
   if (rule === null || (rule.reviews === 'off' && rule.checks === 'off')) return null
@@ -70,7 +70,7 @@ async function read(reader: Reader, wanted: Wanted, pull: ReadPullRequest): Prom
   if (seen.get(taskId) === now) return null
   let redaction: Promise<Redaction> | undefined
   const reading: Reading = {
-    wanted,
+    request,
     token: await access.repositoryToken(),
     pull,
     rule,
@@ -111,8 +111,8 @@ async function ruleOf({ commands }: Reader, projectId: string): Promise<Feedback
 }
 
 async function readWords(reader: Reader, reading: Reading): Promise<number | null> {
-  const { wanted, token, pull, state } = reading
-  const { number } = wanted
+  const { request, token, pull, state } = reading
+  const { number } = request
   const { known } = state.feedback
   const found = await reader.codeHost.pullRequestFeedback(token, pull.repository, number)
   const shown = await withoutSecrets(found, (key) => known.has(key), reading.redaction)
@@ -120,7 +120,7 @@ async function readWords(reader: Reader, reading: Reading): Promise<number | nul
   let again: number | null = null
   for (const piece of pieces) {
     if (keysOf(piece.content).every((key) => known.has(key))) continue
-    const left = awaited(reader, wanted.taskId, piece)
+    const left = awaited(reader, request.taskId, piece)
     if (left > 0) again = Math.max(again ?? 0, left)
     else await recordPiece(reader, reading, piece)
   }

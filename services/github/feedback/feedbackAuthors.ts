@@ -37,7 +37,7 @@ export async function toldRight(
  */
 export async function rightOf(
   reader: Reader,
-  { pull, token, wanted, rule, begunAt }: Reading,
+  { pull, token, request, rule, begunAt }: Reading,
   author: HostAuthor,
 ): Promise<RepositoryRight> {
   const { rights } = reader
@@ -47,7 +47,7 @@ export async function rightOf(
   if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
   const at = performance.now()
   const of = { token, repository: pull.repository }
-  const right = await toldRight(reader, of, author, { taskId: wanted.taskId })
+  const right = await toldRight(reader, of, author, { taskId: request.taskId })
   if (right !== null) rights.set(key, { right, at })
   return right ?? 'none'
 }

@@ -5,7 +5,7 @@ import type { HostFailedCheck, HostLog } from '#platform/ports/codeHostFeedback.
 import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
 
 /** Checks that one reading records: each takes a few requests, and others wait. */
-const mostAtOnce = 10
+const maxAtOnce = 10
 const moreMs = 1_000
 /** How long to wait for a check's log after its end, in ms: if there is none yet, and if it cannot be read for now. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
@@ -22,12 +22,12 @@ export async function readChecks(reader: Reader, reading: Reading): Promise<numb
   const failed = await hidden(reader.codeHost.failedChecks(token, pull.repository, headCommit), [])
   const fresh = failed.filter(({ id }) => !state.feedback.known.has(`check ${id}`))
   let again: number | null = null
-  for (const check of fresh.slice(0, mostAtOnce)) {
+  for (const check of fresh.slice(0, maxAtOnce)) {
     const log = await logOf(reader, reading, check)
     if (log === 'missing' || log === 'unavailable') again = Math.min(again ?? Infinity, againMs[log])
     else await recordCheck(reader, reading, check, log)
   }
-  return again ?? (fresh.length > mostAtOnce ? moreMs : null)
+  return again ?? (fresh.length > maxAtOnce ? moreMs : null)
 }
 
 async function recordCheck(
@@ -36,13 +36,13 @@ async function recordCheck(
   check: HostFailedCheck,
   log: HostLog | null,
 ): Promise<void> {
-  const { wanted, token, pull, rule } = reading
+  const { request, token, pull, rule } = reading
   const redaction = await reading.redaction()
   const annotations = check.hasAnnotations
     ? await hidden(reader.codeHost.checkAnnotations(token, pull.repository, check.id), [])
     : []
   const content = {
-    number: wanted.number,
+    number: request.number,
     writtenAt: check.endedAt,
     author: null,
     url: check.url,
@@ -77,7 +77,7 @@ async function recordCheck(
 /** `null` where it has none; `missing` and `unavailable` where it may have one later. Throws `CodeHostFault`. */
 async function logOf(
   { codeHost, clock, logger }: Reader,
-  { token, pull, wanted: { taskId }, redaction }: Reading,
+  { token, pull, request: { taskId }, redaction }: Reading,
   { jobId, endedAt }: HostFailedCheck,
 ): Promise<HostLog | null | 'missing' | 'unavailable'> {
   if (jobId === null) return null

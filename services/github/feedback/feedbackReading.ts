@@ -18,7 +18,7 @@ import type { CodeHost, PullRequestReading } from '#platform/ports/codeHost.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import { hasNoRoomYet, type Admission } from '#platform/commands/admission.ts'
 import type { Redaction } from './feedbackRedaction.ts'
-import type { Wanted } from '../pullRequests/readQueue.ts'
+import type { ReadRequest } from '../pullRequests/readQueue.ts'
 
 export interface FeedbackDeps extends Pick<Engines, 'projectSecrets' | 'vault' | 'clock' | 'logger'> {
   readonly codeHost: Pick<
@@ -50,7 +50,7 @@ export interface Reader extends FeedbackDeps {
 }
 
 export interface Reading {
-  readonly wanted: Wanted
+  readonly request: ReadRequest
   readonly token: string
   readonly pull: ReadPullRequest
   readonly rule: FeedbackRule
@@ -71,7 +71,7 @@ type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRul
  */
 export async function record(
   deps: FeedbackDeps,
-  { wanted: { taskId }, pull, rule, state }: Reading,
+  { request: { taskId }, pull, rule, state }: Reading,
   { data, content, mode }: Received,
 ): Promise<void> {
   const { commands, admission, clock, logger } = deps
@@ -142,6 +142,6 @@ function cutContent(content: Receive['content']): Receive['content'] {
   }
 }
 
-/** At most `most` characters of a text, marked where it was longer. */
-export const cut = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1)}…`
+/** At most `length` characters of a text, marked where it was longer. */
+export const cut = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1)}…`

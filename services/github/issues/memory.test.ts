@@ -13,13 +13,13 @@ const at = (minute: number) => `2026-01-31T12:${String(minute).padStart(2, '0')}
 test('whose turn was longest ago comes first, so that each of many is asked for before any is twice', () => {
   let now = 0
   vi.spyOn(performance, 'now').mockImplementation(() => now)
-  const askedAt = new LRUCache<string, number>({ max: 100 })
+  const checkedAt = new LRUCache<string, number>({ max: 100 })
   const all = Array.from({ length: 60 }, (_, n) => `${n}`)
   const asked: string[] = []
   // Three in a round of 61 seconds, each every ten minutes.
   for (let round = 0; round < 40; round += 1) {
-    for (const id of dueOf({ askedAt }, all, (one) => one, 600_000).slice(0, 3)) {
-      askedAt.set(id, now)
+    for (const id of dueOf({ checkedAt }, all, (one) => one, 600_000).slice(0, 3)) {
+      checkedAt.set(id, now)
       asked.push(id)
     }
     now += 61_000
@@ -37,7 +37,7 @@ test('what was asked for just now is asked for a while later, and what waits for
   }
   noteOutcome(memory, { id: '1', number: 1, updatedAt: null }, 'done')
   expect(due()).toEqual(['1'])
-  expect(memory.askedAt.size + memory.unasked.size).toBe(0)
+  expect(memory.checkedAt.size + memory.unasked.size).toBe(0)
 })
 
 test('a restart reads again from the first that was passed over as nobody could be asked', () => {

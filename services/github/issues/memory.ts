@@ -24,7 +24,7 @@ export interface Memory {
   /** By id of an issue: how it was when it was read last, for those that changed last. */
   readonly seen: LRUCache<string, string>
   /** When issues that are checked from time to time were checked last: by id of the issue or of its task, in ms of `performance.now`. */
-  readonly askedAt: LRUCache<string, number>
+  readonly checkedAt: LRUCache<string, number>
   /** Issues that were passed over because the people who ask for them could not be checked, by id. */
   readonly unasked: Map<string, Unasked>
   /** Issues that were taken by a mention that is not wanted any more, and were read again for their label, by id. */
@@ -43,9 +43,9 @@ export const memories = (): Memories => ({
   failures: new LRUCache({ max: 2_000 }),
 })
 
-const seenMost = 500
+const maxSeen = 500
 /** Room for all that are checked from time to time: one that is forgotten would have its turn before the others. */
-const askedMost = issueLimits.passed + 2 * issueLimits.waiting
+const maxChecked = issueLimits.passed + 2 * issueLimits.waiting
 
 /** The memory of a project; an empty one if its rule was changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
@@ -56,8 +56,8 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
     rule: now,
     since: readFrom(issues) ?? new Date(0).toISOString(),
     etag: undefined,
-    seen: new LRUCache({ max: seenMost }),
-    askedAt: new LRUCache({ max: askedMost }),
+    seen: new LRUCache({ max: maxSeen }),
+    checkedAt: new LRUCache({ max: maxChecked }),
     unasked: new Map(),
     reconsidered: new Set(),
     repository: undefined,
@@ -69,12 +69,12 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
 
 /** Notes the outcome for an issue: one that `passes` or is `unasked` is checked again a while later. */
 export function noteOutcome(
-  { askedAt, unasked }: Pick<Memory, 'askedAt' | 'unasked'>,
+  { checkedAt, unasked }: Pick<Memory, 'checkedAt' | 'unasked'>,
   { id, ...issue }: Unasked & { readonly id: string },
   outcome: Considered,
 ): void {
-  if (outcome === 'passes' || outcome === 'unasked') askedAt.set(id, performance.now())
-  else askedAt.delete(id)
+  if (outcome === 'passes' || outcome === 'unasked') checkedAt.set(id, performance.now())
+  else checkedAt.delete(id)
   if (outcome !== 'unasked') unasked.delete(id)
   else if (!unasked.has(id)) unasked.set(id, issue)
 }
@@ -87,14 +87,14 @@ export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>):
 
 /** Those that are due to be checked again, longest ago first. */
 export function dueOf<One>(
-  { askedAt }: Pick<Memory, 'askedAt'>,
+  { checkedAt }: Pick<Memory, 'checkedAt'>,
   all: readonly One[],
   idOf: (one: One) => string,
   passingMs: number,
 ): readonly One[] {
   const now = performance.now()
   return all
-    .map((one) => ({ at: askedAt.peek(idOf(one)) ?? Number.MIN_SAFE_INTEGER, one }))
+    .map((one) => ({ at: checkedAt.peek(idOf(one)) ?? Number.MIN_SAFE_INTEGER, one }))
     .filter(({ at }) => now - at >= passingMs)
     .toSorted((one, other) => one.at - other.at)
     .map(({ one }) => one)

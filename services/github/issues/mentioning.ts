@@ -4,13 +4,13 @@ import type { IssueAsk } from '#domain/project/issues.ts'
 import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueAsks.ts'
 
 /** People who mention the App on one issue: each costs a question about what they may do. */
-const mostPeople = 10
+const maxPeople = 10
 /** Comments of one issue that are read to see whether they name the App. */
-const mostRead = 100
+const maxRead = 100
 /** Up to so many comments of one person are read: somebody else may have edited the mention out of the latest. */
-const mostOfPerson = 3
+const maxOfPerson = 3
 /** How many older comments of a person are read. */
-const mostEarlier = 10
+const maxEarlier = 10
 
 export interface Mentions<Comment> {
   /** Oldest first. */
@@ -37,11 +37,11 @@ export async function mentioning<Comment extends ListedComment>(
 ): Promise<Mentions<Comment>> {
   const people = mayMention(comments, slug)
   const isMany =
-    people.length > mostPeople || people.reduce((sum, one) => sum + one.comments.length, 0) > mostRead
+    people.length > maxPeople || people.reduce((sum, one) => sum + one.comments.length, 0) > maxRead
   const known: Naming<Comment>[] = []
   const strangers: Naming<Comment>[] = []
   for (const one of people) (isMany && !(await isHere(one.author)) ? strangers : known).push(one)
-  const left = { people: mostPeople, texts: mostRead }
+  const left = { people: maxPeople, texts: maxRead }
   const found = new Set<Comment>()
   const knownLeft = await readThrough(known, slug, left, found)
   const strangersLeft = await readThrough(strangers, slug, left, found)
@@ -91,8 +91,8 @@ async function readEarlier<Comment extends ListedComment>(
   const latest = comments.findIndex((one) => found.has(one))
   if (latest === -1) return
   let count = 1
-  for (const one of comments.slice(latest + 1, latest + 1 + mostEarlier)) {
-    if (count === mostOfPerson) return
+  for (const one of comments.slice(latest + 1, latest + 1 + maxEarlier)) {
+    if (count === maxOfPerson) return
     await nextTurn()
     if (!isMentionedIn(one.body, slug)) continue
     found.add(one)

@@ -178,13 +178,13 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
     (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
-    (await mayAnyWrite(deps, of, leftOut.known.slice(0, mostLeftOut)))
+    (await mayAnyWrite(deps, of, leftOut.known.slice(0, maxLeftOut)))
   if (asks.length === 0 && !isUnclear) return null
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
 /** How many of the known people who were left out are checked. */
-const mostLeftOut = 10
+const maxLeftOut = 10
 
 /** Comments that may ask for it. */
 async function mentionsOn(
@@ -253,7 +253,7 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
 }
 
 /** How many changes are checked one by one: each may cost a request. */
-const mostEdits = 20
+const maxEdits = 20
 
 /**
  * When somebody who may not write last changed the text or the title. If the author may not write, any change counts: a later one by somebody else
@@ -269,7 +269,7 @@ async function lastStrangeEdit(
   ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
   const mayAgree = issue.author !== null && edits.length > 0 && mayWrite(await rightOf(issue.author))
   for (const [count, { at, by }] of edits.entries()) {
-    const isOwn = mayAgree && count < mostEdits && by !== null && !by.isBot && mayWrite(await rightOf(by))
+    const isOwn = mayAgree && count < maxEdits && by !== null && !by.isBot && mayWrite(await rightOf(by))
     if (!isOwn) return at
   }
   return null

@@ -32,9 +32,9 @@ interface RoundOptions {
 }
 
 /** Failures in a row after which the host counts as away: a single one may be the repository's own. */
-const unavailableMost = 3
+const maxUnavailable = 3
 /** Temporary failures in a row before they are reported. */
-const failuresMost = 5
+const maxFailures = 5
 /** The code host's times have whole seconds: a later change within the same second would look like none. */
 const freshMs = 3_000
 
@@ -47,7 +47,7 @@ export function round(
   /** Holders whose limit is used up, or whose access does nothing. */
   const resting = new Set<string>()
   let unavailable = 0
-  const isOver = () => isStopped() || unavailable >= unavailableMost
+  const isOver = () => isStopped() || unavailable >= maxUnavailable
   return {
     isOver,
     async read({ id: projectId }) {
@@ -87,7 +87,7 @@ async function noteUnread(
     return
   const times = (failures.get(projectId) ?? 0) + 1
   failures.set(projectId, times)
-  if (isHostUnavailable(fault) && times < failuresMost) return
+  if (isHostUnavailable(fault) && times < maxFailures) return
   const code = isHost ? fault.kind : fault.code
   const command = { type: 'NoteIssuesUnread', code, reason: fault.message } as const
   try {

@@ -37,13 +37,13 @@ export async function resumeTaken(
   if (taken.length === 0) return false
   // Asked here, so that those that wait for room cost no requests.
   const isFull = !(await hasRoomFor(deps, of.document.owner))
-  if (memory.isFull && !isFull) for (const { taskId } of taken) memory.askedAt.delete(taskId)
+  if (memory.isFull && !isFull) for (const { taskId } of taken) memory.checkedAt.delete(taskId)
   memory.isFull = isFull
   const due = dueOf(memory, taken, ({ taskId }) => taskId, passingMs)
   for (const one of due.slice(0, isFull ? maxPassing : maxIssues)) {
     const outcome = await resumeIssue(deps, of, one)
     if (outcome === 'done') continue
-    memory.askedAt.set(one.taskId, performance.now())
+    memory.checkedAt.set(one.taskId, performance.now())
     if (outcome !== 'full') continue
     memory.isFull = true
     if (!isFull) break
@@ -107,7 +107,7 @@ async function readAgain(
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<Considered> {
   // Noted even if it fails, so that the next one has its turn.
-  memory.askedAt.set(id, performance.now())
+  memory.checkedAt.set(id, performance.now())
   const outcome = await unlessGone(deps, of, id, async () => {
     const found = await deps.codeHost.issue(of.token, of.repository, number)
     // Its number redirects to where it was moved.

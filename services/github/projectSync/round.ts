@@ -22,11 +22,11 @@ export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
 
 /** By project: what the last reading was tagged with. */
 export type Tags = LRUCache<string, string>
-export const tags = (): Tags => new LRUCache({ max: mostTags })
+export const tags = (): Tags => new LRUCache({ max: maxTags })
 
-const mostTags = 5_000
+const maxTags = 5_000
 /** Failures in a row after which the host counts as away: a single one may be the repository's own. */
-const unavailableMost = 3
+const maxUnavailable = 3
 
 /** Begins a round that records what is new. `isStopped` ends it. */
 export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round<ProjectDocument> {
@@ -34,7 +34,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
   /** Owners whose limit is used up. */
   const limited = new Set<string>()
   let unavailable = 0
-  const isOver = () => isStopped() || unavailable >= unavailableMost
+  const isOver = () => isStopped() || unavailable >= maxUnavailable
 
   async function sync(document: ProjectDocument): Promise<'done' | 'later'> {
     const { id, owner, status } = document

@@ -17,11 +17,11 @@ import { isFault, isHostUnavailable, isRefusal } from '../faults.ts'
 import type { FeedbackReader } from '../feedback/feedback.ts'
 import { openDelivery } from '../refresh/deliveries.ts'
 import { readAll, type Found, type ReaderDeps, type ReadOutcome } from './reader.ts'
-import { readQueue, type ReadQueue, type Wanted } from './readQueue.ts'
-import { allFollowed, hinted, lookedAt, ofCommit, ofTask, type WantedDeps } from './wanted.ts'
+import { readQueue, type ReadQueue, type ReadRequest } from './readQueue.ts'
+import { allFollowed, hinted, lookedAt, ofCommit, ofTask, type RequestDeps } from './readRequests.ts'
 
 export type FollowerEngines = ReactorEngines &
-  WantedDeps &
+  RequestDeps &
   ReaderDeps &
   Pick<Engines, 'log' | 'bus'> & {
     readonly projected: Pick<Projected, 'waitFor'>
@@ -210,14 +210,14 @@ async function readEverything(follower: Follower): Promise<void> {
 }
 
 /** `false` when the queue is full. */
-function queue(follower: Follower, found: readonly Wanted[]): boolean {
+function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   const now = performance.now()
   // An access that was just refused is tried again by a later reading.
-  const isWelcome = ({ access: { holder } }: Wanted) => {
+  const isWelcome = ({ access: { holder } }: ReadRequest) => {
     const rest = follower.resting.get(holder)
     return rest === undefined || !rest.isRefused || rest.until <= now
   }
-  const isTaken = found.filter(isWelcome).map((wanted) => follower.queue.add(wanted))
+  const isTaken = found.filter(isWelcome).map((request) => follower.queue.add(request))
   pump(follower)
   if (isTaken.every(Boolean)) return true
   follower.engines.logger.warn('too many pull requests wait to be read')
@@ -258,12 +258,12 @@ async function read(follower: Follower, holder: string): Promise<void> {
     mine = await stillOf(follower, holder, taken)
     const outcome = await readAll(engines, mine)
     if (outcome.kind === 'read') {
-      for (const wanted of outcome.unseen) queue.add(wanted)
+      for (const request of outcome.unseen) queue.add(request)
       await readFeedback(follower, outcome.found)
       resting.set(holder, { until: performance.now() + follower.times.restMs, failures: 0, isRefused: false })
     } else {
       resting.set(holder, restAfter(outcome, resting.get(holder)))
-      if (outcome.kind === 'wait') for (const wanted of mine) queue.add(wanted)
+      if (outcome.kind === 'wait') for (const request of mine) queue.add(request)
     }
   } catch (fault) {
     // The log is away, for example: what is not recorded now is read again with all others.
@@ -271,7 +271,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
     resting.set(holder, restAfter(outcome, resting.get(holder)))
-    if (isLimit) for (const wanted of mine) queue.add(wanted)
+    if (isLimit) for (const request of mine) queue.add(request)
     logFault(follower, fault)
   }
   queue.done(taken)
@@ -281,15 +281,15 @@ async function read(follower: Follower, holder: string): Promise<void> {
 async function stillOf(
   { queue }: Follower,
   holder: string,
-  taken: readonly Wanted[],
-): Promise<readonly Wanted[]> {
+  taken: readonly ReadRequest[],
+): Promise<readonly ReadRequest[]> {
   const now = await Promise.all(
-    taken.map(async (wanted): Promise<Wanted> => {
-      const { access } = wanted
-      return access.kind === 'own' ? wanted : { ...wanted, access: await access.again() }
+    taken.map(async (request): Promise<ReadRequest> => {
+      const { access } = request
+      return access.kind === 'own' ? request : { ...request, access: await access.again() }
     }),
   )
-  const isMine = ({ access }: Wanted) => access.holder === holder
+  const isMine = ({ access }: ReadRequest) => access.holder === holder
   for (const other of now) if (!isMine(other)) queue.add(other)
   return now.filter(isMine)
 }
@@ -303,34 +303,34 @@ const concernsAll = (fault: unknown): boolean =>
  * other. Throws what concerns all of them.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
-  for (const { wanted, reading } of found) {
+  for (const { request, reading } of found) {
     if (follower.isStopped) return
-    const again = await follower.engines.feedback.read(wanted, reading).catch((fault: unknown) => {
-      const { access } = wanted
+    const again = await follower.engines.feedback.read(request, reading).catch((fault: unknown) => {
+      const { access } = request
       if (access.kind === 'installation' && isRefusal(fault)) {
         access.refused()
         return rests.limitedMs
       }
       if (concernsAll(fault)) throw fault
-      const { taskId } = wanted
+      const { taskId } = request
       follower.engines.logger.warn({ err: fault, taskId }, 'failed to read the feedback on a pull request')
       return isHostUnavailable(fault) ? rests.limitedMs : null
     })
-    if (again !== null) later(follower, wanted, again)
+    if (again !== null) later(follower, request, again)
   }
 }
 
 /** Queues it once more after `ms`, or when it was to be queued anyway, if that is sooner. */
-function later(follower: Follower, wanted: Wanted, ms: number): void {
+function later(follower: Follower, request: ReadRequest, ms: number): void {
   const at = performance.now() + ms
-  const before = follower.later.get(wanted.taskId)
+  const before = follower.later.get(request.taskId)
   if (before !== undefined && before.at <= at) return
   clearTimeout(before?.timer)
   const timer = setTimeout(() => {
-    follower.later.delete(wanted.taskId)
-    queue(follower, [wanted])
+    follower.later.delete(request.taskId)
+    queue(follower, [request])
   }, ms)
-  follower.later.set(wanted.taskId, { timer, at })
+  follower.later.set(request.taskId, { timer, at })
 }
 
 function restAfter(outcome: Exclude<ReadOutcome, { kind: 'read' }>, before: Rest | undefined): Rest {

@@ -6,7 +6,7 @@ import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from '../access/access.ts'
 
 /** A pull request to read. */
-export interface Wanted {
+export interface ReadRequest {
   readonly taskId: string
   readonly number: number
   readonly key: PullRequestKey
@@ -18,33 +18,33 @@ export interface Wanted {
 
 export interface ReadQueue {
   /** Queues it, or keeps its place. One that is being read is read once more afterwards. `false` when the queue is full. */
-  add(wanted: Wanted): boolean
+  add(request: ReadRequest): boolean
   /** Who has something to read. */
   holders(): ReadonlySet<string>
   /**
-   * Takes the next of a holder, at most `most`, that one token may read: what an installation reads by name must be of one repository. They count
+   * Takes the next of a holder, at most `max`, that one token may read: what an installation reads by name must be of one repository. They count
    * as being read until `done`.
    */
-  take(holder: string, most: number): readonly Wanted[]
+  take(holder: string, max: number): readonly ReadRequest[]
   /** Those that were taken are read. */
-  done(taken: readonly Wanted[]): void
+  done(taken: readonly ReadRequest[]): void
   /** Neither waiting nor being read. */
   isEmpty(): boolean
 }
 
 interface State {
-  readonly most: number
+  readonly max: number
   /** By task, in the order of arrival. */
-  readonly waiting: Map<string, Wanted>
+  readonly waiting: Map<string, ReadRequest>
   /** Being read; `again` when it was asked for meanwhile. */
-  readonly reading: Map<string, { again: Wanted | null }>
+  readonly reading: Map<string, { again: ReadRequest | null }>
 }
 
-/** A queue of at most `most`. */
-export function readQueue(most: number): ReadQueue {
-  const state: State = { most, waiting: new Map(), reading: new Map() }
+/** A queue of at most `max`. */
+export function readQueue(max: number): ReadQueue {
+  const state: State = { max, waiting: new Map(), reading: new Map() }
   return {
-    add: (wanted) => add(state, wanted),
+    add: (request) => add(state, request),
     holders: () => new Set([...state.waiting.values()].map(({ access }) => access.holder)),
     take: (holder, count) => take(state, holder, count),
     done: (taken) => done(state, taken),
@@ -52,25 +52,25 @@ export function readQueue(most: number): ReadQueue {
   }
 }
 
-function add(state: State, wanted: Wanted): boolean {
-  const { taskId } = wanted
+function add(state: State, request: ReadRequest): boolean {
+  const { taskId } = request
   const reading = state.reading.get(taskId)
   if (reading) {
-    reading.again = wanted
+    reading.again = request
     return true
   }
-  if (!state.waiting.has(taskId) && state.waiting.size >= state.most) return false
-  state.waiting.set(taskId, wanted)
+  if (!state.waiting.has(taskId) && state.waiting.size >= state.max) return false
+  state.waiting.set(taskId, request)
   return true
 }
 
-function take(state: State, holder: string, count: number): readonly Wanted[] {
-  const byRepository = new Map<string, Wanted[]>()
-  for (const wanted of state.waiting.values()) {
-    if (wanted.access.holder !== holder) continue
-    const others = byRepository.get(wanted.repository)
-    if (others) others.push(wanted)
-    else byRepository.set(wanted.repository, [wanted])
+function take(state: State, holder: string, count: number): readonly ReadRequest[] {
+  const byRepository = new Map<string, ReadRequest[]>()
+  for (const request of state.waiting.values()) {
+    if (request.access.holder !== holder) continue
+    const others = byRepository.get(request.repository)
+    if (others) others.push(request)
+    else byRepository.set(request.repository, [request])
   }
   const lines = [...byRepository.values()]
   const longest = Math.max(0, ...lines.map(({ length }) => length))
@@ -87,10 +87,10 @@ function take(state: State, holder: string, count: number): readonly Wanted[] {
 }
 
 /** The repository, where an installation is to read it by its name. */
-const nameOf = ({ access, key, repository }: Wanted): string | null =>
+const nameOf = ({ access, key, repository }: ReadRequest): string | null =>
   access.kind === 'own' || 'nodeId' in key ? null : repository
 
-function done(state: State, taken: readonly Wanted[]): void {
+function done(state: State, taken: readonly ReadRequest[]): void {
   for (const { taskId } of taken) {
     const again = state.reading.get(taskId)?.again
     state.reading.delete(taskId)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
 import type { InstallationAccess, OwnAccess } from '../access/access.ts'
-import type { Wanted } from './readQueue.ts'
+import type { ReadRequest } from './readQueue.ts'
 import { readAll } from './reader.ts'
 
 const own: OwnAccess = {
@@ -28,7 +28,7 @@ async function read(answer: () => PullRequestReading[], key: PullRequestKey = by
     again: async () => installation,
     refused: () => void (refusals += 1),
   }
-  const wanted: Wanted = {
+  const request: ReadRequest = {
     taskId: 'task',
     number: 1,
     key,
@@ -51,7 +51,7 @@ async function read(answer: () => PullRequestReading[], key: PullRequestKey = by
       },
       logger: logger('silent'),
     },
-    [wanted],
+    [request],
   )
   const unseen = outcome.kind === 'read' ? outcome.unseen.map(({ access: { holder } }) => holder) : null
   return { outcome: outcome.kind, unseen, tokens, recorded, refusals }

@@ -10,7 +10,7 @@ import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type PullRequestReading } from '#platform/ports/codeHost.ts'
 import type { InstallationAccess } from '../access/access.ts'
-import type { Wanted } from './readQueue.ts'
+import type { ReadRequest } from './readQueue.ts'
 
 export interface ReaderDeps {
   readonly codeHost: Pick<CodeHost, 'pullRequestStates'>
@@ -24,58 +24,58 @@ export type ReadOutcome =
       readonly kind: 'read'
       readonly found: readonly Found[]
       /** What was hidden from an installation, to be read with the owners' own access: only what is hidden from them as well is recorded. */
-      readonly unseen: readonly Wanted[]
+      readonly unseen: readonly ReadRequest[]
     }
   | { readonly kind: 'refused' }
   | { readonly kind: 'wait'; readonly ms: number | undefined; readonly isLimit: boolean }
 
 /** A pull request that was read. */
 export interface Found {
-  readonly wanted: Wanted
+  readonly request: ReadRequest
   readonly reading: Extract<PullRequestReading, { kind: 'read' }>
 }
 
 /** Reads pull requests of one access in one request. Throws only faults that are not the code host's. */
-export async function readAll(deps: ReaderDeps, wanted: readonly Wanted[]): Promise<ReadOutcome> {
-  const [first] = wanted
+export async function readAll(deps: ReaderDeps, requests: readonly ReadRequest[]): Promise<ReadOutcome> {
+  const [first] = requests
   if (!first) return { kind: 'read', found: [], unseen: [] }
-  const readings = await ask(deps, first, wanted)
+  const readings = await ask(deps, first, requests)
   if ('outcome' in readings) {
     const { outcome, code } = readings
-    if (code) for (const one of wanted) await record(deps, one, { kind: 'hidden', code })
+    if (code) for (const one of requests) await record(deps, one, { kind: 'hidden', code })
     return outcome
   }
   const found: Found[] = []
-  const unseen: Wanted[] = []
-  for (const [index, one] of wanted.entries()) {
+  const unseen: ReadRequest[] = []
+  for (const [index, one] of requests.entries()) {
     const reading = readings.found[index]
     if (reading?.kind === 'hidden' && one.access.kind === 'installation') {
       unseen.push(byOwner(one, one.access))
       continue
     }
     if (reading) await record(deps, one, reading)
-    if (reading?.kind === 'read') found.push({ wanted: one, reading })
+    if (reading?.kind === 'read') found.push({ request: one, reading })
   }
   return { kind: 'read', found, unseen }
 }
 
-function byOwner(wanted: Wanted, access: InstallationAccess): Wanted {
+function byOwner(request: ReadRequest, access: InstallationAccess): ReadRequest {
   access.refused()
-  return { ...wanted, access: access.own }
+  return { ...request, access: access.own }
 }
 
-const allByOwner = (wanted: readonly Wanted[]): ReadOutcome => ({
+const allByOwner = (requests: readonly ReadRequest[]): ReadOutcome => ({
   kind: 'read',
   found: [],
-  unseen: wanted.flatMap((one) => (one.access.kind === 'installation' ? [byOwner(one, one.access)] : [])),
+  unseen: requests.flatMap((one) => (one.access.kind === 'installation' ? [byOwner(one, one.access)] : [])),
 })
 
 type Hidden = { readonly kind: 'hidden'; readonly code: UnreadableCode }
 
 async function ask(
   { codeHost, logger }: ReaderDeps,
-  { access, key }: Wanted,
-  wanted: readonly Wanted[],
+  { access, key }: ReadRequest,
+  requests: readonly ReadRequest[],
 ): Promise<
   | { readonly found: readonly PullRequestReading[] }
   | { readonly outcome: ReadOutcome; readonly code?: UnreadableCode }
@@ -85,7 +85,7 @@ async function ask(
     return {
       found: await codeHost.pullRequestStates(
         token,
-        wanted.map(({ key }) => key),
+        requests.map(({ key }) => key),
       ),
     }
   } catch (fault) {
@@ -99,7 +99,7 @@ async function ask(
         access.refused()
         return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
       }
-      if (kind === 'forbidden' || kind === 'not_found') return { outcome: allByOwner(wanted) }
+      if (kind === 'forbidden' || kind === 'not_found') return { outcome: allByOwner(requests) }
     }
     if (kind === 'rate_limited') return { outcome: { kind: 'wait', ms: retryAfterMs, isLimit: true } }
     if (kind === 'unavailable') return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
@@ -113,7 +113,7 @@ async function ask(
 /** A task that was deleted, or whose history cannot be read, holds up no other. */
 async function record(
   { commands, logger }: ReaderDeps,
-  { taskId, number }: Wanted,
+  { taskId, number }: ReadRequest,
   reading: PullRequestReading | Hidden,
 ): Promise<void> {
   const command: TaskCommand =

@@ -22,14 +22,14 @@ export interface HintTimes {
   readonly againMs: number
 }
 
-/** Keeps at most `most`. */
-export function hints({ restMs, againMs }: HintTimes, most: number): Hints {
+/** Keeps at most `max`. */
+export function hints({ restMs, againMs }: HintTimes, max: number): Hints {
   const due = new Map<string, number>()
   /** By repository, in the order of reading. */
   const readAt = new Map<string, number>()
   const put = (id: string, at: number) => {
     const before = due.get(id)
-    if (before === undefined && due.size >= most) return false
+    if (before === undefined && due.size >= max) return false
     due.set(id, Math.min(before ?? at, at))
     return true
   }
@@ -46,7 +46,7 @@ export function hints({ restMs, againMs }: HintTimes, most: number): Hints {
         readAt.set(id, now)
       }
       for (const [id, at] of readAt) {
-        if (readAt.size <= most && at + againMs > now) break
+        if (readAt.size <= max && at + againMs > now) break
         readAt.delete(id)
       }
       return taken

@@ -18,11 +18,11 @@ interface Waiting {
   readonly pauseMs: number
 }
 
-/** Keeps at most `most`, and no pause longer than `allMs`, the time between two readings of all. */
-export function retries(allMs: number, most: number): Retries {
+/** Keeps at most `max`, and no pause longer than `allMs`, the time between two readings of all. */
+export function retries(allMs: number, max: number): Retries {
   const waiting = new Map<string, Waiting>()
   const wait = (id: string, now: number, pauseMs: number) => {
-    if (!waiting.has(id) && waiting.size >= most) return
+    if (!waiting.has(id) && waiting.size >= max) return
     if (pauseMs > allMs) waiting.delete(id)
     else waiting.set(id, { dueAt: now + pauseMs, pauseMs })
   }

@@ -19,7 +19,7 @@ export type Said =
   | { readonly kind: 'failed'; readonly message: string }
 
 /** A thread folds some 15,000 events a second: opening each, folding it and writing take about as long as reading it. */
-const mostParts = 4
+const maxParts = 4
 /** A log with no more events than this is folded here: a thread takes longer to begin, as it loads the program once more. */
 const shortLog = 500
 /** Longer than any call to a shared engine takes. */
@@ -37,7 +37,7 @@ export function onThreads(config: ThreadData['config'], atHand: RebuildEngines):
       if (work.kind === 'fold' && (await isShort(atHand.eventStore))) return fold(work, ...asked)
       return doWork(ofThread, work, ...asked)
     },
-    parts: Math.min(mostParts, availableParallelism()),
+    parts: Math.min(maxParts, availableParallelism()),
     keptMs: engines.mongo === null ? 0 : keptMs,
   }
 }

@@ -27,9 +27,9 @@ interface Filter {
 }
 
 export const adminRoutes: readonly Route<QueryServices>[] = [
-  route(listAuditLog, signedIn, fresh, administrator, async ({ query, ...asked }, services) => {
+  route(listAuditLog, signedIn, fresh, administrator, async ({ query, ...request }, services) => {
     const { after, limit } = query
-    await record(RecordsRead, { query, ...asked }, services)
+    await record(RecordsRead, { query, ...request }, services)
     const found = await page(services, query, { direction: 'descending', after, limit: limit + 1 })
     const shown = found.slice(0, limit)
     return {
@@ -37,9 +37,9 @@ export const adminRoutes: readonly Route<QueryServices>[] = [
       next: found.length > limit ? (shown.at(-1)?.order ?? null) : null,
     }
   }),
-  route(exportAuditLog, signedIn, fresh, administrator, async ({ query, ...asked }, services) => {
+  route(exportAuditLog, signedIn, fresh, administrator, async ({ query, ...request }, services) => {
     const exportedAt = services.clock.now().toISOString()
-    await record(RecordsExported, { query, ...asked }, services)
+    await record(RecordsExported, { query, ...request }, services)
     const to = query.to !== undefined && query.to < exportedAt ? query.to : exportedAt
     return exported(services, { ...query, to }, exportedAt)
   }),

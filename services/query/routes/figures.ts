@@ -11,20 +11,20 @@ import { cutGroups, groupsOf, sumFigures } from '../figures.ts'
 import { route, type QueryServices } from '../services.ts'
 
 export const figuresRoutes: readonly Route<QueryServices>[] = [
-  route(getFigures, signedIn, fresh, async (asked, services) => {
-    const { by, scope } = asked.query
-    const period = periodOf(asked.query, services)
-    await allowed(RecordsRead, asked, services, period)
-    const { total, groups: all } = await figuresFor(asked, services, period)
+  route(getFigures, signedIn, fresh, async (request, services) => {
+    const { by, scope } = request.query
+    const period = periodOf(request.query, services)
+    await allowed(RecordsRead, request, services, period)
+    const { total, groups: all } = await figuresFor(request, services, period)
     const { groups, others } = cutGroups(all, by === 'week' ? all.length : figuresLimits.groups)
     const { mergedPullRequests } = total
     return { ...period, by, scope, total, groups: [...groups], others, mergedPullRequests }
   }),
-  route(exportFigures, signedIn, fresh, async (asked, services) => {
-    const period = periodOf(asked.query, services)
-    await allowed(RecordsExported, asked, services, period)
-    const { groups } = await figuresFor(asked, services, period)
-    return table(asked.query.by, groups)
+  route(exportFigures, signedIn, fresh, async (request, services) => {
+    const period = periodOf(request.query, services)
+    await allowed(RecordsExported, request, services, period)
+    const { groups } = await figuresFor(request, services, period)
+    return table(request.query.by, groups)
   }),
 ]
 
@@ -51,13 +51,13 @@ function periodOf({ from, to }: Asking['query'], { clock }: QueryServices): Peri
 /** Throws unless the person may see what they ask for; records it where it is not only their own, and each export. */
 async function allowed(
   kind: typeof RecordsRead | typeof RecordsExported,
-  asked: Asking,
+  request: Asking,
   services: QueryServices,
   { from, to }: Period,
 ): Promise<void> {
-  const isOwn = asked.query.scope === 'own'
+  const isOwn = request.query.scope === 'own'
   if (isOwn && kind === RecordsRead) return
-  if (!isOwn) await administrator(asked, services)
+  if (!isOwn) await administrator(request, services)
   const event = kind.of({
     records: isOwn ? 'own_figures' : 'figures_of_everybody',
     personId: null,
@@ -65,7 +65,7 @@ async function allowed(
     from: `${from}T00:00:00.000Z`,
     to: `${dayAfter(to, 1)}T00:00:00.000Z`,
   })
-  const { actor, commandId, requestId } = asked
+  const { actor, commandId, requestId } = request
   await recordAudit(services, event, { actor, commandId, correlationId: requestId })
 }
 

@@ -185,8 +185,8 @@ async function deliveriesOf({ codeHostApps, eventStore, clock }: RightsSources) 
 const dayMs = 86_400_000
 const eventsAtOnce = 500
 /** 10,000 deliveries of a day, and as many days as the code host remembers deliveries, with one to spare. */
-const mostReads = 20
-const mostDays = 5
+const maxReads = 20
+const maxDays = 5
 /** The code host's clock may be ahead of ours. */
 const skewMs = 300_000
 const WithGuid = z.object({ guid: z.string() })
@@ -200,10 +200,10 @@ async function recordedOf(
   const wanted = new Set(deliveries.map(({ guid }) => guid.toLowerCase()))
   const oldest = Math.min(...deliveries.map(({ deliveredAt }) => Date.parse(deliveredAt))) - skewMs
   const found = new Set<string>()
-  for (let back = 0; back < mostDays && now - back * dayMs > oldest - dayMs; back += 1) {
+  for (let back = 0; back < maxDays && now - back * dayMs > oldest - dayMs; back += 1) {
     const stream = deliveryStream(new Date(now - back * dayMs).toISOString().slice(0, 10))
     let from: number | 'end' = 'end'
-    for (let read = 0; read < mostReads && found.size < wanted.size; read += 1) {
+    for (let read = 0; read < maxReads && found.size < wanted.size; read += 1) {
       const events = await eventStore.readStream(stream, {
         from,
         direction: 'backwards',

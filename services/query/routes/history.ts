@@ -29,9 +29,9 @@ import { historyPage } from '../taskHistory.ts'
 type WorkspaceChanged = Extract<RecordedOf<TaskEvent>, { type: 'WorkspaceChanged' }>
 
 export const historyRoutes: readonly Route<QueryServices>[] = [
-  route(getTaskHistory, signedIn, fresh, ownTask, async ({ task, query, ...asked }, services) => {
+  route(getTaskHistory, signedIn, fresh, ownTask, async ({ task, query, ...request }, services) => {
     const isFirst = query.after === undefined
-    if (query.export !== undefined && isFirst) await exported('saved_replay', task, asked, services)
+    if (query.export !== undefined && isFirst) await exported('saved_replay', task, request, services)
     return historyPage(services.log, task.id, query)
   }),
   route(getRecordedChanges, signedIn, fresh, ownTask, async ({ task, query }, services) => {
@@ -44,8 +44,8 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
     taskRecords.of(task.id),
   ),
   route(getSeals, identified, fresh, async (_asked, services) => sealsOf(services)),
-  route(getTaskAudit, signedIn, fresh, auditedTask, async ({ task, query, ...asked }, services) => {
-    await exported('audit_bundle', task, asked, services)
+  route(getTaskAudit, signedIn, fresh, auditedTask, async ({ task, query, ...request }, services) => {
+    await exported('audit_bundle', task, request, services)
     const { withhold: withheld, seal: sizes } = query
     return taskAudit(services, { taskId: task.id, isDeleted: task.isDeleted, withheld, sizes })
   }),

@@ -59,8 +59,8 @@ function beyondShown(files: readonly ChangedFile[], total: number, truncated: bo
   const unlisted = total - files.length
   const leftOut = files.flatMap((file) => (file.leftOut ? [file.fileName] : []))
   const [first] = leftOut
-  const named = leftOut.slice(0, mostNamed).join(', ')
-  const others = leftOut.length > mostNamed ? ` and ${leftOut.length - mostNamed} more` : ''
+  const named = leftOut.slice(0, maxNamed).join(', ')
+  const others = leftOut.length > maxNamed ? ` and ${leftOut.length - maxNamed} more` : ''
   const sentences = [
     ...(truncated ? [notWhole] : []),
     ...(unlisted > 0
@@ -77,7 +77,7 @@ function beyondShown(files: readonly ChangedFile[], total: number, truncated: bo
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
-const mostNamed = 5
+const maxNamed = 5
 const notWhole = 'There are too many changes to show. Shortened diffs are marked.'
 
 const notKept =

@@ -7,9 +7,9 @@ import type { Engines } from '#platform/compose.ts'
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import { newest, oldest, pagesOf } from '#platform/reads/pages.ts'
 import type { TokenFor } from '../access/access.ts'
-import type { Wanted } from './readQueue.ts'
+import type { ReadRequest } from './readQueue.ts'
 
-export interface WantedDeps extends Pick<Engines, 'documents' | 'clock'> {
+export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
   readonly tokenFor: TokenFor
 }
 
@@ -23,70 +23,70 @@ const closedFollowedMs = 14 * 24 * 3_600_000
 
 /** Those of a pull request that a hint names. */
 export async function hinted(
-  deps: WantedDeps,
+  deps: RequestDeps,
   repositoryId: string,
   number: number,
-): Promise<readonly Wanted[]> {
+): Promise<readonly ReadRequest[]> {
   const found = await oldest(deps.documents, pullRequestsView, { repositoryId, number }, tasksOfOne)
-  return wantedOf(deps, found)
+  return requestsOf(deps, found)
 }
 
 /** The followed ones whose head is this commit, since a check names no pull request. */
 export async function ofCommit(
-  deps: WantedDeps,
+  deps: RequestDeps,
   repositoryId: string,
   headCommit: string,
-): Promise<readonly Wanted[]> {
+): Promise<readonly ReadRequest[]> {
   const found = await newest(deps.documents, pullRequestsView, { repositoryId, headCommit }, tasksOfOne)
-  return wantedOf(
+  return requestsOf(
     deps,
     found.filter(({ isFollowed }) => isFollowed),
   )
 }
 
 /** That of one task, also before the read models have it. */
-export async function ofTask(deps: WantedDeps, taskId: string): Promise<readonly Wanted[]> {
+export async function ofTask(deps: RequestDeps, taskId: string): Promise<readonly ReadRequest[]> {
   const found = await deps.documents.now(pullRequestsView, taskStream(taskId), taskId)
-  return found ? wantedOf(deps, [found]) : []
+  return found ? requestsOf(deps, [found]) : []
 }
 
 /** Those of a person's newest tasks, and of the tasks that somebody has open. */
 export async function lookedAt(
-  deps: WantedDeps,
+  deps: RequestDeps,
   { owner, taskIds }: { readonly owner: string | null; readonly taskIds: readonly string[] },
-): Promise<readonly Wanted[]> {
+): Promise<readonly ReadRequest[]> {
   const latest = owner === null ? [] : await newest(deps.documents, tasksView, { owner }, newestTasks)
   const ids = new Set([...latest.filter(({ prNumber }) => prNumber !== null).map(({ id }) => id), ...taskIds])
   const found = await deps.documents.getMany(pullRequestsView, [...ids])
-  return wantedOf(
+  return requestsOf(
     deps,
     [...found.values()].filter(({ isFollowed }) => isFollowed),
   )
 }
 
 /** All that may still change, a page at a time. */
-export async function* allFollowed(deps: WantedDeps): AsyncGenerator<readonly Wanted[]> {
+export async function* allFollowed(deps: RequestDeps): AsyncGenerator<readonly ReadRequest[]> {
   const followed = pagesOf(deps.documents, pullRequestsView, { where: { isFollowed: true }, limit: page })
   for await (const found of followed) {
     const closedBefore = deps.clock.now().getTime() - closedFollowedMs
-    yield await wantedOf(
+    yield await requestsOf(
       deps,
       found.filter(({ state, at }) => state === 'open' || Date.parse(at) > closedBefore),
     )
   }
 }
 
-async function wantedOf(
-  { documents, tokenFor }: WantedDeps,
+async function requestsOf(
+  { documents, tokenFor }: RequestDeps,
   found: readonly PullRequestDocument[],
-): Promise<readonly Wanted[]> {
+): Promise<readonly ReadRequest[]> {
   if (found.length === 0) return []
   const tasks = await tasksOf(documents, found)
   // A pull request that was never read is found by its name; after that by its id, whatever becomes of the name.
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])
-  const wanted = found.map(async (pull): Promise<readonly Wanted[]> => {
+  const requests = found.map(async (pull): Promise<readonly ReadRequest[]> => {
     const task = tasks.get(pull.id)
     const project = task && projects.get(task.projectId)
     if (!task) return []
@@ -102,12 +102,12 @@ async function wantedOf(
     const repository = pull.repositoryId ?? task.projectId
     return [{ taskId: pull.id, number: pull.number, key, access, repository }]
   })
-  return (await Promise.all(wanted)).flat()
+  return (await Promise.all(requests)).flat()
 }
 
 /** A task that was only just created may not be in the read models. */
 async function tasksOf(
-  documents: WantedDeps['documents'],
+  documents: RequestDeps['documents'],
   found: readonly PullRequestDocument[],
 ): Promise<ReadonlyMap<string, TaskDocument>> {
   const known = new Map(
