@@ -146,32 +146,25 @@ function telling(details: Map<string, readonly string[]>, part: string) {
 async function startLocalCodeHost(
   config: Config,
   repos: readonly string[],
-  { logger, hostApp }: Engines,
+  { logger }: Engines,
   { webhookSecret, ...credentials }: NonNullable<Engines['localCodeHost']>,
 ): Promise<Running> {
   const { startCodeHost } = await import('./codehost/codehost.ts')
-  const running = await startCodeHost({
+  return startCodeHost({
     ...credentials,
     dataDir: join(config.dataDir, 'codehost'),
-    app: config.codeHost.kind === 'local' ? config.codeHost.app : 'installed',
     host: config.codeHostHost,
     port: config.codeHostPort,
     ...(config.publicUrl === null
       ? {}
       : { redirectUris: [new URL('/api/auth/github/callback', config.publicUrl).href] }),
-    ...(config.services.has('gateway') && config.following.localWebhooks
+    ...(config.services.has('gateway')
       ? { hook: { url: ownAddress(config) + webhookPath, secret: webhookSecret } }
       : {}),
     seeds: repos.map((source) => ({ source })),
     environment: config.environment,
     log: (line) => logger.info(line),
   })
-  const own = await hostApp.current()
-  if (running.app && own) {
-    const { id, slug, privateKey } = running.app
-    await hostApp.replace({ ...own, ...credentials, appId: String(id), slug, privateKey })
-  }
-  return running
 }
 
 /** The parts of the API that this process answers by itself. */

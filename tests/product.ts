@@ -5,6 +5,7 @@ import { chown } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { freePortsFor } from './freePorts.ts'
+import { gitHubBeside, type GitHubBeside, type GitHubKind } from './product/gitHubBeside.ts'
 import { sandboxUnderTest } from './product/sandboxUnderTest.ts'
 import { within } from './product/live.ts'
 import { onboard, personWith, signIn, type Person } from './product/person.ts'
@@ -28,8 +29,10 @@ export { cleanEnvironment, ownFolder }
 export interface ProductOptions {
   /** On top of the product's own clean environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** What `--repo` names, each. */
+  /** What `--repo` names, each; with a stand-in for GitHub, what is brought in there. */
   readonly repos?: readonly string[]
+  /** The code host: the one that is built in, or a stand-in for GitHub. */
+  readonly codeHost?: 'local' | GitHubKind
   /** Who answers the agent: the built-in scripted model, or a stand-in for the Messages API. */
   readonly model?: 'scripted' | { readonly messagesApi: MessagesApi }
   /** Kept when the product stops; a folder of its own goes with it. */
@@ -82,13 +85,24 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeAtExit)
   const dataDir = options.dataDir ?? join(folder, 'data')
-  const { repos = [], model = 'scripted', env = {}, preload, user } = options
+  const { repos = [], model = 'scripted', codeHost = 'local', env = {}, preload, user } = options
   if (user !== undefined) await chown(folder, user, user)
 
   let server: ServerProcess
+  let gitHub: GitHubBeside | undefined
   let ports: Ports
   for (let attempt = 1; ; attempt += 1) {
     ports = await freePorts()
+    gitHub =
+      codeHost === 'local'
+        ? undefined
+        : gitHubBeside(codeHost, {
+            dataDir: join(dataDir, 'codehost'),
+            port: ports.codeHost,
+            base: `http://127.0.0.1:${ports.product}`,
+            repos,
+            home: folder,
+          })
     server = serverProcess(folder, {
       env: {
         ...cleanEnvironment(folder),
@@ -97,16 +111,19 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
         DATA_DIR: dataDir,
         ...modelEnvironment(model),
         ...sandboxUnderTest.env,
+        ...gitHub?.env,
         ...env,
       },
-      args: repoArguments(repos),
+      args: gitHub ? [] : repoArguments(repos),
       preload,
       user,
     })
     try {
+      await gitHub?.start()
       await server.start()
       break
     } catch (fault) {
+      await gitHub?.stop()
       if (attempt < startAttempts && /is in use/.test(server.logs.stderr)) continue
       await discard(folder)
       throw fault
@@ -116,7 +133,15 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   // Mounts are told without the mount point that they are below, so that a path may lack its beginning.
   const processes = () => processesOf(basename(folder))
   const base = `http://127.0.0.1:${ports.product}`
-  const { logs, terminate, kill9, start, isRunning } = server
+  const { logs, start, isRunning } = server
+  const terminate: Product['terminate'] = async (signal) => {
+    await server.terminate(signal)
+    await gitHub?.stop()
+  }
+  const kill9 = async () => {
+    await server.kill9()
+    await gitHub?.stop()
+  }
   return {
     base,
     codeHostUrl: `http://localhost:${ports.codeHost}`,
@@ -126,7 +151,10 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     personWith: (token) => personWith(base, token),
     terminate,
     kill9,
-    restart: start,
+    restart: async () => {
+      await gitHub?.start()
+      await start()
+    },
     processes,
     async stop() {
       try {

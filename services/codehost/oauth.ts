@@ -3,16 +3,14 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { personOf } from './accounts.ts'
-import { appByClientId, hasSecret } from './apps/apps.ts'
-import type { Codes } from './codes.ts'
-import type { Host } from './services.ts'
-import type { App } from './state.ts'
+import type { Host, OAuthClient } from './host.ts'
 import { basicCredentials, rememberBrowser } from './http/authenticate.ts'
-import { isLoopback } from './repositories.ts'
+import { isLoopback } from './http/baseUrl.ts'
+import { invalid, notFound, Refusal } from './httpError.ts'
 import { show } from './pages/layout.ts'
 import { authorizePage } from './pages/signIn.ts'
-import { notFound, Refusal, invalid } from './httpError.ts'
+import { personOf } from './state/accounts.ts'
+import type { Codes } from './state/codes.ts'
 import {
   accessLife,
   grantByRefresh,
@@ -21,7 +19,7 @@ import {
   refreshLife,
   withGrant,
   withoutGrants,
-} from './tokens.ts'
+} from './state/tokens.ts'
 
 const AuthorizeQuery = z.object({
   client_id: z.string(),
@@ -58,13 +56,11 @@ export function oauthRoutes(host: Host): Router {
       request.success ? await issueTokens(host, codes, request.data) : faults.incorrect_client_credentials,
     )
   })
+  // Where the app ends what it was given.
+  const ofClient = '/api/v3/applications/:client_id'
+  router.delete(`${ofClient}/grant`, (ctx) => endGrants(ctx, host, 'all of the person'))
+  router.delete(`${ofClient}/token`, (ctx) => endGrants(ctx, host, 'this one'))
   return router
-}
-
-/** `/applications/{client_id}/*` of the REST API, where the app ends what it was given. */
-export function applicationRoutes(router: Router, host: Host): void {
-  router.delete('/applications/:client_id/grant', (ctx) => endGrants(ctx, host, 'all of the person'))
-  router.delete('/applications/:client_id/token', (ctx) => endGrants(ctx, host, 'this one'))
 }
 
 async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> {
@@ -73,10 +69,8 @@ async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> 
     throw new Refusal(400, 'The address is missing client_id or redirect_uri, or repeats a parameter.')
   }
   const query = asked.data
-  const app = appByClientId(host.store.current(), query.client_id)
-  if (!app) {
-    throw new Refusal(404, 'No app with this client id is registered here.')
-  }
+  const app = clientWith(host, query.client_id)
+  if (!app) throw new Refusal(404, 'No app with this client id is registered here.')
   const back = redirectAddress(query.redirect_uri, app)
   if (!back) {
     throw new Refusal(400, 'The redirect_uri is neither a loopback address nor registered for the app.')
@@ -97,7 +91,7 @@ async function authorize(ctx: Context, host: Host, codes: Codes): Promise<void> 
   ctx.redirect(withParams(back, { code, state: query.state }))
 }
 
-function showChoice(ctx: Context, app: App, query: AuthorizeQuery, back: URL): void {
+function showChoice(ctx: Context, app: OAuthClient, query: AuthorizeQuery, back: URL): void {
   const { login, ...others } = query
   const again = new URLSearchParams(present(others))
   const { name } = app
@@ -118,7 +112,7 @@ function showChoice(ctx: Context, app: App, query: AuthorizeQuery, back: URL): v
   })
 }
 
-function redirectAddress(text: string, app: App): URL | undefined {
+function redirectAddress(text: string, app: OAuthClient): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.username !== '' || url.password !== '' || url.hash !== '') return undefined
   const loopback = url.protocol === 'http:' && isLoopback(url.hostname)
@@ -186,7 +180,7 @@ async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Pro
 /** Makes a pair of tokens for `login`, or in the place of the pair that `refreshToken` belongs to. */
 function grant(
   host: Host,
-  { clientId }: App,
+  { clientId }: OAuthClient,
   login: string | undefined,
   refreshToken: string | undefined,
 ): Promise<TokenAnswer> {
@@ -243,19 +237,23 @@ async function endGrants(ctx: Context, host: Host, which: 'this one' | 'all of t
     const ended = which === 'this one' ? [grant] : all
     return [withoutGrants(state, (one) => ended.includes(one)), personOf(login)]
   })
-  if (which === 'all of the person' && person)
-    host.webhooks.tellApp({ kind: 'github_app_authorization', action: 'revoked', app, sender: person })
+  if (which === 'all of the person' && person) host.extension.accessEnded?.(app.clientId, person)
   ctx.status = 204
 }
 
-/** The App with this client id, when the secret is its own. */
-function appWith(host: Host, clientId: string, secret: string): App | undefined {
-  const app = appByClientId(host.store.current(), clientId)
-  return app && hasSecret(app, secret) ? app : undefined
+function clientWith({ client, extension }: Host, clientId: string): OAuthClient | undefined {
+  if (extension.clientWith) return extension.clientWith(clientId)
+  return client.clientId === clientId ? client : undefined
+}
+
+/** The client with this id, when the secret is its own. */
+function appWith(host: Host, clientId: string, secret: string): OAuthClient | undefined {
+  const app = clientWith(host, clientId)
+  return app?.hasSecret(secret) ? app : undefined
 }
 
 /** Compares without telling by its time where two secrets differ. */
-function sameSecret(one: string, other: string): boolean {
+export function sameSecret(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }

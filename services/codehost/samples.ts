@@ -1,8 +1,8 @@
 /** What a code host that starts with nothing holds, so that there is something to try the product on. The same commits on every machine. */
 import { sampleRepository } from '#domain/api/projects.ts'
-import { acme, ada } from './accounts.ts'
+import { acme, ada } from './state/accounts.ts'
 import type { Git } from './git/run.ts'
-import type { Repositories } from './repositories.ts'
+import type { Repositories } from './repositories/repositories.ts'
 
 interface SampleCommit {
   readonly message: string

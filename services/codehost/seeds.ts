@@ -2,10 +2,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ada } from './accounts.ts'
+import { ada } from './state/accounts.ts'
 import type { Git } from './git/run.ts'
-import { repositoryName, type Repositories } from './repositories.ts'
-import type { Repository } from './state.ts'
+import { repositoryName, type Repositories } from './repositories/repositories.ts'
+import type { Repository } from './state/state.ts'
 
 /** Characters of a description. */
 const longestDescription = 350

@@ -355,10 +355,11 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   const { eventStore, readStore, bus, vault, blobs } = ports
   const ids: Ids = { uuid: () => randomUUID() }
   const localCodeHost = config.codeHost.kind === 'local' ? localCredentials(config, vault) : null
+  const configured =
+    config.codeHost.kind === 'github' ? config.codeHost.app : localCodeHost && localApp(localCodeHost)
   const app = hostApp({
     ...ports,
-    configured: config.codeHost.kind === 'github' ? config.codeHost.app : null,
-    fallback: localCodeHost && localApp(localCodeHost, config.codeHost),
+    configured,
     codeHostName: codeHostName(config),
     clock,
   })

@@ -529,13 +529,5 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         expect(host.parseRepositoryUrl(`${address}/ada/engine`)).toBeUndefined()
       })
     })
-
-    test('where the app is installed and managed are pages of the host', async () => {
-      const { install, manage } = await host.appUrls()
-      for (const address of [install, manage]) {
-        expect(address.startsWith(`${opened.serverUrl}/`)).toBe(true)
-        expect((await fetch(address)).status).toBe(200)
-      }
-    })
   })
 }

@@ -1,4 +1,4 @@
-/** A local code host of its own for a test, a browser that follows redirects for a person, and real git. */
+/** A stand-in for GitHub of its own for a test, a browser that follows redirects for a person, and real git. */
 import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -8,12 +8,10 @@ import { afterEach, beforeEach } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
 import type { CodeHost, HostTokens } from '#platform/ports/codeHost.ts'
+import type { Clock } from '#platform/ports/clock.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
-import {
-  startCodeHost,
-  type CodeHostOptions,
-  type RunningCodeHost,
-} from '../../services/codehost/codehost.ts'
+import { startCodeHost } from '../../services/codehost/codehost.ts'
+import { startGitHub, type GitHubOptions, type RunningGitHub } from '../standins/github/github.ts'
 
 export const clientId = 'Iv1.flightdeck'
 export const clientSecret = 'only for tests'
@@ -56,10 +54,10 @@ export interface LocalCodeHost {
   readonly api: string
   readonly codeHost: CodeHost
   readonly log: readonly string[]
-  readonly webhooks: RunningCodeHost['webhooks']
-  readonly app: RunningCodeHost['app']
-  readonly reportCheck: RunningCodeHost['reportCheck']
-  readonly limits: RunningCodeHost['limits']
+  readonly webhooks: RunningGitHub['webhooks']
+  readonly app: RunningGitHub['app']
+  readonly reportCheck: RunningGitHub['reportCheck']
+  readonly limits: RunningGitHub['limits']
   stop(): Promise<void>
 }
 
@@ -77,32 +75,46 @@ export async function dataWithSamples(): Promise<Folder> {
 /** Starts a local code host in `dataDir` with an adapter for it; `on` is data that it begins with. */
 export async function startLocal(
   dataDir: string,
-  { on, ...options }: Partial<CodeHostOptions> & { readonly on?: Folder } = {},
+  { on, ...options }: Partial<GitHubOptions> & { readonly on?: Folder } = {},
 ): Promise<LocalCodeHost> {
   if (on) await cp(on.path, dataDir, { recursive: true })
   const log: string[] = []
-  const running = await startCodeHost({
-    dataDir,
-    host: '127.0.0.1',
-    port: 0,
-    clientId,
-    clientSecret,
-    appPrivateKey,
-    seeds: [],
-    environment: { PATH: path, HOME: dataDir },
-    log: (line) => log.push(line),
-    ...options,
-  })
-  const api = `${running.url}/api/v3`
-  const clock = options.clock
+  const running = await startGitHub({ ...basicsOf(dataDir, log), appPrivateKey, ...options })
+  const { url, webhooks, app, limits, reportCheck, stop } = running
+  return { ...adapterOf(url, options.clock), log, webhooks, app, limits, reportCheck, stop }
+}
+
+/** Starts the local code host as the product has it, on data that it begins with. */
+export async function startPlain(
+  dataDir: string,
+  on: Folder,
+): Promise<Pick<LocalCodeHost, 'url' | 'api' | 'codeHost' | 'log' | 'stop'>> {
+  await cp(on.path, dataDir, { recursive: true })
+  const log: string[] = []
+  const { url, stop } = await startCodeHost(basicsOf(dataDir, log))
+  return { ...adapterOf(url), log, stop }
+}
+
+const basicsOf = (dataDir: string, log: string[]) => ({
+  dataDir,
+  host: '127.0.0.1',
+  port: 0,
+  clientId,
+  clientSecret,
+  seeds: [],
+  environment: { PATH: path, HOME: dataDir },
+  log: (line: string) => log.push(line),
+})
+
+function adapterOf(url: string, clock?: Clock): Pick<LocalCodeHost, 'url' | 'api' | 'codeHost'> {
+  const api = `${url}/api/v3`
   const codeHost = githubCodeHost({
-    serverUrl: running.url,
-    requests: requestsTo({ apiUrl: api, serverUrl: running.url, paced: false }),
+    serverUrl: url,
+    requests: requestsTo({ apiUrl: api, serverUrl: url, paced: false }),
     app: async () => registered,
     ...(clock ? { clock } : {}),
   })
-  const { url, webhooks, app, limits, reportCheck, stop } = running
-  return { url, api, codeHost, log, webhooks, app, limits, reportCheck, stop }
+  return { url, api, codeHost }
 }
 
 /** PKCE's two halves. */
@@ -229,7 +241,7 @@ export interface HostWithEngine {
 /** A local code host on which Ada and Grace are signed in, and Ada's `engine` has these branches. */
 export async function hostWithEngine(
   branches: Readonly<Record<string, Readonly<Record<string, string>>>>,
-  options: Partial<CodeHostOptions> = {},
+  options: Partial<GitHubOptions> = {},
 ): Promise<HostWithEngine> {
   const folder = await temporaryFolder()
   const local = await startLocal(join(folder.path, 'data'), options)
@@ -264,7 +276,7 @@ export interface LocalHosts {
   folder(): string
   /** Where its hosts keep their data. */
   dataDir(): string
-  start(options?: Partial<CodeHostOptions>): Promise<LocalCodeHost>
+  start(options?: Partial<GitHubOptions>): Promise<LocalCodeHost>
   stop(local: LocalCodeHost): Promise<void>
   /** Pushes changes on a branch of one of ada's repositories; answers with the commit. */
   pushed(

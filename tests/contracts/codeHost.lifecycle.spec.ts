@@ -1,4 +1,4 @@
-/** What becomes of repositories and branches on the local code host: names, owners, archives, protection, updates; and reactions. */
+/** What becomes of repositories and branches on the local code host: names, owners, archives, protection and updates. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -178,19 +178,5 @@ describe('a branch', () => {
     expect(updated.status).toBe(202)
     const { json } = await ask('GET', `/repos/ada/${name}/compare/main...feature`)
     expect(json).toMatchObject({ behind_by: 0, status: 'ahead' })
-  })
-})
-
-test('a reaction is there once for each person, and is counted', async () => {
-  await ask('POST', `/repos/ada/${name}/issues`, { title: 'Hello' })
-  const path = `/repos/ada/${name}/issues/1/reactions`
-  const first = await ask('POST', path, { content: 'eyes' })
-  expect(first.status).toBe(201)
-  expectValid('POST /repos/{owner}/{repo}/issues/{issue_number}/reactions', 201, first.json)
-  expect((await ask('POST', path, { content: 'eyes' })).status).toBe(200)
-  expect((await ask('POST', path, { content: 'eyes' }, grace)).status).toBe(201)
-  expect((await ask('POST', path, { content: 'shrug' })).status).toBe(422)
-  expect((await ask('GET', `/repos/ada/${name}/issues/1`)).json).toMatchObject({
-    reactions: { eyes: 2, total_count: 2 },
   })
 })

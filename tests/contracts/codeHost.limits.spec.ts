@@ -1,7 +1,7 @@
 /** Limits of the local code host: so many requests an hour, refusals that a test asks for, and who it listens to. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { secondaryLimit } from '../../services/codehost/http/limits.ts'
+import { secondaryLimit } from '../standins/github/limits.ts'
 import { askRest } from './codeHost.apps.fixture.ts'
 import { signIn, startLocal, temporaryFolder, type Folder, type LocalCodeHost } from './codeHost.fixture.ts'
 import { githubSchemas } from './codeHost.schemas.ts'

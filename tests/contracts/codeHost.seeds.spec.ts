@@ -176,7 +176,9 @@ describe('seeds', () => {
       expect(fault).toContain(sentence)
       const left = await readdir(hosts.dataDir())
       expect(
-        left.filter((name) => !['incoming', 'repositories', 'hooks', 'code-host.json'].includes(name)),
+        left.filter(
+          (name) => !['incoming', 'repositories', 'hooks', 'github.json', 'code-host.json'].includes(name),
+        ),
       ).toEqual([])
       for (const name of left.filter((one) => one === 'incoming' || one === 'repositories')) {
         expect(await readdir(join(hosts.dataDir(), name))).toEqual([])

@@ -12,6 +12,7 @@ import {
   redirectUri,
   registered,
   startLocal,
+  startPlain,
   temporaryFolder,
   type Folder,
 } from './codeHost.fixture.ts'
@@ -22,19 +23,35 @@ beforeAll(async () => {
 })
 afterAll(() => samples.remove())
 
-codeHostContract('the local code host', async () => {
+for (const [name, start] of [
+  ['the local code host', startPlain],
+  ['the stand-in for GitHub', (dataDir: string, on: Folder) => startLocal(dataDir, { on })],
+] as const)
+  codeHostContract(name, async () => {
+    const folder = await temporaryFolder()
+    const local = await start(folder.path, samples)
+    return {
+      codeHost: local.codeHost,
+      serverUrl: local.url,
+      apiUrl: local.api,
+      close: async () => {
+        await local.stop()
+        await folder.remove()
+        if (local.log.length > 0) throw new Error(`The code host complains: ${local.log.join('\n')}`)
+      },
+    }
+  })
+
+test('where the app is installed and managed are pages of the host', async () => {
   const folder = await temporaryFolder()
   const local = await startLocal(folder.path, { on: samples })
-  return {
-    codeHost: local.codeHost,
-    serverUrl: local.url,
-    apiUrl: local.api,
-    close: async () => {
-      await local.stop()
-      await folder.remove()
-      if (local.log.length > 0) throw new Error(`The code host complains: ${local.log.join('\n')}`)
-    },
+  const { install, manage } = await local.codeHost.appUrls()
+  for (const address of [install, manage]) {
+    expect(address.startsWith(`${local.url}/`)).toBe(true)
+    expect((await fetch(address)).status).toBe(200)
   }
+  await local.stop()
+  await folder.remove()
 })
 
 describe('the adapter, where the host fails', () => {

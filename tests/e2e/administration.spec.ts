@@ -22,6 +22,7 @@ const stage = await openStage({
     },
   ],
   env: { ALLOWED_USERS: '*', ADMINS: 'ada' },
+  codeHost: 'github',
 })
 afterAll(() => stage.close())
 const ada = await stage.product.signIn('ada')

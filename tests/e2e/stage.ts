@@ -21,6 +21,8 @@ export interface StageOptions {
   readonly repositories?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Variables that an operator has set. */
   readonly env?: Readonly<Record<string, string>>
+  /** The code host: the one that is built in, or a stand-in for GitHub. */
+  readonly codeHost?: ProductOptions['codeHost']
 }
 
 export interface Stage<P extends AnyProduct = Product> {
@@ -59,11 +61,12 @@ async function kept<P extends AnyProduct>(starting: Promise<P>, ends: Ends): Pro
 
 /** Starts everything; what was started is ended when a later part does not start. */
 async function openStageOf<P extends AnyProduct>(
-  { scripts = [], keyless = false, repositories = {}, env = {} }: StageOptions,
-  start: (options: Pick<ProductOptions, 'repos' | 'model' | 'env'>, ends: Ends) => Promise<P>,
+  { scripts = [], keyless = false, repositories = {}, env = {}, codeHost = 'local' }: StageOptions,
+  start: (options: Pick<ProductOptions, 'repos' | 'model' | 'env' | 'codeHost'>, ends: Ends) => Promise<P>,
 ): Promise<Stage<P>> {
   note('messages of the model', 'a scripted Messages API, not Anthropic')
-  note('the code host', 'the local code host, not GitHub')
+  const isLocal = codeHost === 'local' && env['GITHUB_SERVER_URL'] === undefined
+  note('the code host', isLocal ? 'the local code host, not GitHub' : 'a stand-in for GitHub')
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-e2e-'))
   const ends: Ends = [() => rm(folder, { recursive: true, force: true })]
   const close = async () => {
@@ -80,7 +83,8 @@ async function openStageOf<P extends AnyProduct>(
     }
     const model = await startMessagesApi(scripts)
     ends.push(() => model.close())
-    const product = await start({ repos, model: keyless ? 'scripted' : { messagesApi: model }, env }, ends)
+    const answering = keyless ? 'scripted' : { messagesApi: model }
+    const product = await start({ repos, model: answering, env, codeHost }, ends)
     const browser = await openChromium(folder)
     ends.push(() => browser.close())
     return { product, model, folder, visit: (options) => openVisit(browser, product.base, options), close }

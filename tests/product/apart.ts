@@ -26,7 +26,7 @@ import {
 export const servicesApart = ['codehost', 'command', 'query', 'gateway', 'runner'] as const
 export type ServiceApart = (typeof servicesApart)[number]
 
-export interface ApartOptions extends Omit<ProductOptions, 'dataDir' | 'preload'> {
+export interface ApartOptions extends Omit<ProductOptions, 'dataDir' | 'preload' | 'codeHost'> {
   readonly engines: SharedEngines
   /** How many of a service; one unless told. */
   readonly count?: Readonly<Partial<Record<ServiceApart, number>>>

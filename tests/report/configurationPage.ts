@@ -39,7 +39,7 @@ const sections: readonly Section[] = [
   {
     title: 'The local code host',
     about: 'It is for trying Flightdeck out, and asks for no passwords.',
-    names: listed('CODEHOST_PORT CODEHOST_HOST CODEHOST_APP CODEHOST_WEBHOOKS'),
+    names: listed('CODEHOST_PORT CODEHOST_HOST'),
   },
   {
     title: 'Agents and models',

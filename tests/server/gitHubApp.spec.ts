@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getGitHubAccess, getGitHubRights } from '#domain/api/github.schema.ts'
 import { listRepositories } from '#domain/api/projects.schema.ts'
+import { appPrivateKey } from '../product/gitHubBeside.ts'
 import type { Person } from '../product/person.ts'
 import { openScene, type Scene } from './scene.ts'
 
@@ -14,15 +15,16 @@ let ada: Person
 let grace: Person
 const installationIds: Record<string, string> = {}
 beforeAll(async () => {
-  scene = await openScene([], { env })
+  scene = await openScene([], { env, codeHost: 'github' })
   ada = scene.ada
   grace = await scene.product.signIn('grace')
   await scene.product.terminate()
-  await changed(join(scene.product.dataDir, 'codehost/code-host.json'))
+  await changed(join(scene.product.dataDir, 'codehost'))
   await scene.product.restart()
 })
 afterAll(() => scene?.close())
 
+const Repositories = z.object({ repositories: z.array(z.object({ id: z.number(), owner: z.string() })) })
 const State = z.looseObject({
   installations: z.array(
     z.looseObject({
@@ -34,20 +36,23 @@ const State = z.looseObject({
       suspended: z.unknown(),
     }),
   ),
-  repositories: z.array(z.looseObject({ id: z.number(), owner: z.string() })),
   installationRequests: z.array(z.unknown()),
 })
 
 /** acme has not granted `checks`, grace's installation is suspended, ada's has one repository, and two people wait for an owner of acme. */
-async function changed(path: string): Promise<void> {
+async function changed(folder: string): Promise<void> {
+  const path = join(folder, 'github.json')
   const state = State.parse(JSON.parse(await readFile(path, 'utf8')))
+  const { repositories } = Repositories.parse(
+    JSON.parse(await readFile(join(folder, 'code-host.json'), 'utf8')),
+  )
   const at = '2026-03-01T10:00:00Z'
   for (const one of state.installations) {
     installationIds[one.account] = String(one.id)
     if (one.account === 'acme') delete one.permissions['checks']
     if (one.account === 'grace') one.suspended = { at, by: 'grace' }
     if (one.account === 'ada')
-      one.repositoryIds = state.repositories.filter(({ owner }) => owner === 'ada').map(({ id }) => id)
+      one.repositoryIds = repositories.filter(({ owner }) => owner === 'ada').map(({ id }) => id)
   }
   const appId = state.installations[0]?.appId
   const request = { appId, account: 'acme', createdAt: at }
@@ -63,7 +68,7 @@ describe('the access of a person', () => {
     const { app, installations, more, requests } = await ada.ask(getGitHubAccess)
     const { codeHostUrl } = scene.product
     expect(app).toEqual({
-      name: 'Flightdeck',
+      name: 'flightdeck',
       installUrl: `${codeHostUrl}/apps/flightdeck/installations/new`,
       manageUrl: `${codeHostUrl}/apps/flightdeck`,
       isPublic: true,
@@ -133,7 +138,7 @@ describe('the rights of the App', () => {
 
   test('are wanted, asked for and granted permissions, with installations, limits and what was delivered', async () => {
     const { app, permissions, installations, own } = await rights()
-    expect(app).toMatchObject({ name: 'Flightdeck', slug: 'flightdeck', hasKey: true })
+    expect(app).toMatchObject({ name: 'flightdeck', slug: 'flightdeck', hasKey: true })
     expect(permissions).toMatchObject({
       kind: 'read',
       rows: expect.arrayContaining([
@@ -174,9 +179,8 @@ describe('the rights of the App', () => {
 
   test('hold no secret', async () => {
     const { text } = await ada.api('GET', '/admin/github')
-    const key = await readFile(join(scene.product.dataDir, 'codehost/app.private-key.pem'), 'utf8')
     expect(text).not.toMatch(/ghs_|ghu_|ghr_|BEGIN|secret|Iv1\./i)
-    expect(text).not.toContain(key.slice(40, 80))
+    expect(text).not.toContain(appPrivateKey.slice(40, 80))
   })
 
   test('are for administrators alone', async () => {

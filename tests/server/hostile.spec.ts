@@ -1,6 +1,8 @@
 /** A repository and an agent that mean ill, in the whole product: the real `claude`, a real sandbox, real git. Nothing that they plant runs outside of the sandbox, leads out of the tree, or breaks what people see. */
 import { spawn } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
@@ -85,12 +87,25 @@ let probed = ''
 const inSandbox: { pid: number; told: Buffer; keyInFiles: readonly string[]; files: number }[] = []
 const memories: { found: boolean; read: number }[] = []
 
+/** What came in on each port of this process, where the stand-in for GitHub listens. */
+const heard = new Map<number, Buffer[]>()
+/** After the server's own listener: one that comes before would make the connection flow too soon. */
+function hear(message: unknown): void {
+  if (!isObject(message) || !('socket' in message) || !(message.socket instanceof Socket)) return
+  const { localPort = 0 } = message.socket
+  const chunks = heard.get(localPort) ?? []
+  heard.set(localPort, chunks)
+  message.socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+}
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 const params = () => ({ taskId })
 const holdsKey = (bytes: Buffer): boolean => formsOf(apiKey).some((form) => bytes.includes(form))
 
 beforeAll(async () => {
   note('messages of the model', 'a scripted Messages API, not Anthropic')
-  note('the code host', 'the local code host, not GitHub')
+  note('the code host', 'a stand-in for GitHub')
+  subscribe('net.server.socket', hear)
   folder = await ownFolder()
   ;[marks, outside, wire] = [join(folder, 'marks'), join(folder, 'outside'), join(folder, 'wire')]
   // Open to everybody: what keeps a sandbox from them is not who may read a file.
@@ -112,6 +127,7 @@ beforeAll(async () => {
   product = await startProduct({
     repos: [repository],
     model: { messagesApi: api },
+    codeHost: 'github',
     env: { LOG_LEVEL: 'debug', WIRE_FOLDER: wire },
     preload: new URL('../hostile/wire.js', import.meta.url).pathname,
   })
@@ -124,6 +140,7 @@ beforeAll(async () => {
   await ada.taskOnce(taskId, hasEnded)
 })
 afterAll(async () => {
+  unsubscribe('net.server.socket', hear)
   gate.release()
   await product?.stop().finally(() => api.close())
   await canary?.close()
@@ -477,8 +494,7 @@ describe('the key of the model', () => {
   })
 
   test('came to nobody but the model, and the code host’s token to nobody but the code host', async () => {
-    const codeHostPort = new URL(product.codeHostUrl).port
-    const toCodeHost = await readFile(join(wire, codeHostPort))
+    const toCodeHost = Buffer.concat(heard.get(Number(new URL(product.codeHostUrl).port)) ?? [])
     expect(holdsKey(toCodeHost)).toBe(false)
     const tokens = tokensIn(toCodeHost.toString('latin1'))
     // The person's, that of an installation, which git shows in its own way, and the App's own.

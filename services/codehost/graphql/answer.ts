@@ -2,11 +2,8 @@
 import type { Context } from 'koa'
 import { graphql, type GraphQLFormattedError } from 'graphql'
 import { z } from 'zod'
-import { originOf } from '../http/baseUrl.ts'
-import { callerOf } from '../http/authenticate.ts'
-import { isGranted } from '../http/requires.ts'
 import { Refusal } from '../httpError.ts'
-import type { Host } from '../services.ts'
+import type { Host } from '../host.ts'
 import { actorOf } from '../rest/repositories.ts'
 import type { Asking } from './asking.ts'
 import { root } from './resolvers.ts'
@@ -21,7 +18,6 @@ const Request = z.object({
 /** Throws `Refusal` where it is no question. */
 export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   const actor = actorOf(ctx, host)
-  const caller = callerOf(ctx, host)
   const asked = Request.safeParse(ctx.request.body)
   if (!asked.success) throw new Refusal(400, 'A query attribute must be specified and must be a string.')
   const { query, variables, operationName } = asked.data
@@ -29,8 +25,7 @@ export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
     host,
     actor,
     viewer: actor.account,
-    origin: originOf(ctx, host.url),
-    isGranted: (repository, wanted) => isGranted(caller, repository, host, [wanted]),
+    ctx,
   }
   const { data, errors } = await graphql({
     schema,

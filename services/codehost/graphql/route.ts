@@ -1,11 +1,13 @@
 /** `POST /api/graphql`. */
-import type { Router } from '@koa/router'
-import type { Host } from '../services.ts'
+import { Router } from '@koa/router'
+import type { Host } from '../host.ts'
 
-export function graphqlRoute(router: Router, host: Host): void {
-  router.post('/graphql', async (ctx) => {
+export function graphqlRoutes(host: Host): Router {
+  const router = new Router()
+  router.post('/api/graphql', async (ctx) => {
     // Loading the engine and its schema is a tenth of the start, and few starts need it at once.
     const { answerGraphql } = await import('./answer.ts')
     await answerGraphql(ctx, host)
   })
+  return router
 }

@@ -1,19 +1,14 @@
 /** Who asks: by a token in the Authorization header, or by the session of a browser. */
 import type { Context } from 'koa'
-import type { Clock } from '#platform/ports/clock.ts'
-import { botOf, mayRead, personOf, sameName } from '../accounts.ts'
-import type { Account, Reach } from '../accounts.ts'
-import { isOn } from '../apps/coverage.ts'
-import type { Repositories } from '../repositories.ts'
-import type { Store } from '../store.ts'
+import type { Host } from '../host.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { App, Installation, Permissions, Repository, State } from '../state.ts'
-import { grantByAccess, installationTokenOf, newToken, sessionLogin, withSession } from '../tokens.ts'
+import type { Repositories } from '../repositories/repositories.ts'
+import { mayRead, personOf, type Account } from '../state/accounts.ts'
+import { clientAppId, type Caller } from '../state/actors.ts'
+import type { Repository } from '../state/state.ts'
+import { grantByAccess, newToken, sessionLogin, withSession } from '../state/tokens.ts'
 
-interface Here {
-  readonly store: Store
-  readonly clock: Clock
-}
+type Here = Pick<Host, 'store' | 'clock' | 'client' | 'extension'>
 
 /** Name and password of an Authorization header of the Basic scheme. */
 export function basicCredentials(ctx: Context): { name: string; password: string } | undefined {
@@ -22,19 +17,6 @@ export function basicCredentials(ctx: Context): { name: string; password: string
   const [, name, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
   return name === undefined || password === undefined ? undefined : { name, password }
 }
-
-/** Who asks the API, by the kind of their token. */
-export type Caller =
-  | { readonly kind: 'nobody' }
-  | { readonly kind: 'person'; readonly app: App; readonly account: Account }
-  | {
-      readonly kind: 'installation'
-      readonly app: App
-      /** The App's bot. */
-      readonly account: Account
-      readonly installation: Installation
-      readonly permissions: Permissions
-    }
 
 /** The token of an Authorization header, by any of the schemes that GitHub takes. */
 export function tokenOf(ctx: Context): string | undefined {
@@ -46,44 +28,15 @@ export function tokenOf(ctx: Context): string | undefined {
 export function callerOf(ctx: Context, host: Here): Caller {
   if (ctx.get('Authorization') === '') return { kind: 'nobody' }
   const token = tokenOf(ctx) ?? ''
-  const state = host.store.current()
-  const now = host.clock.now()
-  const caller = token.startsWith('ghs_')
-    ? ofInstallationToken(state, token, now)
-    : ofUserToken(state, token, now)
+  const caller = host.extension.callerOf ? host.extension.callerOf(token) : personWith(token, host)
   if (!caller) throw new Refusal(401, 'Bad credentials')
   return caller
 }
 
-function ofUserToken(state: State, token: string, now: Date): Caller | undefined {
-  const grant = grantByAccess(state, token, now)
-  const app = grant && state.apps.find(({ clientId }) => clientId === grant.clientId)
-  const account = grant && personOf(grant.login)
-  return app && account && { kind: 'person', app, account: { ...account, reach: reachOfPerson(state, app) } }
-}
-
-/** A user token reaches what both the person and an installation of the App reach. */
-function reachOfPerson(state: State, app: App): Reach {
-  const active = state.installations.filter((one) => one.appId === app.id && one.suspended === null)
-  return {
-    writesUnder: (login) => active.some((one) => sameName(one.account, login)),
-    covers: (repository) => active.some((one) => isOn(one, repository)),
-  }
-}
-
-function ofInstallationToken(state: State, text: string, now: Date): Caller | undefined {
-  const token = installationTokenOf(state, text, now)
-  const installation = state.installations.find(({ id }) => id === token?.installationId)
-  const app = state.apps.find(({ id }) => id === installation?.appId)
-  if (!token || !installation || !app) return undefined
-  if (installation.suspended !== null) throw new Refusal(403, 'This installation has been suspended')
-  const { permissions, repositoryIds } = token
-  const reach: Reach = {
-    writesUnder: (login) => sameName(installation.account, login),
-    covers: (repository) =>
-      isOn(installation, repository) && (repositoryIds === null || repositoryIds.includes(repository.id)),
-  }
-  return { kind: 'installation', app, account: { ...botOf(app.slug), reach }, installation, permissions }
+function personWith(token: string, { store, clock, client }: Here): Caller | undefined {
+  const grant = grantByAccess(store.current(), token, clock.now())
+  const account = grant?.clientId === client.clientId ? personOf(grant.login) : undefined
+  return account && { kind: 'somebody', account, appId: clientAppId }
 }
 
 /** Whose token came with the request, a person or a bot; `undefined` without one. Throws Refusal 401 for a token that is not valid. */

@@ -1,6 +1,5 @@
 /** Where the code host is, as the one who asks sees it. */
 import type { Context } from 'koa'
-import { isLoopback } from '../repositories.ts'
 import { Refusal } from '../httpError.ts'
 
 /** `http://localhost:8081` for who came by localhost, `http://127.0.0.1:8081` for who came by that; `url` for everybody else. */
@@ -33,4 +32,9 @@ export function refuseForeignForm(ctx: Context, origin: string): void {
 
 function hostnameOf(host: string): string {
   return /^(\[[^\]]*\]|[^:]*)(:\d{1,5})?$/.exec(host)?.[1] ?? ''
+}
+
+/** Whether a host name is this machine itself, as browsers see it. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
 }

@@ -1,11 +1,11 @@
 /** Issues and their labels. Everybody who reads the repository may open one; labels are for those who triage. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayTriage, sameName } from '../accounts.ts'
-import type { Actor } from '../actors.ts'
+import { mayTriage, sameName } from '../state/accounts.ts'
+import type { Actor } from '../state/actors.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
-import type { PullRequest, Repository, State } from '../state.ts'
-import type { Store } from '../store.ts'
-import type { HostEvent } from '../webhooks/events.ts'
+import type { PullRequest, Repository, State } from '../state/state.ts'
+import type { Store } from '../state/store.ts'
+import type { HostEvent } from '../state/events.ts'
 import { closedBy, nextNumber } from './numbers.ts'
 import {
   mostEvents,
@@ -15,7 +15,7 @@ import {
   type Issue,
   type IssueEvent,
   type Label,
-} from './records.ts'
+} from '../state/issueRecords.ts'
 
 export interface NewIssue {
   readonly title: string
@@ -52,11 +52,6 @@ export interface Issues {
   ): Promise<readonly string[]>
   /** Throws Refusal 404 where it does not have the label. */
   removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<readonly string[]>
-  createLabel(
-    repository: Repository,
-    by: Actor,
-    label: Pick<Label, 'name' | 'color' | 'description'>,
-  ): Promise<Label>
   /** Closes what a pull request says it closes, after it was merged into the default branch. */
   closeMentioned(repository: Repository, pull: PullRequest, by: Actor): Promise<void>
 }
@@ -86,7 +81,6 @@ export function createIssues(parts: Parts): Issues {
         if (!labels.some((one) => sameName(one, name))) throw new Refusal(404, 'Label does not exist')
         return labels.filter((one) => !sameName(one, name))
       }),
-    createLabel: (repository, by, label) => createLabel(parts, repository, by, label),
     closeMentioned: async (repository, pull, by) => {
       if (pull.base !== repository.defaultBranch) return
       for (const number of closedBy(`${pull.title}\n${pull.body ?? ''}`)) {
@@ -313,24 +307,9 @@ function withLabels(state: State, repository: Repository, names: readonly string
   return { ...state, nextTextId: state.nextTextId + made.length, labels: [...state.labels, ...made] }
 }
 
-const labelOf = (state: State, repository: Repository, name: string): Label | undefined =>
+export const labelOf = (state: State, repository: Repository, name: string): Label | undefined =>
   state.labels.find((one) => one.repositoryId === repository.id && sameName(one.name, name))
 
 /** Names in the letters of their labels, each once. */
 const namesAsKnown = (state: State, repository: Repository, names: readonly string[]): readonly string[] =>
   distinct(names).map((name) => labelOf(state, repository, name)?.name ?? name)
-
-async function createLabel(
-  { store }: Parts,
-  repository: Repository,
-  by: Actor,
-  label: Pick<Label, 'name' | 'color' | 'description'>,
-): Promise<Label> {
-  if (!mayTriage(by.account, repository)) throw notFound()
-  return store.update((state) => {
-    if (labelOf(state, repository, label.name))
-      throw invalid({ resource: 'Label', field: 'name', code: 'already_exists' })
-    const made: Label = { ...label, id: state.nextTextId, repositoryId: repository.id }
-    return [{ ...state, nextTextId: state.nextTextId + 1, labels: [...state.labels, made] }, made]
-  })
-}

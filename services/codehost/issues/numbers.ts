@@ -1,5 +1,5 @@
 /** Numbers of pull requests and issues: one sequence in each repository. */
-import type { Repository, State } from '../state.ts'
+import type { Repository, State } from '../state/state.ts'
 
 /** The next number; no number is ever given twice. */
 export function nextNumber(

@@ -1,7 +1,7 @@
 /** The pages of what is here: all repositories, one repository, one pull request. */
-import { accountOf } from '../accounts.ts'
-import type { PullRequestFigures } from '../pullRequests.ts'
-import type { PullRequest, Repository } from '../state.ts'
+import { accountOf } from '../state/accounts.ts'
+import type { PullRequestFigures } from '../pulls/pullRequests.ts'
+import type { PullRequest, Repository } from '../state/state.ts'
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import type { Spot } from '../reviews/lines.ts'
 import { lineForm } from './talk/talkHtml.ts'
@@ -112,8 +112,7 @@ export const pullPage = (page: {
   readonly merge: MergeOffer
   /** What was said of it, with the forms to say more. */
   readonly conversation: Html
-  /** What all checks say, in a word; `null` where nothing was reported. */
-  readonly checks: string | null
+  readonly facts: Html | undefined
   /** The line below which the form for a comment stands. */
   readonly commented: Spot | undefined
   /** Whether closing, reopening and the like are offered. */
@@ -148,12 +147,7 @@ export const pullPage = (page: {
       </div>
     </section>
     ${pull.closedAt === null && mergeBox(repository, pull, page.merge)}
-    ${page.mayChange && stateForms(repository, pull)}
-    <p class="facts">
-      <a href="${`${addressOf(repository)}/pull/${pull.number}/checks`}">Checks</a>
-      <span class="muted">${page.checks ?? 'none yet'}</span>
-    </p>
-    ${page.conversation}
+    ${page.mayChange && stateForms(repository, pull)} ${page.facts} ${page.conversation}
     <section class="stack">
       <h2>Changed files (${figures.changedFiles})</h2>
       ${diff.truncated && html`<p class="muted">The diff is longer than this page shows: fetch the branch to see all of it.</p>`}

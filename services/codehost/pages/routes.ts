@@ -2,14 +2,12 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { mayRead, mayPush, organizationOf, ownerOf, personOf, type Account, type Owner } from '../accounts.ts'
-import type { Host } from '../services.ts'
+import { mayRead, ownerOf, personOf, type Account, type Owner } from '../state/accounts.ts'
+import type { Host } from '../host.ts'
 import { originOf, refuseForeignForm } from '../http/baseUrl.ts'
 import { browsingAs, readable, rememberBrowser } from '../http/authenticate.ts'
-import { appPages } from './apps/appPages.ts'
-import { installationPages } from './apps/installationPages.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { PullRequest, Repository } from '../state.ts'
+import type { PullRequest } from '../state/state.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
 import { readDiff } from '../git/diffLines.ts'
@@ -21,14 +19,10 @@ import {
   type MergeOffer,
   type StateChange,
 } from './repositoryPages.ts'
-import { asked as talkAsked } from './talk/asked.ts'
-import { checkPages } from './talk/checkPages.ts'
+import { asked, numberOf, type Asked, type PageContext } from './talk/asked.ts'
 import { issuePages } from './talk/issuePages.ts'
 import { conversation, pullTalkRoutes } from './talk/pullTalk.ts'
-import { reportsOf, rollupOf } from '../checks/rollup.ts'
 import { loginPage, refusalPage } from './signIn.ts'
-
-type PageContext = Context & { params: Record<string, string> }
 
 const diffLimit = 1024 * 1024
 /** What a page of code shows at most. */
@@ -64,15 +58,11 @@ export function pageRoutes(host: Host): Router {
   })
   router.get('/login', (ctx) => showLogin(ctx, 200, returnPath(ctx.query['return_to']), undefined))
   router.post('/login', (ctx) => login(ctx, host))
-  appPages(router, host)
-  installationPages(router, host)
   pullTalkRoutes(router, host)
-  checkPages(router, host)
   issuePages(router, host)
   router.get('/:owner/:repo', (ctx) => showRepository(ctx, host))
   router.get('/:owner/:repo/pull/:number', async (ctx) => {
-    const { repository, pull } = askedPull(ctx, host)
-    await showPull(ctx, host, repository, pull, 200, undefined)
+    await showPull(ctx, host, askedPull(ctx, host), 200, undefined)
   })
   router.post('/:owner/:repo/pull/:number/merge', (ctx) => merge(ctx, host))
   for (const change of stateChanges)
@@ -135,20 +125,21 @@ async function showRepository(ctx: PageContext, host: Host): Promise<void> {
   })
 }
 
-function askedPull(ctx: PageContext, host: Host): { repository: Repository; pull: PullRequest } {
-  const repository = readable(host, browsingAs(ctx, host), ctx.params['owner'], ctx.params['repo'])
-  const number = ctx.params['number'] ?? ''
-  return { repository, pull: host.pulls.get(repository, /^\d{1,9}$/.test(number) ? Number(number) : 0) }
+type AskedPull = Asked & { readonly pull: PullRequest }
+
+function askedPull(ctx: PageContext, host: Host): AskedPull {
+  const all = asked(ctx, host)
+  return { ...all, pull: host.pulls.get(all.repository, numberOf(ctx)) }
 }
 
 async function showPull(
   ctx: PageContext,
   host: Host,
-  repository: Repository,
-  pull: PullRequest,
+  about: AskedPull,
   status: number,
   refused: string | undefined,
 ): Promise<void> {
+  const { repository, pull } = about
   const bare = host.repositories.bare(repository)
   const { baseSha: base, headSha: head } = pull
   const [figures, diff] = await Promise.all([
@@ -158,44 +149,29 @@ async function showPull(
   const { files, truncated } = readDiff(diff.text, mostLines)
   show(ctx, status, {
     title: `${pull.title} #${pull.number}`,
-    bar: bar(ctx, browsingAs(ctx, host)),
+    bar: bar(ctx, about.viewer),
     content: pullPage({
       repository,
       pull,
       figures,
       diff: { files, truncated: truncated || diff.truncated },
       refused,
-      conversation: await conversation(host, talkAsked(ctx, host), pull),
-      checks: rollupOf(reportsOf(host.store.current(), repository.id, head))?.toLowerCase() ?? null,
+      conversation: await conversation(host, about, pull),
+      facts: host.extension.pullFacts?.(repository, pull),
       commented: Commented.safeParse(ctx.query).data,
-      mayChange: mergesAs(ctx, host, repository) !== undefined,
-      merge: mergeOffer(ctx, host, repository, pull, figures.mergeable),
+      mayChange: about.mayPush,
+      merge: mergeOffer(about, figures.mergeable),
     }),
   })
 }
 
-function mergeOffer(
-  ctx: Context,
-  host: Host,
-  repository: Repository,
-  pull: PullRequest,
-  mergeable: boolean | null,
-): MergeOffer {
-  if (!mergesAs(ctx, host, repository)) {
-    return { kind: 'not', why: `Only people who can push to ${repository.owner} can merge.` }
-  }
+function mergeOffer({ repository, pull, mayPush }: AskedPull, mergeable: boolean | null): MergeOffer {
+  if (!mayPush) return { kind: 'not', why: `Only people who can push to ${repository.owner} can merge.` }
   if (pull.draft) return { kind: 'not', why: 'This pull request is still a draft.' }
   if (mergeable === false) {
     return { kind: 'not', why: `It conflicts with ${pull.base}: bring ${pull.base} into ${pull.head} first.` }
   }
   return { kind: 'offered' }
-}
-
-/** A browser in which nobody signed in acts as the owner: there are no passwords here that it could not give as well. */
-function mergesAs(ctx: Context, host: Host, repository: Repository): Account | undefined {
-  const viewer = browsingAs(ctx, host)
-  if (viewer) return mayPush(viewer, repository) ? viewer : undefined
-  return personOf(repository.owner) ?? personOf(organizationOf(repository.owner)?.owners[0] ?? '')
 }
 
 function merge(ctx: PageContext, host: Host): Promise<void> {
@@ -224,19 +200,19 @@ async function changePull(
   ctx: PageContext,
   host: Host,
   what: string,
-  change: (asked: ReturnType<typeof askedPull>, by: Account) => Promise<unknown>,
+  change: (about: AskedPull, by: Account) => Promise<unknown>,
 ): Promise<void> {
   refuseForeignForm(ctx, originOf(ctx, host.url))
-  const asked = askedPull(ctx, host)
-  const { repository, pull } = asked
-  const by = mergesAs(ctx, host, repository)
-  if (!by) throw new Refusal(403, `Only people who can push to ${repository.owner} can ${what}.`)
+  const about = askedPull(ctx, host)
+  const { repository, pull } = about
+  if (!about.mayPush) throw new Refusal(403, `Only people who can push to ${repository.owner} can ${what}.`)
   try {
-    await change(asked, by)
+    await change(about, about.speaker)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const now = host.pulls.get(repository, pull.number)
-    return showPull(ctx, host, repository, now, error.status === 405 ? 409 : error.status, error.message)
+    const status = error.status === 405 ? 409 : error.status
+    return showPull(ctx, host, { ...about, pull: now }, status, error.message)
   }
   ctx.status = 303
   ctx.redirect(`/${repository.owner}/${repository.name}/pull/${pull.number}`)

@@ -1,5 +1,5 @@
 /** The pages on which a person says who they are: no password, for there is nothing to protect from the person at this machine. */
-import { accounts } from '../accounts.ts'
+import { accounts } from '../state/accounts.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
 

@@ -1,10 +1,9 @@
-/** What GitHub's REST API says of issues, labels and what happened to them, in the shape of its OpenAPI description. */
-import { accountOf } from '../accounts.ts'
-import { associationOf } from '../actors.ts'
-import type { Issue, IssueEvent } from '../issues/records.ts'
-import type { PullRequest } from '../state.ts'
+/** What GitHub's REST API says of issues, labels and what happened to them, as far as the product reads it. */
+import { accountOf } from '../state/accounts.ts'
+import type { Issue, IssueEvent } from '../state/issueRecords.ts'
+import type { PullRequest } from '../state/state.ts'
 import { labelAnswer, nodeId, simpleUser, time } from './answers.ts'
-import { reactionsOf, viaAppAnswer, type About } from './reviewAnswers.ts'
+import { viaAppAnswer, type About } from './reviewAnswers.ts'
 
 const userOf = ({ origin }: About, login: string) => {
   const account = accountOf(login)
@@ -30,22 +29,12 @@ function base(
   return {
     url,
     repository_url: answer.url,
-    labels_url: `${url}/labels{/name}`,
-    comments_url: `${url}/comments`,
-    events_url: `${url}/events`,
-    timeline_url: `${url}/timeline`,
     number: one.number,
     title: one.title,
     user: userOf(about, one.author),
-    locked: false,
-    active_lock_reason: null,
-    assignee: null,
-    assignees: [],
-    milestone: null,
     comments: comments.length,
     created_at: time(one.createdAt),
     updated_at: time(one.updatedAt),
-    author_association: associationOf(state, repository, one.author),
     body: one.body,
   }
 }
@@ -65,7 +54,6 @@ export function issueAnswer(about: About, issue: Issue) {
     draft: false,
     closed_at: closed === null ? null : time(closed.at),
     closed_by: closed === null ? null : userOf(about, closed.by),
-    reactions: reactionsOf(about, shared.url, { subject: 'issue', subjectId: issue.id }),
     performed_via_github_app: viaAppAnswer(about, issue.viaApp),
   }
 }
@@ -82,17 +70,13 @@ export function pullAsIssue(about: About, pull: PullRequest) {
     html_url: page,
     labels: labelsOf(about, pull.labels),
     state: pull.closedAt === null ? 'open' : 'closed',
-    state_reason: null,
     closed_at: pull.closedAt === null ? null : time(pull.closedAt),
     draft: pull.draft,
     pull_request: {
       url: `${answer.url}/pulls/${pull.number}`,
       html_url: page,
-      diff_url: `${page}.diff`,
-      patch_url: `${page}.patch`,
       merged_at: pull.merged ? time(pull.merged.at) : null,
     },
-    reactions: reactionsOf(about, shared.url, undefined),
     performed_via_github_app: null,
   }
 }
@@ -108,10 +92,7 @@ export function issueEventAnswer(about: About, event: IssueEvent) {
     url: `${about.answer.url}/issues/events/${event.id}`,
     actor: userOf(about, event.actor),
     event: event.kind,
-    commit_id: null,
-    commit_url: null,
     created_at: time(event.createdAt),
-    performed_via_github_app: null,
     ...(event.label === null ? {} : { label: { name: event.label, color: label?.color ?? 'ededed' } }),
   }
 }

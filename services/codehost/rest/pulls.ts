@@ -2,15 +2,13 @@
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { accountOf } from '../accounts.ts'
-import type { Host } from '../services.ts'
+import type { Host } from '../host.ts'
 import { signedIn } from '../http/authenticate.ts'
-import { requires } from '../http/requires.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { PullRequest, Repository } from '../state.ts'
-import { fullPullRequest, simplePullRequest, type FullRepository } from './answers.ts'
-import { aboutPull } from '../actors.ts'
-import { mergeStateOf } from '../reviews/decision.ts'
+import type { PullRequest, Repository } from '../state/state.ts'
+import { simplePullRequest } from './answers.ts'
+import type { About } from './reviewAnswers.ts'
+import { aboutPull } from '../state/actors.ts'
 import { bodyAs, answerPage } from './requests.ts'
 import { asked } from './repositories.ts'
 
@@ -36,8 +34,6 @@ const Merge = z.object({
   merge_method: z.enum(['merge', 'squash', 'rebase']).default('merge'),
 })
 
-const UpdateBranch = z.object({ expected_head_sha: z.string().optional().catch(undefined) }).catch({})
-
 const PullQuery = z.object({
   state: z.enum(['open', 'closed', 'all']).catch('open'),
   head: z.string().optional().catch(undefined),
@@ -49,7 +45,7 @@ interface Params {
 }
 
 export function pullRoutes(router: Router, host: Host): void {
-  router.get('/repos/:owner/:repo/pulls', requires(host, { pull_requests: 'read' }), (ctx) => {
+  router.get('/repos/:owner/:repo/pulls', (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
     const query = PullQuery.parse(ctx.query)
     const found = host.pulls
@@ -58,12 +54,10 @@ export function pullRoutes(router: Router, host: Host): void {
       .filter((pull) => query.base === undefined || pull.base === query.base)
       .filter((pull) => query.head === undefined || isHead(repository, pull, query.head))
       .sort((one, other) => other.number - one.number)
-    answerPage(ctx, origin, found, (pull) =>
-      simplePullRequest(origin, answer, pull, aboutPull(host.store.current(), repository, pull)),
-    )
+    answerPage(ctx, origin, found, (pull) => written(host, { origin, repository, answer }, pull))
   })
 
-  router.post('/repos/:owner/:repo/pulls', requires(host, { pull_requests: 'write' }), async (ctx) => {
+  router.post('/repos/:owner/:repo/pulls', async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository, answer, origin } = asked(ctx, host)
     const body = bodyAs(ctx, NewPull, 'PullRequest')
@@ -73,58 +67,37 @@ export function pullRoutes(router: Router, host: Host): void {
       draft: body.draft ?? false,
     })
     ctx.status = 201
-    ctx.body = await full(host, origin, repository, answer, pull)
+    ctx.body = written(host, { origin, repository, answer }, pull)
   })
 
-  router.get('/repos/:owner/:repo/pulls/:number', requires(host, { pull_requests: 'read' }), async (ctx) => {
+  router.get('/repos/:owner/:repo/pulls/:number', (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
-    ctx.body = await full(host, origin, repository, answer, host.pulls.get(repository, numberOf(ctx)))
+    ctx.body = written(host, { origin, repository, answer }, host.pulls.get(repository, numberOf(ctx)))
   })
 
-  router.patch(
-    '/repos/:owner/:repo/pulls/:number',
-    requires(host, { pull_requests: 'write' }),
-    async (ctx) => {
-      const account = signedIn(ctx, host)
-      const { repository, answer, origin } = asked(ctx, host)
-      const edit = bodyAs(ctx, PullEdit, 'PullRequest')
-      const pull = await host.pulls.edit(repository, numberOf(ctx), account, edit)
-      ctx.body = await full(host, origin, repository, answer, pull)
-    },
-  )
+  router.patch('/repos/:owner/:repo/pulls/:number', async (ctx) => {
+    const account = signedIn(ctx, host)
+    const { repository, answer, origin } = asked(ctx, host)
+    const edit = bodyAs(ctx, PullEdit, 'PullRequest')
+    const pull = await host.pulls.edit(repository, numberOf(ctx), account, edit)
+    ctx.body = written(host, { origin, repository, answer }, pull)
+  })
 
-  router.put(
-    '/repos/:owner/:repo/pulls/:number/update-branch',
-    requires(host, { pull_requests: 'write' }),
-    async (ctx) => {
-      const account = signedIn(ctx, host)
-      const { repository, answer } = asked(ctx, host)
-      const { expected_head_sha: expected } = UpdateBranch.parse(ctx.request.body ?? {})
-      await host.pulls.updateBranch(repository, numberOf(ctx), account, expected)
-      ctx.status = 202
-      ctx.body = { message: 'Updating pull request branch.', url: `${answer.url}/pulls/${numberOf(ctx)}` }
-    },
-  )
-
-  router.put(
-    '/repos/:owner/:repo/pulls/:number/merge',
-    requires(host, { contents: 'write' }),
-    async (ctx) => {
-      const account = signedIn(ctx, host)
-      const { repository } = asked(ctx, host)
-      const body = bodyAs(ctx, Merge, 'PullRequest')
-      if (body.merge_method === 'rebase') {
-        throw new Refusal(405, 'Rebase merges are not allowed on this repository.')
-      }
-      const sha = await host.pulls.merge(repository, numberOf(ctx), account, {
-        method: body.merge_method,
-        expectedHead: body.sha,
-        title: body.commit_title,
-        message: body.commit_message,
-      })
-      ctx.body = { sha, merged: true, message: 'Pull Request successfully merged' }
-    },
-  )
+  router.put('/repos/:owner/:repo/pulls/:number/merge', async (ctx) => {
+    const account = signedIn(ctx, host)
+    const { repository } = asked(ctx, host)
+    const body = bodyAs(ctx, Merge, 'PullRequest')
+    if (body.merge_method === 'rebase') {
+      throw new Refusal(405, 'Rebase merges are not allowed on this repository.')
+    }
+    const sha = await host.pulls.merge(repository, numberOf(ctx), account, {
+      method: body.merge_method,
+      expectedHead: body.sha,
+      title: body.commit_title,
+      message: body.commit_message,
+    })
+    ctx.body = { sha, merged: true, message: 'Pull Request successfully merged' }
+  })
 }
 
 function numberOf(ctx: Context & Params): number {
@@ -139,20 +112,8 @@ function isHead(repository: Repository, pull: PullRequest, wanted: string): bool
     : false
 }
 
-async function full(
-  host: Host,
-  origin: string,
-  repository: Repository,
-  answer: FullRepository,
+const written = (
+  { store }: Pick<Host, 'store'>,
+  { origin, repository, answer }: Pick<About, 'origin' | 'repository' | 'answer'>,
   pull: PullRequest,
-): Promise<unknown> {
-  const simple = simplePullRequest(origin, answer, pull, aboutPull(host.store.current(), repository, pull))
-  const by = pull.merged?.by
-  const figures = await host.pulls.figures(repository, pull)
-  return fullPullRequest(origin, simple, figures, {
-    mergedBy: by ? accountOf(by) : undefined,
-    comments: host.comments.of(repository, pull.number).length,
-    reviewComments: host.reviews.comments(repository, pull.number).length,
-    mergeState: mergeStateOf(host.store.current(), repository, pull, figures.mergeable),
-  })
-}
+) => simplePullRequest(origin, answer, pull, aboutPull(store.current(), repository, pull))

@@ -2,17 +2,16 @@
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { mayPush, ownerOf, type Account, type Owner } from '../accounts.ts'
-import type { Actor } from '../actors.ts'
-import type { Host } from '../services.ts'
+import { accountOf, mayPush, ownerOf, roleOf, type Account, type Owner } from '../state/accounts.ts'
+import type { Actor } from '../state/actors.ts'
+import type { Host } from '../host.ts'
 import { originOf } from '../http/baseUrl.ts'
 import { callerOf, readable, signedIn, tokenHolder } from '../http/authenticate.ts'
-import { requires } from '../http/requires.ts'
-import { repositoryName } from '../repositories.ts'
+import { repositoryName } from '../repositories/repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
-import type { Repository } from '../state.ts'
-import { fullRepository, type FullRepository } from './answers.ts'
-import { branchWithProtection, comparison, shortBranch } from './commitAnswers.ts'
+import type { Repository } from '../state/state.ts'
+import { fullRepository, simpleUser, type FullRepository } from './answers.ts'
+import { branchWithProtection, shortBranch } from './commitAnswers.ts'
 import type { About } from './reviewAnswers.ts'
 import { bodyAs, answerPage } from './requests.ts'
 
@@ -22,34 +21,64 @@ const NewRepository = z.object({
   private: z.boolean().nullish(),
 })
 
-/** As many commits as GitHub lists in a comparison. */
-const mostCommits = 250
+/** The four words that GitHub still answers with, by role. */
+const permissionOf = {
+  admin: 'admin',
+  maintain: 'write',
+  write: 'write',
+  triage: 'read',
+  read: 'read',
+  none: 'none',
+} as const
 
 export function repositoryRoutes(router: Router, host: Host): void {
-  router.get('/repos/:owner/:repo', requires(host, { metadata: 'read' }), (ctx) => {
+  router.get('/repos/:owner/:repo', (ctx) => {
     const { answer } = asked(ctx, host)
     ctx.body = answer
   })
 
-  router.get('/repos/:owner/:repo/branches', requires(host, { contents: 'read' }), async (ctx) => {
+  router.get('/repositories/:id', (ctx) => {
+    const found = host.store.current().repositories.find(({ id }) => String(id) === ctx.params['id'])
+    if (!found) throw notFound()
+    ctx.params = { owner: found.owner, repo: found.name }
+    ctx.body = asked(ctx, host).answer
+  })
+
+  // Rules are an extension's.
+  router.get('/repos/:owner/:repo/rules/branches/*branch', (ctx) => {
+    asked(ctx, host)
+    ctx.body = []
+  })
+
+  router.get('/repos/:owner/:repo/collaborators/:login/permission', (ctx) => {
+    signedIn(ctx, host)
+    const { repository, origin } = asked(ctx, host)
+    const account = accountOf(String(ctx.params['login']))
+    if (!account) throw notFound()
+    const role = roleOf(account, repository)
+    const user = { ...simpleUser(origin, account), role_name: role }
+    ctx.body = { permission: permissionOf[role], role_name: role, user }
+  })
+
+  router.get('/repos/:owner/:repo/branches', async (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
     const branches = await host.repositories.bare(repository).branches()
     answerPage(ctx, origin, [...branches], ([name, sha]) =>
-      shortBranch(answer, name, sha, isProtected(repository, name)),
+      shortBranch(answer, name, sha, isProtected(host, repository, name)),
     )
   })
 
-  router.get('/repos/:owner/:repo/branches/*branch', requires(host, { contents: 'read' }), async (ctx) => {
+  router.get('/repos/:owner/:repo/branches/*branch', async (ctx) => {
     const { repository, answer } = asked(ctx, host)
     const name = String(ctx.params['branch'])
     const bare = host.repositories.bare(repository)
     const sha = (await bare.branches()).get(name)
     const [commit] = sha === undefined ? [] : await bare.commits(undefined, sha, 1)
     if (!commit) throw new Refusal(404, 'Branch not found')
-    ctx.body = branchWithProtection(answer, name, commit, isProtected(repository, name))
+    ctx.body = branchWithProtection(answer, name, commit, isProtected(host, repository, name))
   })
 
-  router.delete('/repos/:owner/:repo/git/refs/*ref', requires(host, { contents: 'write' }), async (ctx) => {
+  router.delete('/repos/:owner/:repo/git/refs/*ref', async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository } = asked(ctx, host)
     if (!mayPush(account, repository)) throw new Refusal(403, 'Must have push access to the repository.')
@@ -58,40 +87,10 @@ export function repositoryRoutes(router: Router, host: Host): void {
     await host.repositories.deleteBranch(repository, branch)
     ctx.status = 204
   })
-
-  router.get('/repos/:owner/:repo/compare/*basehead', requires(host, { contents: 'read' }), async (ctx) => {
-    const { repository, answer } = asked(ctx, host)
-    const [, baseName, headName] = /^(.+?)\.\.\.(.+)$/s.exec(String(ctx.params['basehead'])) ?? []
-    const bare = host.repositories.bare(repository)
-    const branches = await bare.branches()
-    const base = branches.get(baseName ?? '')
-    const head = branches.get(headName ?? '')
-    if (base === undefined || head === undefined) throw notFound()
-    const fork = await bare.mergeBase(base, head)
-    if (fork === undefined) throw notFound()
-    const [ahead, behind, commits, size, [baseCommit], [forkCommit]] = await Promise.all([
-      bare.count(base, head),
-      bare.count(head, base),
-      bare.commits(base, head, mostCommits),
-      bare.diffSize(base, head),
-      bare.commits(undefined, base, 1),
-      bare.commits(undefined, fork, 1),
-    ])
-    if (!baseCommit || !forkCommit) throw notFound()
-    ctx.body = comparison(answer, {
-      basehead: `${baseName}...${headName}`,
-      ahead,
-      behind,
-      commits,
-      size,
-      base: baseCommit,
-      mergeBase: forkCommit,
-    })
-  })
 }
 
-const isProtected = ({ protections }: Repository, name: string): boolean =>
-  protections.some(({ branch }) => branch === name)
+const isProtected = ({ extension }: Host, repository: Repository, name: string): boolean =>
+  extension.isProtected?.(repository, name) ?? false
 
 /** The repository that the address names, as the one who asks may see it. Throws Refusal 401 and 404. */
 export function asked(
@@ -107,14 +106,22 @@ export function asked(
 /** The same, with what answers about the repository are made from. Throws Refusal 401 and 404. */
 export function aboutAsked(ctx: Context & { params: Record<string, string> }, host: Host): About {
   const { repository, answer, origin } = asked(ctx, host)
-  return { origin, repository, answer, state: host.store.current() }
+  return aboutOf(host, origin, repository, answer)
 }
 
-/** Who does something by the API, and the App whose token it is done with. Throws Refusal 401. */
+/** What answers about a repository are made from. */
+export const aboutOf = (
+  { store, extension }: Pick<Host, 'store' | 'extension'>,
+  origin: string,
+  repository: Repository,
+  answer: FullRepository,
+): About => ({ origin, repository, answer, state: store.current(), appAnswer: extension.appAnswer })
+
+/** Who does something by the API, and the app whose token it is done with. Throws Refusal 401. */
 export function actorOf(ctx: Context, host: Host): Actor {
   const caller = callerOf(ctx, host)
   if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
-  return { account: caller.account, viaApp: caller.app.id }
+  return { account: caller.account, viaApp: caller.appId }
 }
 
 /** A repository as the REST API tells it to `viewer`. */

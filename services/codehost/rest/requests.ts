@@ -31,17 +31,6 @@ export function answerPage<Item>(
   ctx.body = items.slice((page - 1) * size, page * size).map(write)
 }
 
-/** The same, in GitHub's other form of lists: `{ total_count, repositories: [...] }`. */
-export function answerCounted<Item>(
-  ctx: Context,
-  origin: string,
-  [name, items]: readonly [name: string, items: readonly Item[]],
-  write: (item: Item) => unknown,
-): void {
-  answerPage(ctx, origin, items, write)
-  ctx.body = { total_count: items.length, [name]: ctx.body }
-}
-
 function link(ctx: Context, origin: string, page: number, rel: string): string {
   const query = new URLSearchParams(ctx.querystring)
   query.set('page', String(page))

@@ -1,13 +1,13 @@
 /** Comments below pull requests and issues: they have one list and one kind of address, as on GitHub. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayPush, sameName } from '../accounts.ts'
-import type { Actor } from '../actors.ts'
+import { mayPush, sameName } from '../state/accounts.ts'
+import type { Actor } from '../state/actors.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import { touchedNumber } from '../issues/numbers.ts'
-import type { Repository, State } from '../state.ts'
-import type { Store } from '../store.ts'
-import type { HostEvent } from '../webhooks/events.ts'
-import { mostTexts, type IssueComment } from './records.ts'
+import type { Repository, State } from '../state/state.ts'
+import type { Store } from '../state/store.ts'
+import type { HostEvent } from '../state/events.ts'
+import { mostTexts, type IssueComment } from '../state/reviewRecords.ts'
 
 export interface Comments {
   /** Below one pull request or issue, or of the whole repository. */
@@ -18,8 +18,6 @@ export interface Comments {
   add(repository: Repository, number: number, by: Actor, body: string): Promise<IssueComment>
   /** Throws Refusal 403 and 404. */
   edit(repository: Repository, id: number, by: Actor, body: string): Promise<IssueComment>
-  /** Throws Refusal 403 and 404. */
-  remove(repository: Repository, id: number, by: Actor): Promise<void>
 }
 
 interface Parts {
@@ -39,7 +37,6 @@ export function createComments(parts: Parts): Comments {
     get: (repository, id) => commentOf(parts.store.current(), repository, id),
     add: (repository, number, by, body) => add(parts, repository, number, by, body),
     edit: (repository, id, by, body) => edit(parts, repository, id, by, body),
-    remove: (repository, id, by) => remove(parts, repository, id, by),
   }
 }
 
@@ -55,12 +52,13 @@ function refuseStranger(repository: Repository, { account }: Actor, author: stri
 }
 
 async function add(
-  { store, clock, tell }: Parts,
+  parts: Parts,
   repository: Repository,
   number: number,
   by: Actor,
   body: string,
 ): Promise<IssueComment> {
+  const { store, clock } = parts
   const now = clock.now().toISOString()
   const comment = await store.update((state) => {
     const here = state.issueComments.filter(
@@ -89,7 +87,7 @@ async function add(
     }
     return [touched(next, repository, number, now), made]
   })
-  tell({ kind: 'issue_comment', action: 'created', repository, comment, sender: by.account })
+  told(parts, repository, by, { action: 'created', comment })
   return comment
 }
 
@@ -101,12 +99,13 @@ function touched(state: State, repository: Repository, number: number, now: stri
 }
 
 async function edit(
-  { store, clock, tell }: Parts,
+  parts: Parts,
   repository: Repository,
   id: number,
   by: Actor,
   body: string,
 ): Promise<IssueComment> {
+  const { store, clock } = parts
   const before = commentOf(store.current(), repository, id)
   refuseStranger(repository, by, before.author)
   const comment = await store.update((state) => {
@@ -116,16 +115,22 @@ async function edit(
     const issueComments = state.issueComments.map((one) => (one.id === id ? after : one))
     return [touched({ ...state, issueComments }, repository, after.number, now), after]
   })
-  tell({ kind: 'issue_comment', action: 'edited', repository, comment, before, sender: by.account })
+  told(parts, repository, by, { action: 'edited', comment, before })
   return comment
 }
 
-async function remove({ store, tell }: Parts, repository: Repository, id: number, by: Actor): Promise<void> {
-  const comment = commentOf(store.current(), repository, id)
-  refuseStranger(repository, by, comment.author)
-  await store.update((state) => {
-    commentOf(state, repository, id)
-    return [{ ...state, issueComments: state.issueComments.filter((one) => one.id !== id) }, undefined]
-  })
-  tell({ kind: 'issue_comment', action: 'deleted', repository, comment, sender: by.account })
+type CommentEvent = Extract<HostEvent, { kind: 'issue_comment' }>
+
+function told(
+  { store, tell }: Parts,
+  repository: Repository,
+  { account: sender }: Actor,
+  event: Pick<CommentEvent, 'action' | 'comment' | 'before'>,
+): void {
+  const isPull = store
+    .current()
+    .pullRequests.some(
+      ({ repositoryId, number }) => repositoryId === repository.id && number === event.comment.number,
+    )
+  tell({ ...event, kind: 'issue_comment', repository, isPull, sender })
 }

@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Bare } from '../git/bare.ts'
 import { readDiff, type DiffFile } from '../git/diffLines.ts'
-import type { PullRequest } from '../state.ts'
-import type { ReviewComment } from './records.ts'
+import type { PullRequest } from '../state/state.ts'
+import type { ReviewComment } from '../state/reviewRecords.ts'
 
 /** A line of one of the two files that a diff compares. */
 export interface Spot {

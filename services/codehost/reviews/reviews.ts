@@ -1,16 +1,14 @@
 /** Reviews of pull requests, the threads of comments on their lines, and who resolved them. */
-import { sameName } from '../accounts.ts'
-import type { Actor } from '../actors.ts'
-import { notFound, Refusal } from '../httpError.ts'
-import type { PullRequest, Repository, State } from '../state.ts'
+import { sameName } from '../state/accounts.ts'
+import type { Actor } from '../state/actors.ts'
+import { notFound } from '../httpError.ts'
+import type { PullRequest, Repository, State } from '../state/state.ts'
 import { createLines, type Place } from './lines.ts'
-import type { Review, ReviewComment, ReviewThread } from './records.ts'
+import type { Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import {
   commentOf,
-  mayWriteAs,
   newText,
   refuseMore,
-  refuseStranger,
   tellReview,
   threadBase,
   touched,
@@ -18,7 +16,7 @@ import {
   type Parts,
   type Target,
 } from './texts.ts'
-import { deleteComment, editComment, reply, setResolved } from './threads.ts'
+import { reply, setResolved } from './threads.ts'
 
 /** A comment on lines of the diff, as it is asked for. */
 export interface NewComment {
@@ -44,20 +42,12 @@ export interface Reviews {
   get(repository: Repository, number: number, id: number): Review
   /** Throws Refusal 404, and 422 for lines that are not in the diff, one's own pull request, or nothing said. */
   submit(repository: Repository, number: number, by: Actor, request: NewReview): Promise<Review>
-  /** Changes what a review says. Throws Refusal 403 and 404. */
-  edit(repository: Repository, target: Target, by: Actor, body: string): Promise<Review>
-  /** Takes an approval or a request for changes out of force. Throws Refusal 403, 404, and 422 for a mere comment. */
-  dismiss(repository: Repository, target: Target, by: Actor, message: string): Promise<Review>
   /** Of one pull request, or of all. */
   comments(repository: Repository, number?: number): readonly ReviewComment[]
   /** Throws Refusal 404. */
   comment(repository: Repository, id: number): ReviewComment
   /** Answers in a comment's thread, with a review of its own as on GitHub. Throws Refusal 404. */
   reply(repository: Repository, target: Target, by: Actor, body: string): Promise<ReviewComment>
-  /** Throws Refusal 403 and 404. */
-  editComment(repository: Repository, id: number, by: Actor, body: string): Promise<ReviewComment>
-  /** Throws Refusal 403 and 404. */
-  deleteComment(repository: Repository, id: number, by: Actor): Promise<void>
   threads(repository: Repository, number: number): readonly ReviewThread[]
   /** Throws Refusal 403 and 404. */
   setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
@@ -80,13 +70,9 @@ export function createReviews(parts: Parts): Reviews {
     of: (repository, number) => ofPull(state().reviews, repository, number),
     get: (repository, number, id) => reviewOf(state(), repository, { number, id }),
     submit: (repository, number, by, request) => submit({ ...parts, lines }, repository, number, by, request),
-    edit: (repository, target, by, body) => editReview(parts, repository, target, by, body),
-    dismiss: (repository, target, by, message) => dismiss(parts, repository, target, by, message),
     comments: (repository, number) => ofPull(state().reviewComments, repository, number),
     comment: (repository, id) => commentOf(state(), repository, id),
     reply: (repository, target, by, body) => reply(parts, repository, target, by, body),
-    editComment: (repository, id, by, body) => editComment(parts, repository, id, by, body),
-    deleteComment: (repository, id, by) => deleteComment(parts, repository, id, by),
     threads: (repository, number) => ofPull(state().reviewThreads, repository, number),
     setResolved: (repository, id, by, resolved) => setResolved(parts, repository, id, by, resolved),
     place: (repository, comment) =>
@@ -179,52 +165,3 @@ function reviewOf(state: State, repository: Repository, { number, id }: Target):
   if (!found) throw notFound()
   return found
 }
-
-async function editReview(
-  parts: Parts,
-  repository: Repository,
-  target: Target,
-  by: Actor,
-  body: string,
-): Promise<Review> {
-  const before = reviewOf(parts.store.current(), repository, target)
-  refuseStranger(repository, by, before.author)
-  if (body === '') throw unprocessable('Body can not be blank')
-  const review = await changeReview(parts, repository, target, (now) => ({ body, editedAt: now }))
-  const pull = parts.pulls.get(repository, target.number)
-  const about = { repository, pull, review, before, sender: by.account }
-  parts.tell({ ...about, kind: 'pull_request_review', action: 'edited' })
-  return review
-}
-
-async function dismiss(
-  parts: Parts,
-  repository: Repository,
-  target: Target,
-  by: Actor,
-  message: string,
-): Promise<Review> {
-  const before = reviewOf(parts.store.current(), repository, target)
-  if (!mayWriteAs(by, repository)) throw new Refusal(403, 'Must have push access to the repository.')
-  if (before.state !== 'APPROVED' && before.state !== 'CHANGES_REQUESTED')
-    throw unprocessable(`Can not dismiss a ${before.state.toLowerCase()} pull request review`)
-  if (message === '') throw unprocessable('Message can not be blank')
-  const review = await changeReview(parts, repository, target, () => ({ state: 'DISMISSED' }))
-  const pull = parts.pulls.get(repository, target.number)
-  const about = { repository, pull, review, sender: by.account }
-  parts.tell({ ...about, kind: 'pull_request_review', action: 'dismissed' })
-  return review
-}
-
-const changeReview = (
-  { store, pulls, clock }: Parts,
-  repository: Repository,
-  target: Target,
-  change: (now: string) => Partial<Review>,
-): Promise<Review> =>
-  store.update((state) => {
-    const now = clock.now().toISOString()
-    const after = { ...reviewOf(state, repository, target), ...change(now), updatedAt: now }
-    const reviews = state.reviews.map((one) => (one.id === after.id ? after : one))
-    return [touched({ ...state, reviews }, pulls.get(repository, target.number), now), after]
-  })

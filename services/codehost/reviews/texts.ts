@@ -1,14 +1,14 @@
 /** What writing reviews and comments has in common: limits, who may change whose, and what is told. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayPush, sameName } from '../accounts.ts'
-import type { Actor } from '../actors.ts'
+import { mayPush, sameName } from '../state/accounts.ts'
+import type { Actor } from '../state/actors.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
-import type { PullRequests } from '../pullRequests.ts'
-import type { Repositories } from '../repositories.ts'
-import type { PullRequest, Repository, State } from '../state.ts'
-import type { Store } from '../store.ts'
-import type { HostEvent } from '../webhooks/events.ts'
-import { mostTexts, type Review, type ReviewComment } from './records.ts'
+import type { PullRequests } from '../pulls/pullRequests.ts'
+import type { Repositories } from '../repositories/repositories.ts'
+import type { PullRequest, Repository, State } from '../state/state.ts'
+import type { Store } from '../state/store.ts'
+import type { HostEvent } from '../state/events.ts'
+import { mostTexts, type Review, type ReviewComment } from '../state/reviewRecords.ts'
 
 /** One review, or one comment, of a pull request. */
 export interface Target {

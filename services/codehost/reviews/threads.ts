@@ -1,15 +1,14 @@
 /** Threads of comments on lines: answering, changing and deleting comments, and resolving. */
-import { sameName } from '../accounts.ts'
-import type { Actor } from '../actors.ts'
+import { sameName } from '../state/accounts.ts'
+import type { Actor } from '../state/actors.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { Repository, State } from '../state.ts'
-import type { Review, ReviewComment, ReviewThread } from './records.ts'
+import type { Repository, State } from '../state/state.ts'
+import type { Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import {
   commentOf,
   mayWriteAs,
   newText,
   refuseMore,
-  refuseStranger,
   tellReview,
   touched,
   type Parts,
@@ -63,53 +62,6 @@ export async function reply(
   })
   tellReview(parts, repository, by, { review, comments: [comment] })
   return comment
-}
-
-export async function editComment(
-  { store, pulls, clock, tell }: Parts,
-  repository: Repository,
-  id: number,
-  by: Actor,
-  body: string,
-): Promise<ReviewComment> {
-  const before = commentOf(store.current(), repository, id)
-  refuseStranger(repository, by, before.author)
-  const pull = pulls.get(repository, before.number)
-  const comment = await store.update((state) => {
-    const now = clock.now().toISOString()
-    const after = { ...commentOf(state, repository, id), body, updatedAt: now, editedAt: now }
-    const reviewComments = state.reviewComments.map((one) => (one.id === id ? after : one))
-    return [touched({ ...state, reviewComments }, pull, now), after]
-  })
-  const about = { repository, pull, comment, before, sender: by.account }
-  tell({ ...about, kind: 'pull_request_review_comment', action: 'edited' })
-  return comment
-}
-
-export async function deleteComment(
-  { store, pulls, clock, tell }: Parts,
-  repository: Repository,
-  id: number,
-  by: Actor,
-): Promise<void> {
-  const comment = commentOf(store.current(), repository, id)
-  refuseStranger(repository, by, comment.author)
-  const pull = pulls.get(repository, comment.number)
-  await store.update((state) => {
-    commentOf(state, repository, id)
-    const reviewComments = state.reviewComments.filter((one) => one.id !== id)
-    const lives = new Set(reviewComments.map(({ threadId }) => threadId))
-    const reviewThreads = state.reviewThreads.filter((one) => lives.has(one.id))
-    return [touched({ ...state, reviewComments, reviewThreads }, pull, clock.now().toISOString()), undefined]
-  })
-  tell({
-    kind: 'pull_request_review_comment',
-    action: 'deleted',
-    repository,
-    pull,
-    comment,
-    sender: by.account,
-  })
 }
 
 export async function setResolved(

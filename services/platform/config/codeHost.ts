@@ -6,11 +6,7 @@ import { reachedBy } from './checks.ts'
 import type { Variables } from './variables.ts'
 
 export type CodeHostConfig =
-  | {
-      readonly kind: 'local'
-      /** Whether Flightdeck is registered there as an App, and whether every account has installed it. */
-      readonly app: Variables['CODEHOST_APP']
-    }
+  | { readonly kind: 'local' }
   | {
       readonly kind: 'github'
       readonly serverUrl: string
@@ -48,7 +44,7 @@ export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig 
     for (const name of namesOfApp)
       if (values[name] !== undefined)
         faults.push(`${name}: has no effect with CODE_HOST=local; leave one out.`)
-    return { kind: 'local', app: values.CODEHOST_APP }
+    return { kind: 'local' }
   }
   const serverUrl = values.GITHUB_SERVER_URL?.replace(/\/+$/, '')
   const apiUrl = values.GITHUB_API_URL?.replace(/\/+$/, '') ?? apiOf(serverUrl)

@@ -33,7 +33,7 @@ test('nothing needs to be set', () => {
     dataDir: resolve('./data'),
     publicUrl: null,
     masterKey: undefined,
-    codeHost: { kind: 'local', app: 'installed' },
+    codeHost: { kind: 'local' },
     agents: { claude: { program: undefined, apiKey: undefined, baseUrl: 'https://api.anthropic.com' } },
     sandbox: 'auto',
     metricsPort: null,
@@ -177,9 +177,7 @@ describe('the code host', () => {
         codeHost: { kind: 'github', serverUrl, apiUrl, app: null },
         passwordSignIn: false,
       })
-    expect(readConfig({ CODE_HOST: 'local' }).codeHost).toEqual({ kind: 'local', app: 'installed' })
-    expect(readConfig({ CODEHOST_APP: 'none' }).codeHost).toEqual({ kind: 'local', app: 'none' })
-    expect(faultsOf({ CODEHOST_APP: 'some' })).toEqual(['CODEHOST_APP: is installed, registered or none.'])
+    expect(readConfig({ CODE_HOST: 'local' }).codeHost).toEqual({ kind: 'local' })
     expect(faultsOf({ ...app, CODE_HOST: 'local' })).toHaveLength(2)
   })
   test('the App has its number with its key, which may have its line breaks written out', () => {

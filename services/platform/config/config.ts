@@ -105,8 +105,6 @@ export interface FollowingConfig {
   readonly everyMs: number
   /** How long to wait for a review to be complete. */
   readonly gatherMs: number
-  /** Whether the local code host sends webhooks. */
-  readonly localWebhooks: boolean
 }
 
 /** How the log is sealed. */
@@ -234,7 +232,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
       gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
-      localWebhooks: values.CODEHOST_WEBHOOKS,
     },
     agents,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',

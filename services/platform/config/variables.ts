@@ -42,9 +42,6 @@ export function namedServices(services: ReadonlySet<ServiceName>): readonly Serv
   return [...services].filter((name) => !services.has('command') || !withCommand.includes(name))
 }
 
-/** Flightdeck's status at the local code host. */
-const localApps = ['installed', 'registered', 'none'] as const
-
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 /** The variables, each with its line in `--help`. A variable with an empty value counts as not set. */
 export const variables = {
@@ -56,14 +53,6 @@ export const variables = {
   CODEHOST_HOST: [
     z.string().optional(),
     'address that the local code host listens on; it asks for no passwords, so you must set this if HOST is not a loopback address (HOST)',
-  ],
-  CODEHOST_APP: [
-    z.enum(localApps, { error: 'is installed, registered or none' }).default('installed'),
-    'what the local code host knows of Flightdeck: installed by every account, registered so that people install it, or none so that its App is made at /setup (installed)',
-  ],
-  CODEHOST_WEBHOOKS: [
-    onOrOff.default(true),
-    '0: the local code host sends no webhooks and is polled instead (1)',
   ],
   HOST: [z.string().default('127.0.0.1'), 'address to listen on (127.0.0.1)'],
   DATA_DIR: [z.string().default('./data'), 'folder for all data (./data)'],

@@ -2,7 +2,6 @@
  * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Processes learn of a new one from the
  * log, or within seconds.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -15,16 +14,12 @@ export interface HostApp {
   readonly current: CurrentApp
   /** Stores a new registration atomically. `false` when there already is one, which is kept. */
   keep(app: AppRegistration): Promise<boolean>
-  /** Replaces the registration: for our own code host, which announces its App at each start. */
-  replace(app: AppRegistration): Promise<void>
   close(): void
 }
 
 export interface HostAppDeps {
   /** The configured App, which takes precedence; `null`: none. */
   readonly configured: AppRegistration | null
-  /** Used until one is stored; `null`: there is no App until then. */
-  readonly fallback?: AppRegistration | null
   /** The name of the code host: an App of one host is unknown at another. */
   readonly codeHostName: string
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
@@ -48,20 +43,11 @@ const scope = 'code-host-app'
 /** How long a result is cached, in ms: an existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
-export function hostApp({
-  configured,
-  fallback = null,
-  codeHostName,
-  vault,
-  bus,
-  clock,
-  leases,
-}: HostAppDeps): HostApp {
+export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {
   if (configured !== null)
     return {
       current: async () => configured,
       keep: async () => false,
-      replace: async () => undefined,
       close() {},
     }
   let known: { readonly app: AppRegistration | undefined; readonly until: number } | undefined
@@ -81,10 +67,7 @@ export function hostApp({
   return {
     current: async () => {
       const isFresh = known !== undefined && clock.now().getTime() < known.until
-      return (isFresh ? known?.app : await read()) ?? fallback ?? undefined
-    },
-    replace: async (app) => {
-      if (!isDeepStrictEqual(await read(), app)) await put(app)
+      return isFresh ? known?.app : read()
     },
     keep: (app) =>
       alone(leases, `code host app of ${codeHostName}`, async () => {

@@ -1,6 +1,5 @@
-/** Our App at the local code host. */
+/** Our OAuth app at the local code host. */
 import type { Config } from '#platform/config/config.ts'
-import type { CodeHostConfig } from '#platform/config/codeHost.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
@@ -13,7 +12,7 @@ export interface LocalCredentials {
   readonly webhookSecret: string
 }
 
-/** The product is the local code host's own App, with credentials derived from the master key. */
+/** The local code host has one app, with credentials derived from the master key. */
 export function localCredentials({ following }: Config, vault: Vault): LocalCredentials {
   const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
   return {
@@ -23,8 +22,12 @@ export function localCredentials({ following }: Config, vault: Vault): LocalCred
   }
 }
 
-/** That App, until the local code host, which creates its key, announces the full registration. */
-export function localApp(local: LocalCredentials, codeHost: CodeHostConfig): AppRegistration | null {
-  if (codeHost.kind === 'local' && codeHost.app === 'none') return null
-  return { ...local, appId: null, slug: 'flightdeck', name: 'Flightdeck', htmlUrl: null, privateKey: null }
-}
+/** It has neither a key nor installations: people's own access is all there is. */
+export const localApp = (local: LocalCredentials): AppRegistration => ({
+  ...local,
+  appId: null,
+  slug: 'flightdeck',
+  name: 'Flightdeck',
+  htmlUrl: null,
+  privateKey: null,
+})

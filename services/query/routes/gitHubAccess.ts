@@ -92,7 +92,8 @@ async function readAccess(
   ])
   const app = await sources.hostApp.current()
   return {
-    app: app ? { name: app.name, installUrl: install, manageUrl: manage, isPublic } : null,
+    // Without installations there is nothing to install.
+    app: app && found ? { name: app.name, installUrl: install, manageUrl: manage, isPublic } : null,
     installations,
     more: (found?.count ?? 0) - (installations?.length ?? 0),
     requests,

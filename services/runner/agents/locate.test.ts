@@ -18,7 +18,7 @@ async function program(name: string, script: string): Promise<string> {
   return path
 }
 
-const nowhere = { platform: 'plan9', arch: 'mips' }
+const nowhere = { platform: 'plan9', arch: 'mips', musl: false }
 
 describe('claude', () => {
   test('is what is configured, and nothing else', async () => {

@@ -1,4 +1,4 @@
-/** The local code host without an App, as `CODEHOST_APP=none` starts it: the App is made at /setup and installed by ada, as it would be at GitHub. */
+/** A host without an App: it is made at /setup and installed by ada, as it would be at GitHub. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ beforeAll(async () => {
   product = await startProduct({
     repos: [repository],
     model: { messagesApi: api },
-    env: { CODEHOST_APP: 'none' },
+    codeHost: 'github without an App',
   })
 })
 afterAll(async () => {

@@ -16,23 +16,26 @@ const workflow = '.github/workflows/ci.yml'
 let scene: Scene
 let token = ''
 beforeAll(async () => {
-  scene = await openScene([
-    {
-      when: /Check each push/,
-      turns: [
-        { tools: [bash(`mkdir -p .github/workflows; echo 'on: push' > ${workflow}`)] },
-        { text: 'Each push is checked.' },
-      ],
-    },
-    { when: /Say nothing/, turns: [{ text: 'Nothing.' }] },
-    { when: /Say goodbye/, turns: [{ tools: [bash('echo Goodbye. >> README.md')] }, { text: 'Said.' }] },
-    { when: /And in German/, turns: [{ tools: [bash('echo Tschüs. >> README.md')] }, { text: 'Gesagt.' }] },
-  ])
+  scene = await openScene(
+    [
+      {
+        when: /Check each push/,
+        turns: [
+          { tools: [bash(`mkdir -p .github/workflows; echo 'on: push' > ${workflow}`)] },
+          { text: 'Each push is checked.' },
+        ],
+      },
+      { when: /Say nothing/, turns: [{ text: 'Nothing.' }] },
+      { when: /Say goodbye/, turns: [{ tools: [bash('echo Goodbye. >> README.md')] }, { text: 'Said.' }] },
+      { when: /And in German/, turns: [{ tools: [bash('echo Tschüs. >> README.md')] }, { text: 'Gesagt.' }] },
+    ],
+    { codeHost: 'github' },
+  )
   const { product, ada } = scene
   const { user } = await ada.ask(getMe)
   await product.terminate()
   token = await codeHostToken(product.dataDir, user.id)
-  await withoutWorkflows(join(product.dataDir, 'codehost/code-host.json'))
+  await withoutWorkflows(join(product.dataDir, 'codehost/github.json'))
   await product.restart()
 })
 afterAll(() => scene?.close())

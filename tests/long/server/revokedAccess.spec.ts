@@ -26,7 +26,7 @@ beforeAll(async () => {
         ],
       },
     ],
-    { env: { WARM_AGENTS: '0' } },
+    { env: { WARM_AGENTS: '0' }, codeHost: 'github' },
   )
 })
 afterAll(() => scene?.close())

@@ -1,13 +1,12 @@
 /** What the pages of a conversation are asked with: the repository, and who speaks. */
 import type { Context } from 'koa'
-import { mayPush, mayTriage, organizationOf, personOf, type Account } from '../../accounts.ts'
-import type { Actor } from '../../actors.ts'
+import { mayPush, mayTriage, organizationOf, personOf, type Account } from '../../state/accounts.ts'
+import type { Actor } from '../../state/actors.ts'
 import { browsingAs, readable } from '../../http/authenticate.ts'
 import { originOf, refuseForeignForm } from '../../http/baseUrl.ts'
 import { notFound, Refusal } from '../../httpError.ts'
-import { refuseArchived } from '../../lifecycle.ts'
-import type { Host } from '../../services.ts'
-import type { Repository } from '../../state.ts'
+import type { Host } from '../../host.ts'
+import type { Repository } from '../../state/state.ts'
 
 export type PageContext = Context & { params: Record<string, string> }
 
@@ -41,7 +40,6 @@ export function asked(ctx: PageContext, host: Host): Asked {
 export function sent(ctx: PageContext, host: Host): Asked & { readonly by: Actor } {
   refuseForeignForm(ctx, originOf(ctx, host.url))
   const all = asked(ctx, host)
-  refuseArchived(all.repository)
   return { ...all, by: { account: all.speaker, viaApp: null } }
 }
 

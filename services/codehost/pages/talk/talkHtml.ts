@@ -1,9 +1,9 @@
 /** What people said, and the forms to say something: texts, reviews, threads of lines. */
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { html, type Html } from '#platform/http/html.ts'
-import { accountOf } from '../../accounts.ts'
+import { accountOf } from '../../state/accounts.ts'
 import type { Place } from '../../reviews/lines.ts'
-import type { IssueComment, Review, ReviewComment, ReviewThread } from '../../reviews/records.ts'
+import type { IssueComment, Review, ReviewComment, ReviewThread } from '../../state/reviewRecords.ts'
 
 export const personName = (login: string): string => accountOf(login)?.name ?? login
 

@@ -1,0 +1,63 @@
+/** Tells one address what happens, so that it shows there at once: ids alone, signed as GitHub's webhooks are, sent once. */
+import { createHmac, randomUUID } from 'node:crypto'
+import { limitConcurrency } from '#platform/async/queue.ts'
+import type { HostEvent } from './state/events.ts'
+
+export interface Hook {
+  readonly url: string
+  /** `null`: what it is told is not signed. */
+  readonly secret: string | null
+}
+
+const answerTimeoutMs = 10_000
+const maxAtOnce = 16
+const maxWaiting = 1_000
+
+/** What is lost is found by whoever polls. */
+export function createHook({ url, secret }: Hook, log: (line: string) => void): (event: HostEvent) => void {
+  const limited = limitConcurrency(maxAtOnce, (waiting) => {
+    if (waiting >= maxWaiting) throw new Error('Too many deliveries wait.')
+  })
+  return (event) => {
+    const body = JSON.stringify(payloadOf(event))
+    const send = () =>
+      fetch(url, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'X-GitHub-Delivery': randomUUID(),
+          'X-GitHub-Event': event.kind,
+          ...(secret === null ? {} : { 'X-Hub-Signature-256': signatureOf(body, secret) }),
+        },
+        body,
+        signal: AbortSignal.timeout(answerTimeoutMs),
+      }).then((response) => response.body?.cancel())
+    limited(send).catch((fault: unknown) => log(`a webhook was not sent: ${String(fault)}`))
+  }
+}
+
+/** The signature of a body, as it stands in `X-Hub-Signature-256`. */
+export const signatureOf = (body: string, secret: string): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+
+function payloadOf(event: HostEvent): object {
+  const { id, type } = event.sender
+  return {
+    ...('action' in event ? { action: event.action } : { after: event.after }),
+    repository: { id: event.repository.id },
+    sender: { id, type },
+    ...('pull' in event
+      ? { pull_request: { number: event.pull.number, head: { sha: event.pull.headSha } } }
+      : {}),
+    ...('issue' in event ? { issue: { number: event.issue.number } } : {}),
+    ...('review' in event ? { review: { id: event.review.id } } : {}),
+    ...('comment' in event ? { comment: { id: event.comment.id } } : {}),
+    ...(event.kind === 'issue_comment' ? { issue: issueOf(event) } : {}),
+  }
+}
+
+/** As on GitHub, a pull request that is commented on is an issue with a mark. */
+const issueOf = ({ comment, isPull }: Extract<HostEvent, { kind: 'issue_comment' }>): object => ({
+  number: comment.number,
+  ...(isPull ? { pull_request: {} } : {}),
+})

@@ -1,0 +1,73 @@
+/** Open pull requests follow their branches: a push moves them, a deleted branch closes them, work that reached the base merges them. */
+import type { Bare } from '../git/bare.ts'
+import type { PullRequest, State } from '../state/state.ts'
+
+/** What became of one open pull request. */
+export type Move =
+  | { readonly kind: 'moved'; readonly id: number; readonly headSha: string; readonly baseSha: string }
+  | { readonly kind: 'merged'; readonly id: number; readonly headSha: string }
+  | { readonly kind: 'closed'; readonly id: number }
+
+/** Where the commits of a pull request stay, whatever becomes of its branch. */
+export const headRef = (number: number): string => `refs/pull/${number}/head`
+
+/** Compares the open pull requests of one repository with its branches, and keeps their commits. */
+export async function follow(
+  bare: Bare,
+  open: readonly PullRequest[],
+  branches: ReadonlyMap<string, string>,
+): Promise<readonly Move[]> {
+  const moves: Move[] = []
+  for (const pull of open) {
+    const move = await moveOf(bare, pull, branches.get(pull.head), branches.get(pull.base))
+    if (!move) continue
+    if (move.kind !== 'closed') await bare.updateRef(headRef(pull.number), move.headSha)
+    moves.push(move)
+  }
+  return moves
+}
+
+async function moveOf(
+  bare: Bare,
+  pull: PullRequest,
+  head: string | undefined,
+  base: string | undefined,
+): Promise<Move | undefined> {
+  const headSha = head ?? pull.headSha
+  if (base !== undefined && base !== pull.baseSha && (await bare.isAncestor(headSha, base))) {
+    return { kind: 'merged', id: pull.id, headSha }
+  }
+  if (head === undefined || base === undefined) return { kind: 'closed', id: pull.id }
+  if (head === pull.headSha && base === pull.baseSha) return undefined
+  return { kind: 'moved', id: pull.id, headSha: head, baseSha: base }
+}
+
+/** The state after `moves`; a pull request that was closed meanwhile stays as it is. */
+export function followed(state: State, moves: readonly Move[], now: string): State {
+  if (moves.length === 0) return state
+  const byId = new Map(moves.map((move) => [move.id, move]))
+  return {
+    ...state,
+    pullRequests: state.pullRequests.map((pull) => {
+      const move = byId.get(pull.id)
+      return move && pull.closedAt === null ? moved(pull, move, now) : pull
+    }),
+  }
+}
+
+function moved(pull: PullRequest, move: Move, now: string): PullRequest {
+  switch (move.kind) {
+    case 'moved':
+      return { ...pull, headSha: move.headSha, baseSha: move.baseSha, updatedAt: now }
+    case 'merged':
+      return {
+        ...pull,
+        headSha: move.headSha,
+        merged: { at: now, by: null, commit: null },
+        closedAt: now,
+        updatedAt: now,
+      }
+    case 'closed':
+      return { ...pull, closedAt: now, updatedAt: now }
+  }
+}

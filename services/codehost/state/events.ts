@@ -1,0 +1,83 @@
+/** What happens on the code host that webhooks tell. */
+import type { Account, Owner } from './accounts.ts'
+import type { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecords.ts'
+import type { Issue } from './issueRecords.ts'
+import type { PullRequest, Repository } from './state.ts'
+
+/** What happened to a pull request. */
+export type PullRequestAction =
+  | 'opened'
+  | 'closed'
+  | 'reopened'
+  | 'synchronize'
+  | 'converted_to_draft'
+  | 'ready_for_review'
+  | 'edited'
+  | 'labeled'
+  | 'unlabeled'
+
+/** Something that webhooks tell. */
+export type HostEvent =
+  | {
+      readonly kind: 'pull_request'
+      readonly action: PullRequestAction
+      readonly repository: Repository
+      readonly pull: PullRequest
+      /** As it was before it was edited, or before new commits. */
+      readonly before?: PullRequest
+      /** The name of the label that came or went. */
+      readonly label?: string
+      readonly sender: Owner
+    }
+  | {
+      readonly kind: 'push'
+      readonly repository: Repository
+      readonly ref: string
+      /** `null` for a branch that came. */
+      readonly before: string | null
+      /** `null` for a branch that went. */
+      readonly after: string | null
+      readonly sender: Owner
+    }
+  | (OnPull & {
+      readonly kind: 'pull_request_review'
+      readonly action: 'submitted' | 'edited' | 'dismissed'
+      readonly review: Review
+      readonly before?: Review
+    })
+  | (OnPull & {
+      readonly kind: 'pull_request_review_comment'
+      readonly action: 'created' | 'edited' | 'deleted'
+      readonly comment: ReviewComment
+      readonly before?: ReviewComment
+    })
+  | (OnPull & {
+      readonly kind: 'pull_request_review_thread'
+      readonly action: 'resolved' | 'unresolved'
+      readonly thread: ReviewThread
+    })
+  | {
+      readonly kind: 'issue_comment'
+      readonly action: 'created' | 'edited' | 'deleted'
+      readonly repository: Repository
+      /** Whether it is below a pull request. */
+      readonly isPull: boolean
+      readonly comment: IssueComment
+      readonly before?: IssueComment
+      readonly sender: Account
+    }
+  | {
+      readonly kind: 'issues'
+      readonly action: 'opened' | 'edited' | 'labeled' | 'unlabeled' | 'closed' | 'reopened'
+      readonly repository: Repository
+      readonly issue: Issue
+      readonly label?: string
+      readonly before?: Issue
+      readonly sender: Account
+    }
+
+interface OnPull {
+  readonly repository: Repository
+  readonly pull: PullRequest
+  readonly sender: Account
+}

@@ -1,0 +1,55 @@
+/** Issues and labels, as the state keeps them. Numbers are shared with pull requests. */
+import { z } from 'zod'
+
+const Time = z.iso.datetime()
+
+export const Issue = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().nullable(),
+  author: z.string(),
+  /** The App whose token it was opened with; `null` on a page. */
+  viaApp: z.int().positive().nullable(),
+  /** Names of labels. */
+  labels: z.array(z.string()).readonly(),
+  createdAt: Time,
+  updatedAt: Time,
+  /** When somebody last changed the title or the text; `null` when nobody did. */
+  editedAt: Time.nullable(),
+  /** Who did; `null` where it is not known. */
+  editedBy: z.string().nullable().default(null),
+  closed: z.object({ at: Time, by: z.string(), reason: z.enum(['completed', 'not_planned']) }).nullable(),
+})
+
+export const Label = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  name: z.string(),
+  color: z.string(),
+  description: z.string().nullable(),
+})
+
+/** What happened to an issue, and who did it. */
+export const IssueEvent = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  number: z.int().positive(),
+  kind: z.enum(['labeled', 'unlabeled', 'closed', 'reopened']),
+  actor: z.string(),
+  label: z.string().nullable(),
+  createdAt: Time,
+})
+
+export type Issue = Readonly<z.infer<typeof Issue>>
+export type Label = Readonly<z.infer<typeof Label>>
+export type IssueEvent = Readonly<z.infer<typeof IssueEvent>>
+
+/** Of one repository; more are refused. */
+export const mostIssues = 5_000
+/** Of one issue, as on GitHub. */
+export const mostLabels = 100
+/** Labels of one repository, and events that are remembered of one issue. */
+export const mostLabelsOfAll = 1_000
+export const mostEvents = 300

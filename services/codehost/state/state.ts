@@ -1,0 +1,111 @@
+/** What the local code host remembers, besides the repositories themselves. Times are ISO 8601; tokens only as SHA-256. */
+import { z } from 'zod'
+import { roleNames } from './accounts.ts'
+import { Issue, IssueEvent, Label } from './issueRecords.ts'
+import { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecords.ts'
+
+const Time = z.iso.datetime()
+const Sha = z.string().regex(/^[0-9a-f]{40,64}$/)
+
+/** A token pair that lets an app act for a person. */
+const Grant = z.object({
+  login: z.string(),
+  clientId: z.string(),
+  accessHash: z.string(),
+  accessExpiresAt: Time,
+  refreshHash: z.string(),
+  refreshExpiresAt: Time,
+})
+
+/** A browser that a person chose an account in. */
+const Session = z.object({ login: z.string(), hash: z.string(), expiresAt: Time })
+
+const Repository = z.object({
+  id: z.int().positive(),
+  owner: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  isPrivate: z.boolean(),
+  /** Where a seed came from; `null` for a repository made here. */
+  source: z.string().nullable(),
+  /** The branch that HEAD names, also while it is still to be born. */
+  defaultBranch: z.string(),
+  /** The tip of the default branch that `language` was read from. */
+  defaultTip: Sha.nullable(),
+  language: z.string().nullable(),
+  createdAt: Time,
+  updatedAt: Time,
+  pushedAt: Time.nullable(),
+  archived: z.boolean().default(false),
+  /** Whom the owner gave a role. */
+  collaborators: z
+    .array(z.object({ login: z.string(), role: z.enum(roleNames) }))
+    .readonly()
+    .default([]),
+})
+
+const PullRequest = z.object({
+  id: z.int().positive(),
+  repositoryId: z.int().positive(),
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().nullable(),
+  draft: z.boolean(),
+  author: z.string(),
+  /** Names of labels. */
+  labels: z.array(z.string()).readonly().default([]),
+  head: z.string(),
+  base: z.string(),
+  headSha: Sha,
+  /** The tip of the base branch, as it was when the pull request was last open. */
+  baseSha: Sha,
+  createdAt: Time,
+  updatedAt: Time,
+  closedAt: Time.nullable(),
+  /** `commit` is `null` when the work reached the base branch by a push. */
+  merged: z.object({ at: Time, by: z.string().nullable(), commit: Sha.nullable() }).nullable(),
+})
+
+export const State = z.object({
+  version: z.literal(2),
+  nextRepositoryId: z.int().positive(),
+  nextPullRequestId: z.int().positive(),
+  grants: z.array(Grant).readonly(),
+  sessions: z.array(Session).readonly(),
+  repositories: z.array(Repository).readonly(),
+  pullRequests: z.array(PullRequest).readonly(),
+  /** The next id of whatever is said or reported. */
+  nextTextId: z.int().positive().default(1),
+  reviews: z.array(Review).readonly().default([]),
+  reviewThreads: z.array(ReviewThread).readonly().default([]),
+  reviewComments: z.array(ReviewComment).readonly().default([]),
+  issueComments: z.array(IssueComment).readonly().default([]),
+  issues: z.array(Issue).readonly().default([]),
+  labels: z.array(Label).readonly().default([]),
+  issueEvents: z.array(IssueEvent).readonly().default([]),
+})
+
+export type State = Readonly<z.infer<typeof State>>
+export type Grant = Readonly<z.infer<typeof Grant>>
+export type Session = Readonly<z.infer<typeof Session>>
+export type Repository = Readonly<z.infer<typeof Repository>>
+export type PullRequest = Readonly<z.infer<typeof PullRequest>>
+
+/** A code host on which nothing has happened. */
+export const emptyState: State = {
+  version: 2,
+  nextRepositoryId: 1,
+  nextPullRequestId: 1,
+  grants: [],
+  sessions: [],
+  repositories: [],
+  pullRequests: [],
+  nextTextId: 1,
+  reviews: [],
+  reviewThreads: [],
+  reviewComments: [],
+  issueComments: [],
+  issues: [],
+  labels: [],
+  issueEvents: [],
+}

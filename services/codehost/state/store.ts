@@ -1,0 +1,104 @@
+/** The state in one JSON file: changed one change at a time, on disk before it is answered. */
+import { serialize } from '#platform/async/queue.ts'
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { DamagedData, NewerData } from '#platform/ports/faults.ts'
+import { emptyState, State } from './state.ts'
+
+/** Where state is read and changed; the code host's unless told otherwise. */
+export interface Store<Kept = State> {
+  /** The state as it was last written. */
+  current(): Kept
+  /**
+   * Changes the state. `change` is pure and may throw to refuse; changes are applied one after the other, and the answer
+   * comes when the file holds the new state. A write that fails leaves the old state in force.
+   */
+  update<Answer>(change: (state: Kept) => readonly [Kept, Answer]): Promise<Answer>
+  /** Waits for what is being written. */
+  settled(): Promise<void>
+}
+
+/** One file of state. */
+export interface StateFile<Kept> {
+  readonly name: string
+  readonly schema: z.ZodType<Kept>
+  readonly empty: Kept
+}
+
+const codeHostFile: StateFile<State> = {
+  name: 'code-host.json',
+  // Version 1 knew nothing of reviews and issues: what it lacks is empty.
+  schema: z.preprocess(
+    (json) =>
+      z.object({ version: z.literal(1) }).safeParse(json).success && typeof json === 'object'
+        ? { ...json, version: emptyState.version }
+        : json,
+    State,
+  ),
+  empty: emptyState,
+}
+
+export const openStore = (dataDir: string): Promise<Store> => openStateFile(dataDir, codeHostFile)
+
+/** Opens a file of state in `dataDir`. Throws DamagedData or NewerData, and leaves the file as it is then. */
+export async function openStateFile<Kept extends { readonly version: number }>(
+  dataDir: string,
+  file: StateFile<Kept>,
+): Promise<Store<Kept>> {
+  const path = join(dataDir, file.name)
+  let state = await load(path, file)
+  const serialized = serialize()
+
+  return {
+    current: () => state,
+    update: (change) =>
+      serialized(async () => {
+        const [next, answer] = change(state)
+        if (next !== state) await write(path, next)
+        state = next
+        return answer
+      }),
+    settled: () => serialized(() => undefined),
+  }
+}
+
+async function load<Kept extends { readonly version: number }>(
+  path: string,
+  { schema, empty }: StateFile<Kept>,
+): Promise<Kept> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new Error(`Cannot read the code host's state in ${path}: ${error.message}`, { cause: error })
+  })
+  if (text === undefined) return empty
+  const json = parse(text)
+  const written = z.object({ version: z.int() }).safeParse(json)
+  if (written.success && written.data.version > empty.version) {
+    throw new NewerData(path, written.data.version, empty.version)
+  }
+  const state = schema.safeParse(json)
+  if (!state.success) throw new DamagedData(path, state.error)
+  return state.data
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function write(path: string, state: unknown): Promise<void> {
+  const beside = `${path}.tmp`
+  const file = await open(beside, 'w', 0o600)
+  try {
+    await file.writeFile(JSON.stringify(state, null, 1))
+    // A rename that is on disk before its bytes would leave an empty file after a power cut.
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(beside, path)
+}

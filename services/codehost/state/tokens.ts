@@ -1,0 +1,102 @@
+/** Tokens and sessions: made at random, kept as hashes, found by hash. Pure but for the randomness of `newToken`. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Grant, Session, State } from './state.ts'
+
+const hour = 3_600_000
+/** As long as a GitHub App's user tokens: 8 hours, and about 6 months to refresh them. */
+export const accessLife = 8 * hour
+export const refreshLife = 15_897_600_000
+const sessionLife = 30 * 24 * hour
+
+/** More than one person with several browsers needs; the oldest go first. */
+const grantsPerAccount = 50
+const sessionsPerAccount = 20
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A random token with GitHub's prefix, such as `ghu_` for a person's access and `ghr_` to refresh it. */
+export function newToken(prefix: `${string}_`): string {
+  const length = prefix === 'ghr_' ? 76 : 36
+  // 248 = 4 * 62: bytes above would make the first letters likelier.
+  const letters = [...randomBytes(length * 2)].filter((byte) => byte < 248).slice(0, length)
+  return prefix + letters.map((byte) => alphabet.charAt(byte % alphabet.length)).join('')
+}
+
+/** How a token is kept. Random tokens need no salt. */
+export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+/** A fresh pair of tokens, in plain text: the only time that they are seen. */
+export interface IssuedTokens {
+  readonly access: string
+  readonly refresh: string
+}
+
+/** The state with a grant for `login`, without what has expired. */
+export function withGrant(
+  state: State,
+  issued: IssuedTokens,
+  grant: { readonly login: string; readonly clientId: string },
+  now: Date,
+): State {
+  const added: Grant = {
+    ...grant,
+    accessHash: tokenHash(issued.access),
+    accessExpiresAt: new Date(now.getTime() + accessLife).toISOString(),
+    refreshHash: tokenHash(issued.refresh),
+    refreshExpiresAt: new Date(now.getTime() + refreshLife).toISOString(),
+  }
+  const alive = state.grants.filter((one) => isAfter(one.refreshExpiresAt, now))
+  return { ...state, grants: lastOf(alive, grant.login, grantsPerAccount - 1).concat(added) }
+}
+
+/** The grant of an access token that has not expired. */
+export function grantByAccess(state: State, token: string, now: Date): Grant | undefined {
+  const hash = tokenHash(token)
+  return state.grants.find((grant) => grant.accessHash === hash && isAfter(grant.accessExpiresAt, now))
+}
+
+/** The grant that an access token was made for, also when the token has expired. */
+export function grantOfAccess(state: State, token: string): Grant | undefined {
+  const hash = tokenHash(token)
+  return state.grants.find((grant) => grant.accessHash === hash)
+}
+
+/** The grant of a refresh token that has not expired. */
+export function grantByRefresh(state: State, token: string, now: Date): Grant | undefined {
+  const hash = tokenHash(token)
+  return state.grants.find((grant) => grant.refreshHash === hash && isAfter(grant.refreshExpiresAt, now))
+}
+
+/** The state without the grants that `ended` names. */
+export const withoutGrants = (state: State, ended: (grant: Grant) => boolean): State => ({
+  ...state,
+  grants: state.grants.filter((grant) => !ended(grant)),
+})
+
+/** The state with a browser session for `login`, without what has expired. */
+export function withSession(state: State, token: string, login: string, now: Date): State {
+  const added: Session = {
+    login,
+    hash: tokenHash(token),
+    expiresAt: new Date(now.getTime() + sessionLife).toISOString(),
+  }
+  const alive = state.sessions.filter((session) => isAfter(session.expiresAt, now))
+  return { ...state, sessions: lastOf(alive, login, sessionsPerAccount - 1).concat(added) }
+}
+
+/** Whose browser this is. */
+export function sessionLogin(state: State, token: string, now: Date): string | undefined {
+  const hash = tokenHash(token)
+  return state.sessions.find((session) => session.hash === hash && isAfter(session.expiresAt, now))?.login
+}
+
+const isAfter = (time: string, now: Date): boolean => new Date(time) > now
+
+function lastOf<Item extends { readonly login: string }>(
+  items: readonly Item[],
+  login: string,
+  most: number,
+): Item[] {
+  const own = items.filter((item) => item.login === login).slice(-most)
+  return items.filter((item) => item.login !== login || own.includes(item))
+}

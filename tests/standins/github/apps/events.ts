@@ -1,0 +1,34 @@
+/** What happens to Apps themselves; they are told without having asked for it. */
+import type { Account } from '../../../../services/codehost/state/accounts.ts'
+import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { App, Installation } from '../state.ts'
+
+export type AppEvent =
+  | {
+      readonly kind: 'installation'
+      readonly action: 'created' | 'deleted' | 'suspend' | 'unsuspend' | 'new_permissions_accepted'
+      readonly app: App
+      readonly installation: Installation
+      /** The login of the member who had asked for it. */
+      readonly requester: string | null
+      /** `null`: the App itself. */
+      readonly sender: Account | null
+    }
+  | {
+      readonly kind: 'installation_repositories'
+      readonly action: 'added' | 'removed'
+      readonly app: App
+      readonly installation: Installation
+      readonly added: readonly Repository[]
+      readonly removed: readonly Repository[]
+      readonly sender: Account
+    }
+  | {
+      readonly kind: 'github_app_authorization'
+      readonly action: 'revoked'
+      readonly app: App
+      readonly sender: Account
+    }
+
+/** Events that no App asks for: they always come, and a manifest that lists them is refused. */
+export const alwaysSent = ['installation', 'installation_repositories', 'github_app_authorization'] as const

@@ -1,0 +1,53 @@
+/** What GitHub tells of one pull request besides what the code host does: figures from git, and whether it can be merged. */
+import type { Router } from '@koa/router'
+import { z } from 'zod'
+import { mergeStateOf } from '../../../../services/codehost/pulls/standing.ts'
+import { simpleUser } from '../../../../services/codehost/rest/answers.ts'
+import { asked } from '../../../../services/codehost/rest/repositories.ts'
+import { accountOf } from '../../../../services/codehost/state/accounts.ts'
+import type { PullRequest, Repository } from '../../../../services/codehost/state/state.ts'
+import type { Host } from '../../../../services/codehost/host.ts'
+
+type Parts = Pick<Host, 'pulls' | 'comments' | 'reviews'>
+
+const Answer = z.looseObject({ number: z.int() })
+
+export function pullFigureRoutes(router: Router, host: Host): void {
+  const pulls = '/repos/:owner/:repo/pulls'
+  for (const [method, path] of [
+    ['get', `${pulls}/:number`],
+    ['patch', `${pulls}/:number`],
+    ['post', pulls],
+  ] as const)
+    router.register(path, [method], async (ctx, next) => {
+      await next()
+      const { repository, origin } = asked(ctx, host)
+      const answer = Answer.parse(ctx.body)
+      const pull = host.pulls.get(repository, answer.number)
+      ctx.body = { ...answer, ...(await pullFigures(host, origin, repository, pull)) }
+    })
+}
+
+/** The members that `pull-request` has and `pull-request-simple` has not. */
+export async function pullFigures(
+  { pulls, comments, reviews }: Parts,
+  origin: string,
+  repository: Repository,
+  pull: PullRequest,
+): Promise<object> {
+  const by = pull.merged?.by ? accountOf(pull.merged.by) : undefined
+  const figures = await pulls.figures(repository, pull)
+  const mergeState = mergeStateOf(pull, figures.mergeable, pulls.standing(repository, pull))
+  return {
+    merged: pull.merged !== null,
+    mergeable: figures.mergeable,
+    mergeable_state: mergeState.toLowerCase(),
+    merged_by: by ? simpleUser(origin, by) : null,
+    comments: comments.of(repository, pull.number).length,
+    review_comments: reviews.comments(repository, pull.number).length,
+    commits: figures.commits,
+    additions: figures.additions,
+    deletions: figures.deletions,
+    changed_files: figures.changedFiles,
+  }
+}

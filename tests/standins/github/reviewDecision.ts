@@ -1,0 +1,25 @@
+/** Whether a pull request was approved, as far as a rule for its base branch asks for it. */
+import type { ReviewDecision } from '../../../services/codehost/pulls/standing.ts'
+import { mayPush, personOf } from '../../../services/codehost/state/accounts.ts'
+import type { PullRequest, Repository } from '../../../services/codehost/state/state.ts'
+import type { GitHubHost } from './host.ts'
+
+/** `null` where the base branch needs no approval, whatever reviews say: as on GitHub. */
+export function reviewDecisionOf(
+  { lifecycle, store }: GitHubHost,
+  repository: Repository,
+  pull: PullRequest,
+): ReviewDecision | null {
+  const needed = lifecycle.protectionOf(repository, pull.base)?.approvals ?? 0
+  if (needed === 0) return null
+  const latest = new Map(
+    store
+      .current()
+      .reviews.filter((one) => one.repositoryId === repository.id && one.number === pull.number)
+      .filter((one) => one.state !== 'COMMENTED' && mayPush(personOf(one.author), repository))
+      .map((one) => [one.author, one.state]),
+  )
+  const states = [...latest.values()]
+  if (states.includes('CHANGES_REQUESTED')) return 'CHANGES_REQUESTED'
+  return states.filter((one) => one === 'APPROVED').length >= needed ? 'APPROVED' : 'REVIEW_REQUIRED'
+}
