@@ -24,7 +24,7 @@ import { pausable, type PausableSandbox, type Paused } from './sandbox/pausing.t
 import { redactionOf } from './redaction/redaction.ts'
 import { textThreads } from './redaction/textThreads.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
-import { mostWarmAgents, warmAgents } from './prewarm/warmAgents.ts'
+import { maxWarmAgents, warmAgents } from './prewarm/warmAgents.ts'
 import { makePullRequest } from './pullRequest/pullRequest.ts'
 import { startRunnerPresence } from './queue/runnerPresence.ts'
 import { runnerIdIn } from './queue/taskAffinity.ts'
@@ -146,7 +146,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   logger.info(limit.says)
   const runs = openRuns()
   const threads = textThreads()
-  const warm = warmAgents({ most: (kept) => mostWarmAgents(config.warmAgents, kept) })
+  const warm = warmAgents({ limitFor: (kept) => maxWarmAgents(config.warmAgents, kept) })
   const held = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
   const sandbox = held?.sandbox ?? opened.sandbox
   const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)

@@ -242,7 +242,7 @@ interface Checking {
   readonly codeHost: Pick<CodeHost, 'repository' | 'repositoryById' | 'recordGitRateLimit' | 'ownToken'>
 }
 
-const cloneWithinMs = 600_000
+const cloneTimeoutMs = 600_000
 
 /**
  * Brings a reached repository's mirror up to date, and meanwhile checks that the person still has access; a refusal ends the fetch. With an
@@ -256,7 +256,7 @@ export async function refreshReached(
   const { repository, access, installed } = reached
   const isOwn = access.gitToken === access.accessToken
   const ended = new AbortController()
-  const asking = rightsOf({ codeHost }, reached).then(
+  const checking = rightsOf({ codeHost }, reached).then(
     (found) => {
       if ('kind' in found) ended.abort()
       return found
@@ -271,23 +271,23 @@ export async function refreshReached(
       ...mirrored(reached),
       authorization,
       ...(accessOf !== undefined && { accessOf }),
-      timeoutMs: cloneWithinMs,
+      timeoutMs: cloneTimeoutMs,
       signal: signal ? AbortSignal.any([signal, ended.signal]) : ended.signal,
       ...(onProgress && { onProgress }),
-      ...(!isOwn && { fetchAfter: asking }),
+      ...(!isOwn && { fetchAfter: checking }),
     })
-  const [asked, first] = await Promise.all([asking, fetchWith(access)])
-  if ('kind' in asked) return asked
-  if ('fault' in asked && ended.signal.aborted) throw asked.fault
+  const [rights, first] = await Promise.all([checking, fetchWith(access)])
+  if ('kind' in rights) return rights
+  if ('fault' in rights && ended.signal.aborted) throw rights.fault
   const renewed = first.kind === 'unauthorized' ? await access.renewed?.() : undefined
   const refreshed = renewed ? await fetchWith(renewed) : first
   const used = renewed ?? access
   if (refreshed.kind === 'limited') throw codeHost.recordGitRateLimit(used.gitToken)
   // Git's failure says more than that the host did not answer, so it comes first.
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
-  if ('fault' in asked) throw asked.fault
+  if ('fault' in rights) throw rights.fault
   const { mirror } = refreshed
-  return { kind: 'ready', mirror, mayPush: asked.mayPush, repository, access: used, installed }
+  return { kind: 'ready', mirror, mayPush: rights.mayPush, repository, access: used, installed }
 }
 
 /**

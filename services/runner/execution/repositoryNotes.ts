@@ -9,7 +9,7 @@ import { runInSandbox, type CommandDeps, type PreparedRun } from './sandboxComma
 
 type Deps = CommandDeps & ChosenDeps & Pick<ExecutionDeps, 'scratch'>
 
-const mostFetched = 50
+const maxFetched = 50
 
 /** Runs once in each workspace. What cannot be found out or fetched is told or logged, and never fails the run. */
 export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promise<void> {
@@ -25,7 +25,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promi
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),
   )
   if (!survey) return
-  const onHost = survey.submodules.filter(({ isOnHost }) => isOnHost).slice(0, mostFetched)
+  const onHost = survey.submodules.filter(({ isOnHost }) => isOnHost).slice(0, maxFetched)
   const submodules = survey.submodules.filter((one) => !onHost.includes(one))
   const lines = notesOf({ ...survey, submodules })
   if (lines.length > 0) await run.output.note(lines.map((line) => `${line}\n`).join(''))

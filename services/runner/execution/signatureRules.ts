@@ -5,7 +5,7 @@ import type { WorkspaceDeps } from '../deps.ts'
 import type { RepositoryAccess } from './repositoryAccess.ts'
 
 /** How long the start of a run waits for the code host's rules, in milliseconds. */
-const rulesWithinMs = 3_000
+const rulesTimeoutMs = 3_000
 
 /**
  * The lines for the terminal where a branch takes only signed commits and this server signs none; `null` where that is not so, or the code host
@@ -18,7 +18,7 @@ export async function unsignedWarning(
 ): Promise<string | null> {
   if (deps.commitSigner) return null
   const asking = deps.codeHost.takesOnlySigned(access.gitToken, repository, branch).catch(() => false)
-  if (!(await withinOr(rulesWithinMs, asking, false))) return null
+  if (!(await withinOr(rulesTimeoutMs, asking, false))) return null
   // The terminal does not break lines by itself.
   return [
     `Warning: ${branch} takes only signed commits, and this server signs none.`,

@@ -14,7 +14,7 @@ export interface EarlySandbox {
   /** Opens it for a workspace whose folders exist; one that was open before is closed. A fault is logged: the turn then opens its own. */
   open(workspace: Workspace, repositoryUrl: string): void
   /** The sandbox if it was opened for such an agent; otherwise it is closed. */
-  take(wanted: OpenedFor): Promise<OpenedAgent | undefined>
+  take(needed: OpenedFor): Promise<OpenedAgent | undefined>
   /** Nothing of it is left then. */
   close(): Promise<void>
 }
@@ -45,10 +45,10 @@ export function earlySandboxFor(deps: AgentDeps, request: EarlyRequest): EarlySa
   return earlySandbox({
     async open(workspace, repositoryUrl) {
       const { forAgent } = await sandboxEnvsOf(deps, { ...request, workspace, repositoryUrl })
-      const asked = { ...request, workspace, sandboxEnv: forAgent }
-      const setup = await agentSetup(deps, asked)
+      const agentRequest = { ...request, workspace, sandboxEnv: forAgent }
+      const setup = await agentSetup(deps, agentRequest)
       if (setup.kind === 'failed') return undefined
-      const sandbox = await openSandboxFor(deps, asked, setup, session)
+      const sandbox = await openSandboxFor(deps, agentRequest, setup, session)
       return { sandbox, openedFor: { fingerprint: setup.fingerprint, session } }
     },
     onFault: (fault) => deps.logger.info({ err: fault }, 'failed to open a sandbox early'),
@@ -80,9 +80,9 @@ export function earlySandbox({
         .then(() => open(workspace, repositoryUrl))
         .catch((fault: unknown) => void onFault(fault))
     },
-    async take(wanted) {
+    async take(needed) {
       const opened = await handOver()
-      if (opened?.sandbox.isOpen() === true && isDeepStrictEqual(opened.openedFor, wanted))
+      if (opened?.sandbox.isOpen() === true && isDeepStrictEqual(opened.openedFor, needed))
         return opened.sandbox
       await opened?.sandbox.close()
       return undefined

@@ -53,7 +53,7 @@ const unusedMs = 60_000
 /** The agent is removed with its workspace, which is kept for longer each time that it is requested again. */
 const agentMs = 60 * 60_000
 /** How many people have one at a time. */
-const mostAtOnce = 4
+const maxAtOnce = 4
 
 /** Removes what an earlier process left. */
 export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorkspaces> {
@@ -92,7 +92,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     if (!existing && (await hasWorkspace(deps.root, taskId))) return false
     // A person who changes their mind has one at a time.
     const others = [...preparations].filter(([, other]) => other.request.ownerId === ownerId)
-    if (preparations.size - others.length >= mostAtOnce) return false
+    if (preparations.size - others.length >= maxAtOnce) return false
     const dropped = Promise.all(others.map(([id]) => dropLocked(id)))
     const stop = new AbortController()
     const workspace = dropped

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from '../execution/turn/agentProcess.ts'
-import { mostWarmAgents, warmAgents } from './warmAgents.ts'
+import { maxWarmAgents, warmAgents } from './warmAgents.ts'
 
 const session = 'session-1'
 const alike = { setup: 'claude', session }
@@ -57,7 +57,7 @@ describe('agents that wait', () => {
   afterEach(() => void vi.useRealTimers())
 
   test('an agent is taken once, by its own task', async () => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('b', alike)).toBeUndefined()
@@ -72,7 +72,7 @@ describe('agents that wait', () => {
     ['another session', { setup: 'claude', session: 'session-2' }],
     ['no session', { setup: 'claude', session: null }],
   ])('one with %s is ended', async (_, wanted) => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('a', wanted)).toBeUndefined()
@@ -80,7 +80,7 @@ describe('agents that wait', () => {
   })
 
   test('one that nobody takes is ended after its time', async () => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     await vi.advanceTimersByTimeAsync(idleMs - 1)
@@ -90,7 +90,7 @@ describe('agents that wait', () => {
   })
 
   test('one that died is not given out', async () => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const { process, die } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     die()
@@ -98,7 +98,7 @@ describe('agents that wait', () => {
   })
 
   test('one that was thawed and not taken is frozen again, or is ended', async () => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const [still, restless] = [fakeProcess(), fakeProcess({ canFreeze: false })]
     await warm.keep(workspaceOf('a'), still.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), restless.process, alike, idleMs)
@@ -110,7 +110,7 @@ describe('agents that wait', () => {
   })
 
   test('of too many, the one that waits longest is ended', async () => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
@@ -119,7 +119,7 @@ describe('agents that wait', () => {
   })
 
   test('after the close none is left, nor kept', async () => {
-    const warm = warmAgents({ most: async () => 2 })
+    const warm = warmAgents({ limitFor: async () => 2 })
     const [before, after] = [fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), before.process, alike, idleMs)
     await warm.close()
@@ -129,7 +129,7 @@ describe('agents that wait', () => {
 
   test('of those that no longer fit when memory becomes short, the oldest are ended', async () => {
     let allowed = 3
-    const warm = warmAgents({ most: async () => allowed })
+    const warm = warmAgents({ limitFor: async () => allowed })
     const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
@@ -139,7 +139,7 @@ describe('agents that wait', () => {
   })
 
   test('none is kept where none fits', async () => {
-    const warm = warmAgents({ most: async () => 0 })
+    const warm = warmAgents({ limitFor: async () => 0 })
     const { process } = fakeProcess()
     expect(await warm.hasRoom()).toBe(false)
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
@@ -149,7 +149,7 @@ describe('agents that wait', () => {
 
 describe('how many agents may wait', () => {
   const GB = 1_000_000_000
-  const most = (free: number, kept = 0) => mostWarmAgents(null, kept, async () => free)
+  const most = (free: number, kept = 0) => maxWarmAgents(null, kept, async () => free)
 
   test('is what fits into a quarter of the free memory', async () => {
     expect(await most(8 * GB)).toBe(10)
@@ -162,7 +162,7 @@ describe('how many agents may wait', () => {
 
   test('is the number that was configured, whatever is free', async () => {
     const unread = () => Promise.reject(new Error('Nobody reads the memory then.'))
-    expect(await mostWarmAgents(3, 5, unread)).toBe(3)
-    expect(await mostWarmAgents(0, 5, unread)).toBe(0)
+    expect(await maxWarmAgents(3, 5, unread)).toBe(3)
+    expect(await maxWarmAgents(0, 5, unread)).toBe(0)
   })
 })

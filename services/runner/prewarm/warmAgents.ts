@@ -15,7 +15,7 @@ export interface WarmAgents {
   /** Whether another may be kept now, without the machine being short of memory. */
   hasRoom(): Promise<boolean>
   /** The agent that waits for this task, if it is alive and matches; one that does not match is ended first. */
-  take(taskId: string, wanted: Fingerprint): Promise<AgentProcess | undefined>
+  take(taskId: string, needed: Fingerprint): Promise<AgentProcess | undefined>
   /** Thaws the agent that waits for this task, since a turn begins. */
   thaw(taskId: string): void
   /** Freezes the agent again that was thawed and not taken; one that cannot be frozen is ended. */
@@ -38,7 +38,7 @@ const shareOfFree = 0.25
  * How many agents may wait. A given number counts; otherwise they take a quarter of the memory that would be free without them. `kept`: how
  * many wait already, which the memory that is free now no longer contains.
  */
-export async function mostWarmAgents(
+export async function maxWarmAgents(
   given: number | null,
   kept: number,
   readFree: () => Promise<number> = freeMemory,
@@ -54,8 +54,12 @@ interface Waiting extends Fingerprint {
   isThawed: boolean
 }
 
-/** `most`: how many agents may wait, given how many of them already do. */
-export function warmAgents({ most }: { readonly most: (kept: number) => Promise<number> }): WarmAgents {
+/** `limitFor`: how many agents may wait, given how many of them already do. */
+export function warmAgents({
+  limitFor,
+}: {
+  readonly limitFor: (kept: number) => Promise<number>
+}): WarmAgents {
   const waiting = new Map<string, Waiting>()
   const ending = new Set<Promise<unknown>>()
   let isClosed = false
@@ -73,13 +77,13 @@ export function warmAgents({ most }: { readonly most: (kept: number) => Promise<
     await end(found.process)
   }
   async function dropOldest(): Promise<void> {
-    const allowed = await most(waiting.size)
+    const allowed = await limitFor(waiting.size)
     const tooMany = [...waiting.keys()].slice(0, Math.max(0, waiting.size - allowed))
     await Promise.all(tooMany.map(drop))
   }
 
   return {
-    hasRoom: async () => (await most(waiting.size)) > 0,
+    hasRoom: async () => (await limitFor(waiting.size)) > 0,
     thaw(taskId) {
       const found = waiting.get(taskId)
       if (found === undefined) return
@@ -96,10 +100,10 @@ export function warmAgents({ most }: { readonly most: (kept: number) => Promise<
       const found = waiting.get(taskId)
       return found?.process.isAlive() === true && found.session !== null ? found.workspace : undefined
     },
-    async take(taskId, wanted) {
+    async take(taskId, needed) {
       const found = waiting.get(taskId)
       const matches =
-        found?.process.isAlive() === true && found.setup === wanted.setup && found.session === wanted.session
+        found?.process.isAlive() === true && found.setup === needed.setup && found.session === needed.session
       if (!matches) {
         await drop(taskId)
         return undefined

@@ -4,7 +4,7 @@ import type { Sandbox } from '../sandbox/port.ts'
 import { lastWords } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
-const withinMs = 120_000
+const applyTimeoutMs = 120_000
 
 /** Applies the patch as a whole, or changes nothing and gives the reason, worded to follow a colon. */
 export async function applyPatch(
@@ -20,7 +20,7 @@ export async function applyPatch(
     readOnly: [],
     sockets: [],
     stdin: 'pipe',
-    limits: { ...agentLimits, wallMs: withinMs },
+    limits: { ...agentLimits, wallMs: applyTimeoutMs },
   })
   const stderr: Buffer[] = []
   child.stdout.resume()

@@ -23,10 +23,11 @@ export const wordsOf = (
 /** The message of the commit that is published. */
 export async function messageOf(
   deps: Deps,
-  { state, ...asked }: Pick<Publication, 'state' | 'task' | 'requested'>,
+  { state, ...publication }: Pick<Publication, 'state' | 'task' | 'requested'>,
 ): Promise<string> {
-  if ((state.pullRequest?.headCommit ?? null) !== null) return messageOfFollowUp(deps, state, asked.task)
-  return firstCommitMessage((await wordsOf(deps, asked)).title, state.issue?.number ?? null)
+  if ((state.pullRequest?.headCommit ?? null) !== null)
+    return messageOfFollowUp(deps, state, publication.task)
+  return firstCommitMessage((await wordsOf(deps, publication)).title, state.issue?.number ?? null)
 }
 
 /** The commit message of an update: what the agent says that it did in the latest turn, and what that turn was asked for. */
@@ -46,12 +47,12 @@ async function messageOfFollowUp(
   ])
   const worked = [...feedback.values()]
   const latest = messages.toSorted((one, other) => (one.order < other.order ? 1 : -1))
-  const asked = latest.find(({ messageType }) => messageType === 'user')
-  const isOfFeedback = worked.some(({ messageId }) => messageId === asked?.messageId)
+  const request = latest.find(({ messageType }) => messageType === 'user')
+  const isOfFeedback = worked.some(({ messageId }) => messageId === request?.messageId)
   return followUpMessage({
     number: prNumber ?? 0,
     said: latest.find(({ messageType }) => messageType === 'response')?.message ?? null,
-    asked: isOfFeedback ? null : (asked?.message ?? null),
+    asked: isOfFeedback ? null : (request?.message ?? null),
     feedback: worked.map(({ kind, author, check }) => ({
       kind,
       author: author?.login ?? null,

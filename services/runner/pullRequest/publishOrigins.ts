@@ -30,10 +30,10 @@ interface Published {
 }
 
 /** How long a pull request waits for the notes at most. */
-const withinMs = 20_000
+const notesTimeoutMs = 20_000
 
 /** Of the task's commits, the newest: earlier ones that have no note, because the host was away, get one as well. */
-const mostCommits = 20
+const maxCommits = 20
 
 /**
  * Returns why the notes are not at the host, worded to follow a colon; `null` if they are there, or the operator wants none. Never throws: a pull
@@ -45,7 +45,7 @@ export async function publishOrigins(
   { workspace, access: { url, authorization } }: Pick<ReadyWorkspace, 'workspace' | 'access'>,
   headCommit: string,
 ): Promise<string | null> {
-  const signal = AbortSignal.any([pushSignal, AbortSignal.timeout(withinMs)])
+  const signal = AbortSignal.any([pushSignal, AbortSignal.timeout(notesTimeoutMs)])
   if (!deps.originNotes) return null
   const request: NotesRequest = { git: deps.git, workspace, url, authorization, signal }
   try {
@@ -75,7 +75,7 @@ async function commitsOf(
   const { privateGitDir: gitDir, startCommit } = workspace
   const format = '--format=%H %(trailers:key=Flightdeck-Task,valueonly,separator=%x20)'
   const since = startCommit === null ? [] : [`^${startCommit}`]
-  const args = ['log', '--first-parent', `--max-count=${mostCommits}`, format, head, ...since, '--']
+  const args = ['log', '--first-parent', `--max-count=${maxCommits}`, format, head, ...since, '--']
   const lines = (await gitText(git, { gitDir, args })).split('\n')
   return lines
     .filter((line) => line.endsWith(taskId))
@@ -99,7 +99,7 @@ async function turnsNamed(
   const models = await modelsOf(deps, taskId, executionIds)
   const turns = executionIds.map(async (executionId): Promise<readonly [string, OriginTurn]> => {
     const task = executionId === origin?.executionId ? origin.taskId : taskId
-    const [asked] = await deps.documents
+    const [request] = await deps.documents
       .find(chatView, {
         where: { task, executionId },
         sort: { field: 'executionId', direction: 'ascending' },
@@ -108,18 +108,18 @@ async function turnsNamed(
       .then((messages) =>
         messages.filter(({ messageType }) => messageType === 'user' || messageType === 'command'),
       )
-    const agent = asked?.agent ?? null
+    const agent = request?.agent ?? null
     const taskUrl = deps.publicAddress === null ? null : addressOfTask(deps, task)
     const turn: OriginTurn = {
       taskId: task,
       executionId,
-      kind: asked?.isCommand === true ? 'command' : 'turn',
+      kind: request?.isCommand === true ? 'command' : 'turn',
       agent,
       model: models.get(executionId) ?? null,
       provider: agent && providerOf(agent),
       taskUrl,
       // The moment at which the turn had ended.
-      url: taskUrl === null || asked === undefined ? taskUrl : `${taskUrl}/history?at=${asked.version}`,
+      url: taskUrl === null || request === undefined ? taskUrl : `${taskUrl}/history?at=${request.version}`,
       proofUrl:
         taskUrl === null ? null : `${taskUrl.slice(0, -`/tasks/${task}`.length)}/api/tasks/${task}/audit`,
     }
@@ -135,7 +135,7 @@ function providerOf(agent: AgentName): string | null {
 }
 
 const readAtOnce = 500
-const mostRead = 20_000
+const maxRead = 20_000
 
 /** The model that each of these turns used last, as far as the latest events of the task say. */
 async function modelsOf(
@@ -144,15 +144,15 @@ async function modelsOf(
   executionIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const models = new Map<string, string>()
-  const wanted = new Set(executionIds)
+  const unread = new Set(executionIds)
   let from: number | 'end' = 'end'
-  for (let read = 0; read < mostRead && wanted.size > 0; read += readAtOnce) {
+  for (let read = 0; read < maxRead && unread.size > 0; read += readAtOnce) {
     const events = await log.readBackwards(taskStream(taskId), from, readAtOnce)
     for (const event of events) {
-      if (event.type === 'UsageRecorded' && event.data.model !== null && wanted.has(event.data.executionId))
+      if (event.type === 'UsageRecorded' && event.data.model !== null && unread.has(event.data.executionId))
         models.set(event.data.executionId, models.get(event.data.executionId) ?? event.data.model)
       // There is nothing of a turn before its request.
-      if (event.type === 'ExecutionRequested') wanted.delete(event.data.executionId)
+      if (event.type === 'ExecutionRequested') unread.delete(event.data.executionId)
     }
     const last = events.at(-1)
     if (!last || last.revision === 0) break

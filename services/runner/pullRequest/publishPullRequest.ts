@@ -124,8 +124,8 @@ async function endedAtHost(
   const { pullRequest } = state
   const isUpdate = pullRequest !== null && endOf(pullRequest) === null
   if (isUpdate) {
-    const asked = [{ repository, number: pullRequest.number }]
-    const [reading] = await codeHost.pullRequestStates(access.accessToken, asked).catch(() => [])
+    const references = [{ repository, number: pullRequest.number }]
+    const [reading] = await codeHost.pullRequestStates(access.accessToken, references).catch(() => [])
     if (reading?.kind === 'read') {
       const command = { type: 'ObservePullRequest', observed: reading.pullRequest } as const
       const observed = await commands.execute(decider, taskStream(task.id), command, {

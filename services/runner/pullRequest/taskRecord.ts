@@ -20,7 +20,7 @@ export interface TaskRecordDeps {
 }
 
 /** A pull request does not wait for its seal for longer. */
-const sealedWithinMs = 5_000
+const sealTimeoutMs = 5_000
 
 /** The task's page; its id where nobody knows the address. */
 export function addressOfTask(
@@ -55,7 +55,7 @@ function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, finge
 /** The newest seal, with the fingerprint of the key that signed it; `undefined` when there is none, or it cannot be read: the pull request is made all the same. */
 async function sealedNow({ rpc, log, logger, logIdentity, vault }: TaskRecordDeps) {
   try {
-    await rpc.ask('seal', {}, sealedWithinMs)
+    await rpc.ask('seal', {}, sealTimeoutMs)
     const [seal] = await log.readBackwards(sealStream(logIdentity.epoch), 'end', 1)
     if (seal?.type !== 'LogSealed') return undefined
     const keys = await signingKeys(vault, logIdentity)

@@ -4,7 +4,7 @@ import { endedWell, type Git } from '../workspace/git/git.ts'
 
 /** Bytes; what is longer is no template. */
 const longest = 20_000
-const withinMs = 10_000
+const readTimeoutMs = 10_000
 /** Matches what GitHub takes for a mention, but not an e-mail address. */
 const mention = /(?<![\w.@])@(?=\w)/g
 
@@ -24,7 +24,7 @@ export async function templateOf(
   { gitDir, branch }: { readonly gitDir: string; readonly branch: string },
 ): Promise<string | null> {
   const read = async (args: readonly string[]) => {
-    const finished = await git({ gitDir, args, timeoutMs: withinMs })
+    const finished = await git({ gitDir, args, timeoutMs: readTimeoutMs })
     return endedWell(finished) ? finished.stdout : undefined
   }
   const entriesOf = async (tree: string) =>

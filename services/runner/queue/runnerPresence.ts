@@ -11,10 +11,10 @@ export interface RunnerPresence {
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
   /**
-   * Whether another runner announced itself within the last `withinMs`, at most a minute; `unknown` until this one has received its own for as
+   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute; `unknown` until this one has received its own for as
    * long.
    */
-  statusOf(runnerId: string, withinMs: number): 'there' | 'gone' | 'unknown'
+  statusOf(runnerId: string, heardWithinMs: number): 'there' | 'gone' | 'unknown'
   stop(): void
 }
 
@@ -66,10 +66,10 @@ export function startRunnerPresence(
 
   return {
     running,
-    statusOf(id, withinMs) {
+    statusOf(id, heardWithinMs) {
       const other = others.get(id)
-      if (other && now() - other.at <= withinMs) return 'there'
-      return hasHeardFor(withinMs) ? 'gone' : 'unknown'
+      if (other && now() - other.at <= heardWithinMs) return 'there'
+      return hasHeardFor(heardWithinMs) ? 'gone' : 'unknown'
     },
     whereabouts(jobId) {
       if (running.has(jobId)) return 'running'

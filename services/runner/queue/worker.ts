@@ -24,9 +24,9 @@ const renewMs = 1_000
 /** How soon a job that is meant for another runner is delivered again. */
 const passOnMs = 50
 /** How soon a job that seems to run elsewhere is delivered again. */
-const askAgainMs = 1_000
+const retryMs = 1_000
 /** A job that has failed this often is set aside. */
-const mostAttempts = 20
+const maxAttempts = 20
 
 /** What this runner is working on. */
 export interface Runs {
@@ -109,7 +109,7 @@ async function decide<Deps extends QueueDeps>(
   { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,
   { job, attempt }: Delivery,
 ): Promise<Decision> {
-  if (attempt > 1 && presence.whereabouts(job.id) !== 'nowhere') return { kind: 'later', afterMs: askAgainMs }
+  if (attempt > 1 && presence.whereabouts(job.id) !== 'nowhere') return { kind: 'later', afterMs: retryMs }
   const { taskId = '', executionId } = job.payload
   const { state } = await deps.commands.load(decider, taskStream(taskId))
   // What a lost runner began only has to be ended, which any runner can do.
@@ -118,9 +118,9 @@ async function decide<Deps extends QueueDeps>(
     case 'here':
       return { kind: 'begin' }
     case 'elsewhere':
-      return { kind: 'later', afterMs: Math.min(passOnMs * attempt, askAgainMs) }
+      return { kind: 'later', afterMs: Math.min(passOnMs * attempt, retryMs) }
     case 'gone':
-      return runs.has(taskId) ? { kind: 'later', afterMs: askAgainMs } : { kind: 'begin_again' }
+      return runs.has(taskId) ? { kind: 'later', afterMs: retryMs } : { kind: 'begin_again' }
   }
 }
 
@@ -156,7 +156,7 @@ async function runDelivery<Deps extends QueueDeps>(
     await delivery.ack()
   } catch (fault) {
     // A job that throws is given back and delivered again. An engine that is away is waited for however long it takes.
-    if (fault instanceof EngineUnavailable || delivery.attempt < mostAttempts) throw fault
+    if (fault instanceof EngineUnavailable || delivery.attempt < maxAttempts) throw fault
     deps.logger.error({ err: fault, job }, 'job set aside')
     await delivery.reject(fault)
   } finally {
@@ -202,7 +202,7 @@ async function measured(
 }
 
 /** How often the log is read for it, in case the bus was silent. */
-const lookMs = 1_000
+const pollIntervalMs = 1_000
 const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested'])
 
 /** Passes steering messages on, and stops the run when a person cancels it or deletes the task, or another runner has ended it. */
@@ -248,7 +248,7 @@ function watchTask(
     if (event.stream === stream)
       void lookAtDocument().catch((err: unknown) => logger.warn({ err }, 'failed to read the task'))
   })
-  const timer = setInterval(() => void look(), lookMs)
+  const timer = setInterval(() => void look(), pollIntervalMs)
   return () => {
     unsubscribe()
     stopHearing()

@@ -15,7 +15,7 @@ import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
-const mostAtOnce = 4
+const maxAtOnce = 4
 
 /** Answers until the returned function is called. The caller has checked whose task or project it is. */
 export function answerQuestions(
@@ -35,24 +35,24 @@ export function answerQuestions(
   const stops = [
     rpc.answer(
       'changes',
-      ofOwnWorkspace(deps, (asked: Asked<'changes'>) => changesAgainst(deps, asked)),
+      ofOwnWorkspace(deps, (question: Asked<'changes'>) => changesAgainst(deps, question)),
     ),
     rpc.answer(
       'lines',
-      ofOwnWorkspace(deps, (asked: Asked<'lines'>) => linesOf(deps, asked)),
+      ofOwnWorkspace(deps, (question: Asked<'lines'>) => linesOf(deps, question)),
     ),
     rpc.answer(
       'undoPreview',
-      ofOwnWorkspace(deps, (asked: Asked<'undoPreview'>) => undoPreview(deps, asked)),
+      ofOwnWorkspace(deps, (question: Asked<'undoPreview'>) => undoPreview(deps, question)),
     ),
     rpc.answer(
       'origins',
-      ofOwnWorkspace(deps, (asked: Asked<'origins'>) => lineOrigins(deps, asked)),
+      ofOwnWorkspace(deps, (question: Asked<'origins'>) => lineOrigins(deps, question)),
     ),
-    rpc.answer('removeWorkspace', (asked) => removeOwnWorkspace(removal, asked)),
-    rpc.answer('hosts', (asked) => suggestedHosts(deps, asked)),
+    rpc.answer('removeWorkspace', (question) => removeOwnWorkspace(removal, question)),
+    rpc.answer('hosts', (question) => suggestedHosts(deps, question)),
     // Several runners would each clone what one of them may need.
-    rpc.answer('repository', (asked) => repositoryFacts(deps, asked, isAlone ? fetchMirror : null)),
+    rpc.answer('repository', (question) => repositoryFacts(deps, question, isAlone ? fetchMirror : null)),
   ]
   return () => {
     ended.abort()
@@ -79,14 +79,14 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
 /** Leaves a question to other runners where this one does not have the task's workspace. */
 function ofOwnWorkspace<Asked extends { readonly taskId: string }, Answered>(
   { root }: { readonly root: string },
-  answer: (asked: Asked) => Promise<Answered | undefined>,
-): (asked: Asked) => Promise<Answered | undefined> {
+  answer: (question: Asked) => Promise<Answered | undefined>,
+): (question: Asked) => Promise<Answered | undefined> {
   let atOnce = 0
-  return async (asked) => {
-    if (atOnce >= mostAtOnce || !(await hasWorkspace(root, asked.taskId))) return undefined
+  return async (question) => {
+    if (atOnce >= maxAtOnce || !(await hasWorkspace(root, question.taskId))) return undefined
     atOnce += 1
     try {
-      return await answer(asked)
+      return await answer(question)
     } finally {
       atOnce -= 1
     }
@@ -98,7 +98,7 @@ type ChangesDeps = WorkspaceDeps &
   Pick<RecordingDeps, 'blobs' | 'redaction'> &
   Pick<AgentDeps, 'commands' | 'projectSecrets' | 'installed'>
 
-const withinMs = 9_000
+const answerTimeoutMs = 9_000
 
 async function changesAgainst(
   deps: ChangesDeps,
@@ -106,7 +106,7 @@ async function changesAgainst(
 ): Promise<Answered<'changes'> | undefined> {
   const task = await deps.documents.get(tasksView, taskId)
   if (!task) return undefined
-  const signal = AbortSignal.timeout(withinMs)
+  const signal = AbortSignal.timeout(answerTimeoutMs)
   const refreshed = await refreshMirror(deps, task, { signal })
   if (refreshed.kind !== 'ready') return undefined
   const workspace = await readWorkspace({ root: deps.root, taskId, mirror: refreshed.mirror })

@@ -10,10 +10,10 @@ export type LinesDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'documents' | 'acce
 
 export async function linesOf(
   deps: LinesDeps,
-  asked: Asked<'lines'>,
+  question: Asked<'lines'>,
 ): Promise<Answered<'lines'> | undefined> {
-  return (await mayStillRead(deps, asked.taskId))
-    ? readLines(deps.git, { ...asked, gitDir: privateGitOf(deps.root, asked.taskId) })
+  return (await mayStillRead(deps, question.taskId))
+    ? readLines(deps.git, { ...question, gitDir: privateGitOf(deps.root, question.taskId) })
     : undefined
 }
 
@@ -37,7 +37,7 @@ export interface LinesAsked {
   readonly to: number
 }
 
-const withinMs = 5_000
+const readTimeoutMs = 5_000
 /** A larger file is not read for some of its lines; bytes. */
 const largestFile = 10_000_000
 /** The longest line, and the longest answer, in UTF-16 code units. */
@@ -53,7 +53,7 @@ export async function readLines(
   const read = await git({
     gitDir,
     args: ['cat-file', 'blob', blob],
-    timeoutMs: withinMs,
+    timeoutMs: readTimeoutMs,
     maxOutputBytes: largestFile,
   })
   if (!endedWell(read)) return undefined

@@ -7,7 +7,7 @@ import { provenanceOf } from '../workspace/saved/provenance.ts'
 import { workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 
 /** In a longer file, lines come without the hashes that tell their calls: the answer stays small. */
-const mostHashes = 10_000
+const maxHashedLines = 10_000
 
 export async function lineOrigins(
   deps: UndoPreviewDeps,
@@ -22,7 +22,7 @@ export async function lineOrigins(
   const isUndone = state.restorePoints.points.at(-1)?.kind === 'undo'
   const found = await provenanceOf({ git, privateGitDir, startCommit, turns, isUndone }, path)
   if (found === null) return { ranges: null }
-  const isLong = (found.ranges.at(-1)?.to ?? 0) > mostHashes
+  const isLong = (found.ranges.at(-1)?.to ?? 0) > maxHashedLines
   return {
     ranges: found.ranges.map(({ turn: executionId, hashes, path: then, ...range }) => ({
       ...range,

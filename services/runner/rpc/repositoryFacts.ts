@@ -16,12 +16,12 @@ type Deps = Pick<
 /** Fetches the mirror of a project's repository. Never rejects. */
 export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
 
-const withinMs = 8_000
+const gitTimeoutMs = 8_000
 /** How long a person who imported the project waits for its first fetch; a longer one goes on, and the next answer has it. */
 const firstFetchMs = 6_000
-const mostSubmodules = 50
+const maxSubmodules = 50
 /** For how many submodules the code host is asked whether the person may read them. */
-const mostAsked = 20
+const maxAccessChecks = 20
 
 /** The repository of a project as this runner has it, if the person may still read it. Throws the code host's refusal. */
 export async function fetchedRepository(
@@ -48,28 +48,28 @@ export async function fetchedRepository(
 /** Left to other runners where this one has not fetched the repository and has no `fetchMirror` to do so. */
 export async function repositoryFacts(
   deps: Deps,
-  asked: Asked<'repository'>,
+  question: Asked<'repository'>,
   fetchMirror: FetchMirror | null,
 ): Promise<Answered<'repository'> | undefined> {
   try {
-    let found = await fetchedRepository(deps, asked)
+    let found = await fetchedRepository(deps, question)
     if (!found && fetchMirror) {
-      const { ownerId: owner, projectId } = asked
+      const { ownerId: owner, projectId } = question
       await Promise.race([fetchMirror({ owner, projectId }), pause(firstFetchMs, undefined, { ref: false })])
-      found = await fetchedRepository(deps, asked)
+      found = await fetchedRepository(deps, question)
     }
     if (!found) return undefined
     const { gitDir, tree, url, token } = found
-    const git: Git = (call) => deps.git({ timeoutMs: withinMs, ...call })
+    const git: Git = (call) => deps.git({ timeoutMs: gitTimeoutMs, ...call })
     const commit = await commitOf(git, gitDir, tree)
     if (commit === null)
       return { repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false } }
     const { submodules, filters, isCut } = await surveyOf({ ...deps, git }, { gitDir, commit, url })
-    const shown = submodules.slice(0, mostSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
+    const shown = submodules.slice(0, maxSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
       path,
       repository,
       access: isOnHost
-        ? index < mostAsked
+        ? index < maxAccessChecks
           ? await accessTo(deps.codeHost, token, repository)
           : ('unknown' as const)
         : ('elsewhere' as const),

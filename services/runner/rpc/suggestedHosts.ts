@@ -7,9 +7,9 @@ import { endedWell } from '../workspace/git/git.ts'
 import { submodulesOf } from '../workspace/git/survey.ts'
 import { fetchedRepository } from './repositoryFacts.ts'
 
-const mostBytes = 8 * 1024 * 1024
-const mostSuggestions = 40
-const withinMs = 2_000
+const maxBytes = 8 * 1024 * 1024
+const maxSuggestions = 40
+const gitTimeoutMs = 2_000
 
 export type HostsDeps = Pick<
   WorkspaceDeps,
@@ -17,21 +17,21 @@ export type HostsDeps = Pick<
 >
 
 /** Hosts of the repository's own files alone: what the server itself is configured with says nothing of the project. */
-export async function suggestedHosts(deps: HostsDeps, asked: Asked<'hosts'>): Promise<Answered<'hosts'>> {
-  const found = await inRepository(deps, asked).catch((fault: unknown) => {
+export async function suggestedHosts(deps: HostsDeps, question: Asked<'hosts'>): Promise<Answered<'hosts'>> {
+  const found = await inRepository(deps, question).catch((fault: unknown) => {
     deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
     return []
   })
   const byHost = new Map(found.map((each) => [each.host, each]))
-  return { suggestions: [...byHost.values()].slice(0, mostSuggestions) }
+  return { suggestions: [...byHost.values()].slice(0, maxSuggestions) }
 }
 
-async function inRepository(deps: HostsDeps, asked: Asked<'hosts'>): Promise<readonly HostSuggestion[]> {
-  const fetched = await fetchedRepository(deps, asked)
+async function inRepository(deps: HostsDeps, question: Asked<'hosts'>): Promise<readonly HostSuggestion[]> {
+  const fetched = await fetchedRepository(deps, question)
   if (!fetched) return []
   const { gitDir, tree, url } = fetched
   const read = (args: readonly string[]) =>
-    deps.git({ gitDir, args, timeoutMs: withinMs, maxOutputBytes: mostBytes })
+    deps.git({ gitDir, args, timeoutMs: gitTimeoutMs, maxOutputBytes: maxBytes })
   const own = (await submodulesOf(deps.git, { gitDir, commit: tree, url })).filter(({ isOnHost }) => isOnHost)
   const submodules = own.map(({ repository: host, path }) => ({
     host: host.toLowerCase(),

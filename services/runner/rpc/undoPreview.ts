@@ -15,7 +15,7 @@ import { readWorkspace, type Workspace } from '../workspace/workspace.ts'
 
 export type UndoPreviewDeps = WorkspaceDeps & Pick<RecordingDeps, 'blobs' | 'commands'>
 
-const mostFiles = 1_000
+const maxFiles = 1_000
 const anyUndo = '00000000-0000-0000-0000-000000000000'
 
 /** The task as the undo would leave it, and the files that differ from those that are there. */
@@ -40,9 +40,9 @@ export async function undoPreview(
   const { files, kept } = restored
   return {
     kind: 'preview',
-    files: files.slice(0, mostFiles),
+    files: files.slice(0, maxFiles),
     total: files.length,
-    kept: kept.slice(0, mostFiles),
+    kept: kept.slice(0, maxFiles),
   }
 }
 

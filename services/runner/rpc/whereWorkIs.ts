@@ -38,7 +38,7 @@ type HostPlace = Pick<RepositoryAccess['access'], 'url' | 'authorization'>
 export const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repository => ({ owner, projectId })
 
 /** A part of the time that the caller waits. */
-const hostWithinMs = 5_000
+const hostTimeoutMs = 5_000
 
 /**
  * Where all of its work is, or `here` if some of it is nowhere else. A branch that was pushed and not merged does not count: it goes in the same
@@ -118,7 +118,7 @@ async function headAtHost(
   const call = {
     args: ['ls-remote', '--', url, `refs/heads/${branch}`],
     secretConfig: authorizationConfig(url, authorization),
-    timeoutMs: hostWithinMs,
+    timeoutMs: hostTimeoutMs,
   }
   const listed = await git(call)
   if (!endedWell(listed)) throw new HostNotAsked(lastWords(listed))
@@ -128,7 +128,7 @@ async function headAtHost(
 
 /** Fetches a commit into a private git directory; false where the host does not have it. No incomplete pack is left. */
 async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: string): Promise<boolean> {
-  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostWithinMs }, [commit])
+  const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostTimeoutMs }, [commit])
   if (endedWell(fetched)) return true
   await removeHalfPacks(join(gitDir, 'objects'))
   if (/not our ref|unadvertised object/.test(fetched.stderr.toString('utf8'))) return false

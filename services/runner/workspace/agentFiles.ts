@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { run, type HostUser } from '#platform/childProcess.ts'
 
 /** The content of a file below `root`, a real path; `null` when it is not a plain file, is too large, or is reached through a link. */
-export async function readPlain(root: string, path: string, mostBytes: number): Promise<Buffer | null> {
+export async function readPlain(root: string, path: string, maxBytes: number): Promise<Buffer | null> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const handle = await open(join(root, path), flags).catch(() => undefined)
   if (!handle) return null
   try {
     const { size, nlink, ...entry } = await handle.stat()
-    const isPlain = (entry.mode & constants.S_IFMT) === constants.S_IFREG && nlink === 1 && size <= mostBytes
+    const isPlain = (entry.mode & constants.S_IFMT) === constants.S_IFREG && nlink === 1 && size <= maxBytes
     if (!isPlain || !(await isAt(handle.fd, join(root, path)))) return null
     const content = Buffer.alloc(size)
     const { bytesRead } = await handle.read(content, 0, size, 0)

@@ -45,8 +45,8 @@ export interface DeletedRemovalOptions {
   readonly idleMs: number
 }
 
-const everyMs = 60_000
-const whileFoldedMs = 1_000
+const checkIntervalMs = 60_000
+const retryMs = 1_000
 const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
@@ -55,26 +55,26 @@ export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemo
   const stopping = new AbortController()
   const { signal } = stopping
   let removing: Promise<void> | undefined
-  let isAskedAgain = false
+  let isRequestedAgain = false
   let again: NodeJS.Timeout | undefined
 
   async function removeUntilDone(): Promise<void> {
-    isAskedAgain = false
+    isRequestedAgain = false
     await removeDeleted(options).catch((fault: unknown) => {
       // At start-up the read models may not be there yet.
-      if (fault instanceof NotFolded) again = setTimeout(soon, whileFoldedMs)
+      if (fault instanceof NotFolded) again = setTimeout(soon, retryMs)
       else options.logger.warn({ err: fault }, 'failed to clean up after deletions')
     })
-    if (isAskedAgain && !signal.aborted) await removeUntilDone()
+    if (isRequestedAgain && !signal.aborted) await removeUntilDone()
   }
   const soon = (): void => {
-    isAskedAgain = true
+    isRequestedAgain = true
     if (!signal.aborted) removing ??= removeUntilDone().finally(() => (removing = undefined))
   }
   const unsubscribe = options.bus.subscribe('appended', ({ type }) => {
     if (deletions.has(type)) soon()
   })
-  const timer = setInterval(soon, everyMs)
+  const timer = setInterval(soon, checkIntervalMs)
   soon()
   return {
     soon,

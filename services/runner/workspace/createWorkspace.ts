@@ -161,9 +161,9 @@ export async function renameBranch(
   git: Git,
   root: string,
   workspace: Workspace,
-  asked: string,
+  name: string,
 ): Promise<Workspace> {
-  const branch = usableBranchName(await headsOf(git, workspace.mirrorDir, branchCandidates(asked)), asked)
+  const branch = usableBranchName(await headsOf(git, workspace.mirrorDir, branchCandidates(name)), name)
   // The first branch of an empty repository is the base branch, whatever the title.
   if (workspace.startCommit === null || workspace.branch === branch) return workspace
   const agentGitDir = join(workspace.dir, '.git')

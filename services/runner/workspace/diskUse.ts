@@ -95,10 +95,10 @@ interface Watched {
 /** How often free space is looked at, in milliseconds. */
 const pollIntervalMs = 100
 /** Free space is extrapolated this many polls ahead. */
-const aheadLooks = 4
+const pollsAhead = 4
 /** How long runs are held still while their files are counted, and how long a run may take to end. */
 const longestPauseMs = 3_000
-const endsWithinMs = 10_000
+const endTimeoutMs = 10_000
 
 /** Milliseconds between two measurements. On a busy machine a measurement takes long, and the disk must not be left unwatched for ten times as long. */
 const betweenMs = { least: 2_000, most: 15_000 }
@@ -149,7 +149,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
     settled = settled === undefined || free >= floors.stop ? undefined : Math.max(settled, free)
     // Extrapolates the current speed: a fast writer has to be paused before the floor is reached.
     const fallen = Math.max(0, lastFree - free)
-    if (!deciding && isFalling(free - aheadLooks * fallen, floors, settled)) {
+    if (!deciding && isFalling(free - pollsAhead * fallen, floors, settled)) {
       decidedFrom = free
       deciding = endWhoGrewMost(options, watched)
         .catch(onFault)
@@ -238,7 +238,7 @@ async function endWhoGrewMost(
 }
 
 async function hasEnded(run: Watched, watched: ReadonlySet<Watched>): Promise<void> {
-  for (let waitedMs = 0; watched.has(run) && waitedMs < endsWithinMs; waitedMs += pollIntervalMs)
+  for (let waitedMs = 0; watched.has(run) && waitedMs < endTimeoutMs; waitedMs += pollIntervalMs)
     await delay(pollIntervalMs)
 }
 

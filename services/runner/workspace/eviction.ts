@@ -27,7 +27,7 @@ export interface WorkspaceEviction {
    * than the budget is taken, and otherwise only measures again in the background. Gives the sentence that refuses the task a new workspace when
    * there is no space for one. Never throws.
    */
-  make(wanted: Wanted): Promise<string | undefined>
+  make(request: WorkspaceRequest): Promise<string | undefined>
   /** Takes note of what a task's workspace takes by now, in bytes: a run has changed it since all were measured. */
   counted(taskId: string, bytes: number): void
   /** Measures, and evicts when that is over the budget. One at a time. */
@@ -39,8 +39,7 @@ export interface WorkspaceEviction {
   }): Promise<void>
 }
 
-/** A workspace that is to be made. */
-interface Wanted {
+interface WorkspaceRequest {
   readonly projectId: string
   readonly taskId: string
 }
@@ -51,7 +50,6 @@ export interface Cleared {
   /** Ids of tasks, and mirrors' folders, that were removed. */
   readonly workspaces: readonly string[]
   readonly mirrors: readonly string[]
-  /** What is left, as it was measured. */
   readonly held: readonly Holding[]
 }
 
@@ -62,7 +60,6 @@ export interface EvictionOptions {
   readonly locks: WorkspaceLocks
   /** PATH, for the commands that are not git. */
   readonly path: string
-  /** Git on the host. */
   readonly git: Git
   /** Git that may read what an agent wrote: `Sandbox.gitFor`. */
   readonly treeGitFor: (workspace: Workspace) => Git
@@ -113,7 +110,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       .finally(() => (measuring = undefined))
     return measuring
   }
-  async function refusal({ projectId, taskId }: Wanted): Promise<string | undefined> {
+  async function refusal({ projectId, taskId }: WorkspaceRequest): Promise<string | undefined> {
     if (freeBytes(options.root) < floorsOf(limits.leastFree).begin)
       return "The server's disk is nearly full. Ask the operator to free up space, then try again."
     if (measured === undefined) return undefined
@@ -161,7 +158,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       for (const dir of await mirrorsIn(root))
         if (!isOfUse(relative(root, dir))) await removeMirror(options, { dir, bytes: 0 }, idleMs)
     },
-    async make(wanted) {
+    async make(request) {
       // A workspace must not be made while it is being removed.
       await clearing?.catch(options.onFault)
       await options.runsCounted?.()
@@ -170,7 +167,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       if (isStale && measured !== undefined && measured.bytes > limits.budget)
         await clear().catch(options.onFault)
       else if (isStale) void measureBeside()
-      return refusal(wanted).catch((fault: unknown) => void options.onFault(fault))
+      return refusal(request).catch((fault: unknown) => void options.onFault(fault))
     },
   }
 }
@@ -281,7 +278,6 @@ async function removeMirror(
   return bytes
 }
 
-/** The bytes of what an eviction kept of a task. */
 async function keptBytes({ root, path }: EvictionOptions, taskId: string): Promise<number> {
   const { kept } = await incompleteOf(root, taskId)
   const sizes = await sizesOf(

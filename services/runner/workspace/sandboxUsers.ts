@@ -68,9 +68,9 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
       const { range, ids } = await taken
       const known = users.get(taskId)
       if (known !== undefined) return userFor(known)
-      const wanted = createHash('sha256').update(taskId).digest().readUInt32BE(0) % range.count
+      const preferred = createHash('sha256').update(taskId).digest().readUInt32BE(0) % range.count
       for (let step = 0; step < range.count; step += 1) {
-        const id = range.first + ((wanted + step) % range.count)
+        const id = range.first + ((preferred + step) % range.count)
         if (ids.has(id)) continue
         ids.add(id)
         users.set(taskId, id)

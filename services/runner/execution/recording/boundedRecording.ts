@@ -25,9 +25,9 @@ const longestTail = 1_000_000
 /** Output that is not recorded is read no faster than the log would take it: about 4 MB/s a channel. */
 const paceMs = 4
 /** Usage reports of a run; a turn has one or two. */
-const mostUsages = 1_000
+const maxUsages = 1_000
 /** The terminal first tells after this many unrecorded bytes how much was printed, and then each time it has doubled. */
-const firstTold = 1_000_000
+const firstReportBytes = 1_000_000
 
 export function boundedRecording(
   allowance: RecordingAllowance,
@@ -82,7 +82,7 @@ function boundedTerminal(
 ) {
   const printed = tail<TerminalEvent>()
   let isCut = false
-  let nextTold = firstTold
+  let nextReportBytes = firstReportBytes
   const say = (text: string) =>
     inner.append(TerminalOutputRecorded.of({ ...fence, kind, channel: 'stderr' }, { text: `\n[${text}]\n` }))
   return {
@@ -95,8 +95,8 @@ function boundedTerminal(
       }
       // Pieces of a message are not kept: its end alone would be of no use.
       if (event.type === 'TerminalOutputRecorded') printed.add(event, bytes, room.tailBytes())
-      if (printed.leftOut().bytes >= nextTold) {
-        nextTold = 2 * printed.leftOut().bytes
+      if (printed.leftOut().bytes >= nextReportBytes) {
+        nextReportBytes = 2 * printed.leftOut().bytes
         await say(`${inMegabytes(printed.leftOut().bytes)} more were printed.`)
       }
       await pause()
@@ -147,7 +147,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
         return fits() ? event : leaveOut(event, bytes)
       case 'UsageRecorded':
         usages += 1
-        return usages <= mostUsages ? event : undefined
+        return usages <= maxUsages ? event : undefined
       default:
         return event
     }

@@ -13,7 +13,7 @@ import type { Workspace } from '../workspace.ts'
 const largestRefs = 16 * 1024 * 1024
 const largestRef = 4_096
 /** For refs of all kinds together; a repository with more counts as having work there. */
-const mostRefs = 10_000
+const maxRefs = 10_000
 
 /**
  * Whether the agent's git has a stash, another worktree, or a ref that leads elsewhere than to its files and what the code host had: no snapshot
@@ -66,7 +66,7 @@ async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const written = await plainText(root, '.git/packed-refs', largestRefs)
   const packed = written === null ? new Map<string, string>() : packedRefs(written ?? '')
   const names = await filesBelow(root, '.git/refs')
-  if (head === undefined || !packed || !names || packed.size + names.length > mostRefs) return undefined
+  if (head === undefined || !packed || !names || packed.size + names.length > maxRefs) return undefined
   const refs = new Map(packed)
   for (const name of names) {
     const [, commit] = /^([0-9a-f]{40})\n$/.exec((await plainText(root, name, largestRef)) ?? '') ?? []
@@ -91,15 +91,15 @@ function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
   for (const [line, id, ref] of lines) {
     read += line.length
     if (id !== undefined && ref !== undefined && !ref.startsWith('refs/remotes/')) refs.set(ref, id)
-    if (refs.size > mostRefs) return undefined
+    if (refs.size > maxRefs) return undefined
   }
   return read > 0 && read === text.length ? refs : undefined
 }
 
 /** `null` where there is none; `undefined` where it is no plain file, or holds a name that is no UTF-8. */
-async function plainText(root: string, path: string, mostBytes: number): Promise<string | null | undefined> {
+async function plainText(root: string, path: string, maxBytes: number): Promise<string | null | undefined> {
   if (!(await lstat(join(root, path)).catch(unlessMissing))) return null
-  const text = (await readPlain(root, path, mostBytes))?.toString('utf8')
+  const text = (await readPlain(root, path, maxBytes))?.toString('utf8')
   return text === undefined || isUnreadable(text) ? undefined : text
 }
 
@@ -126,8 +126,8 @@ async function filesBelow(root: string, top: string): Promise<readonly string[] 
       seen += 1
       // Git writes a ref to its lock file first, and never shows a ref of that name.
       const isLock = entry.name.endsWith('.lock') && top === '.git/refs' && !entry.isDirectory()
-      if (isLock && seen <= mostRefs) continue
-      if (seen > mostRefs || isUnreadable(entry.name)) return undefined
+      if (isLock && seen <= maxRefs) continue
+      if (seen > maxRefs || isUnreadable(entry.name)) return undefined
       ;(entry.isDirectory() ? folders : found).push(path)
     }
   }

@@ -84,7 +84,7 @@ interface Count {
 const noCount: Count = { additions: 0, deletions: 0, binary: false }
 
 /** The records before the patch: fields that end with NUL, and an empty one as the last. */
-function readSummary(mostFiles: number) {
+function readSummary(maxFiles: number) {
   const changes: Change[] = []
   const counts = new Map<string, Count>()
   let total = 0
@@ -112,7 +112,7 @@ function readSummary(mostFiles: number) {
     if (numbers) {
       const [additions, deletions] = [Number(numbers[1]), Number(numbers[2])]
       const binary = numbers[1] === '-'
-      if (counts.size < mostFiles)
+      if (counts.size < maxFiles)
         counts.set(
           path.toString('latin1'),
           binary ? { ...noCount, binary } : { additions, deletions, binary },
@@ -121,7 +121,7 @@ function readSummary(mostFiles: number) {
       total += 1
       const kind = changeKinds[status.charAt(0)] ?? 'modified'
       const previousPath = kind === 'renamed' ? record.at(-2) : undefined
-      if (changes.length < mostFiles) changes.push({ kind, path, previousPath })
+      if (changes.length < maxFiles) changes.push({ kind, path, previousPath })
     }
     record = []
   }
@@ -182,7 +182,7 @@ function readSections({ fileBytes, totalBytes }: DiffLimits) {
   }
 
   return {
-    push(chunk: Buffer, mostFiles: number): 'more' | 'enough' {
+    push(chunk: Buffer, maxFiles: number): 'more' | 'enough' {
       const bytes = Buffer.concat([carry, chunk])
       let start = 0
       for (let at = bytes.indexOf(sectionMark); at !== -1; at = bytes.indexOf(sectionMark, at + 1)) {
@@ -198,7 +198,7 @@ function readSections({ fileBytes, totalBytes }: DiffLimits) {
       add(bytes.subarray(start, sure))
       carry = Buffer.from(bytes.subarray(sure))
       // A file that changes its kind has two sections.
-      return kept >= totalBytes || sections.length >= 2 * mostFiles ? 'enough' : 'more'
+      return kept >= totalBytes || sections.length >= 2 * maxFiles ? 'enough' : 'more'
     },
     end(): readonly Section[] {
       add(carry)

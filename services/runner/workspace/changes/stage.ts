@@ -48,7 +48,7 @@ export async function stageTree(
     timeoutMs,
     signal,
   }
-  const differences = await treeDifferences(treeGit, workspace, index, mostNewFiles)
+  const differences = await treeDifferences(treeGit, workspace, index, maxNewFiles)
   const { tracked, untracked, nested, submodules } = differences
   if (differences.truncated) return { kind: 'not_committable', message: tooManyFiles }
 
@@ -106,7 +106,7 @@ const tooLarge = (path: string): string =>
   `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`
 
 /** More new files than this are dependencies or build output, which nobody wants in a pull request. */
-const mostNewFiles = 50_000
-const tooManyFiles = `There are more than ${mostNewFiles} new files. List the ones that don't belong in the repository in .gitignore.`
+const maxNewFiles = 50_000
+const tooManyFiles = `There are more than ${maxNewFiles} new files. List the ones that don't belong in the repository in .gitignore.`
 
 const nul = Buffer.of(0)

@@ -60,12 +60,12 @@ export async function withScratchIndex<T>(
   }
 }
 
-/** Compares tree and index, and lists about `mostUntracked` new files at most. Throws `GitFault`. */
+/** Compares tree and index, and lists about `maxUntracked` new files at most. Throws `GitFault`. */
 export async function treeDifferences(
   git: Git,
   workspace: Workspace,
   index: ScratchIndex,
-  mostUntracked: number,
+  maxUntracked: number,
 ): Promise<TreeDifferences> {
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
@@ -84,7 +84,7 @@ export async function treeDifferences(
       const paths = splitNul(Buffer.concat([rest, chunk]))
       rest = paths.rest
       found.push(...paths.whole)
-      return found.length > mostUntracked ? 'enough' : 'more'
+      return found.length > maxUntracked ? 'enough' : 'more'
     },
   })
   const truncated = untracked.endedBy === 'reader'
@@ -96,12 +96,12 @@ export async function treeDifferences(
     ...trackedIn(splitNul(changed.stdout).whole),
     untracked: files,
     nested: begun.others,
-    truncated: truncated || files.length > mostUntracked,
+    truncated: truncated || files.length > maxUntracked,
   }
 }
 
 /** More new repositories than this are not looked into. */
-const mostBegun = 20
+const maxNested = 20
 
 /** The files of new repositories without a remote, as `git init` makes them; the other repositories are only named. */
 async function filesBegunHere(
@@ -113,7 +113,7 @@ async function filesBegunHere(
   const files: TreePath[] = []
   const others: TreePath[] = []
   for (const [count, folder] of folders.entries()) {
-    const own = count < mostBegun ? await filesOfRepository(git, workspace, index, folder) : undefined
+    const own = count < maxNested ? await filesOfRepository(git, workspace, index, folder) : undefined
     // A repository without files has a history at most, which only its own folder keeps.
     if (own === undefined || own.length === 0) others.push(folder)
     else for (const path of own) (isFolder(path) ? others : files).push(Buffer.concat([folder, path]))

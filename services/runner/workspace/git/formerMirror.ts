@@ -45,7 +45,7 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
     await writeAlternates(privateGitDir, mirrorObjects)
 }
 
-const againMs = 3_600_000
+const retryMs = 3_600_000
 
 /** Copies what is missing; true once all is in the mirror. Never throws: with both mirrors named, the workspace is as complete as before. */
 async function isBroughtAlong(
@@ -78,7 +78,7 @@ async function isBroughtAlong(
 /** Whether the move of what stands like this has failed within the hour. */
 async function isFresh(note: string, stands: string): Promise<boolean> {
   const written = await lstat(note).catch(unlessMissing)
-  if (!written || Date.now() - written.mtimeMs >= againMs) return false
+  if (!written || Date.now() - written.mtimeMs >= retryMs) return false
   return (await readFile(note, 'utf8')) === stands
 }
 
@@ -127,8 +127,8 @@ const timeoutMs = 600_000
 const packing = ['pack-objects', '--quiet', '--non-empty'] as const
 const heads = (...below: readonly string[]) => ['for-each-ref', '--format=%(objectname)', ...below]
 const lines = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'))
-const revisions = (wanted: readonly string[], had: readonly string[]): string =>
-  [...wanted, ...had.map((commit) => `^${commit}`)].map((line) => `${line}\n`).join('')
+const revisions = (commits: readonly string[], had: readonly string[]): string =>
+  [...commits, ...had.map((commit) => `^${commit}`)].map((line) => `${line}\n`).join('')
 
 /** Notes further ends of the history, so that git does not take them for damage. */
 async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promise<void> {

@@ -40,7 +40,7 @@ export async function headsWritten(gitDir: string, branches: readonly string[]):
 }
 
 /** How many ref files are read one by one. Git packs more refs than that into one file. */
-const mostFiles = 500
+const maxFiles = 500
 
 /**
  * All refs in git's files, by their full names; `undefined` where there are too many files. Empty where git stores its refs in another way. For a
@@ -49,7 +49,7 @@ const mostFiles = 500
 export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
   const entries = await readdir(join(gitDir, 'refs'), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
-  if (files.length > mostFiles) return undefined
+  if (files.length > maxFiles) return undefined
   const names = files.map(({ parentPath, name }) => relative(gitDir, join(parentPath, name)))
   const [packed, ...loose] = await Promise.all([
     textIn(gitDir, 'packed-refs'),

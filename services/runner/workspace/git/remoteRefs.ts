@@ -12,8 +12,8 @@ export interface HostRefsRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-const withinMs = 10_000
-const atMostBytes = 16 * 1024 * 1024
+const timeoutMs = 10_000
+const maxBytes = 16 * 1024 * 1024
 const prefixes = ['refs/heads/', 'refs/tags/']
 
 /**
@@ -26,7 +26,7 @@ export async function hostRefs({
   signal,
 }: HostRefsRequest): Promise<Refs | 'limited' | undefined> {
   if (!/^https?:\/\//.test(url)) return undefined
-  const late = AbortSignal.timeout(withinMs)
+  const late = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(`${url}/git-upload-pack`, {
       method: 'POST',
@@ -84,7 +84,7 @@ async function bytesOf(response: Response): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > atMostBytes) throw new RangeError('the host names more refs than are read')
+    if (bytes > maxBytes) throw new RangeError('the host names more refs than are read')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -29,7 +29,7 @@ export async function surveyOf(
   { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
   { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
 ): Promise<Survey> {
-  const on = { gitDir, maxOutputBytes: mostBytes }
+  const on = { gitDir, maxOutputBytes: maxBytes }
   const listed = await gitOrThrow(git, { ...on, args: ['ls-tree', '-r', '-z', '--name-only', commit] })
   const paths = splitNul(listed.stdout).whole
   const names = new Set(paths.map((path) => path.toString('latin1')))
@@ -82,11 +82,11 @@ async function filtersOf(
 ): Promise<readonly string[]> {
   const folder = await scratch.make()
   try {
-    const on = { gitDir, env: { GIT_INDEX_FILE: join(folder, 'index') }, maxOutputBytes: mostBytes }
+    const on = { gitDir, env: { GIT_INDEX_FILE: join(folder, 'index') }, maxOutputBytes: maxBytes }
     await gitOrThrow(git, { ...on, args: ['read-tree', commit] })
     const args = ['check-attr', '--cached', '-z', '--stdin', 'filter']
-    const asked = await gitOrThrow(git, { ...on, args, input: paths })
-    const fields = splitNul(asked.stdout).whole
+    const attributes = await gitOrThrow(git, { ...on, args, input: paths })
+    const fields = splitNul(attributes.stdout).whole
     const values = fields.flatMap((field, index) => (index % 3 === 2 ? [field.toString('utf8')] : []))
     return [...new Set(values)].filter(filterNamed)
   } finally {
@@ -95,4 +95,4 @@ async function filtersOf(
 }
 
 /** Limit for the names of all files of a repository. */
-const mostBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024

@@ -83,7 +83,7 @@ async function differencesFrom(
   base: string,
 ): Promise<{ readonly changed: ReadonlyMap<string, ChangedContent>; readonly changesAttributes: boolean }> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', base, tree, '--']
-  const call = { gitDir: workspace.privateGitDir, args, maxOutputBytes: mostBytes }
+  const call = { gitDir: workspace.privateGitDir, args, maxOutputBytes: maxBytes }
   const fields = splitNul((await gitOrThrow(git, call)).stdout).whole
   const changed = new Map<string, ChangedContent>()
   let changesAttributes = false
@@ -113,13 +113,13 @@ async function filtersOf(
       timeoutMs: 300_000,
     }
     await gitOrThrow(git, { ...on, args: ['read-tree', tree] })
-    const asked = await gitOrThrow(treeGit, {
+    const attributes = await gitOrThrow(treeGit, {
       ...on,
       args: ['-C', workspace.dir, 'check-attr', '--cached', '-z', '--stdin', 'filter'],
       input: Buffer.concat(paths.flatMap((path) => [path, Buffer.of(0)])),
-      maxOutputBytes: mostBytes,
+      maxOutputBytes: maxBytes,
     })
-    const fields = splitNul(asked.stdout).whole
+    const fields = splitNul(attributes.stdout).whole
     return paths.flatMap((path, index) => {
       const filter = fields[3 * index + 2]?.toString('utf8') ?? ''
       return filterNamed(filter) ? [{ path, filter }] : []
@@ -147,4 +147,4 @@ const pointer =
   /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\nsize \d+\n$/
 
 /** A path of a few hundred characters for each of the files that a tree can gain. */
-const mostBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024

@@ -109,7 +109,7 @@ test('repository F1: an object is uploaded and verified with the access of git, 
 
 test('repository F1: all uploads of a publication together have an end', async () => {
   replies = { [batchLine]: [telling(`${base}/put`)], 'PUT /put': ['none'] }
-  expect(await upload({ allWithinMs: 200 })).toMatchObject({
+  expect(await upload({ totalTimeoutMs: 200 })).toMatchObject({
     kind: 'unreachable',
     message: expect.stringContaining('The code host does not answer.'),
   })

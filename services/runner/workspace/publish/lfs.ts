@@ -29,7 +29,7 @@ export async function keptInLfs(
   }: { readonly tree: string; readonly from: string; readonly contents: readonly ChangedContent[] },
 ): Promise<string | UploadFault> {
   const files = contents.map(({ path }) => ({ path: path.toString('utf8') }))
-  if (files.length > mostObjects) return refusalOf(files, tooMuch)
+  if (files.length > maxObjects) return refusalOf(files, tooMuch)
   const pointered = await withPointers(request, tree, contents)
   const fault =
     pointered.tree === from ? null : await uploadObjects({ ...request, objects: pointered.objects })
@@ -79,7 +79,7 @@ export interface UploadRequest {
   readonly renewed?: () => Promise<string | undefined>
   readonly signal?: AbortSignal | undefined
   /** How long all of it may take, in ms; half an hour when not given. */
-  readonly allWithinMs?: number
+  readonly totalTimeoutMs?: number
 }
 
 /** Each sentence is fit to be shown to the person. */
@@ -90,12 +90,12 @@ export type UploadFault = {
 
 /** Uploads what the host does not have yet; `null` once it has all of it. Throws `GitFault`. */
 export async function uploadObjects(request: UploadRequest): Promise<UploadFault | null> {
-  const { objects, signal: stopped, allWithinMs = uploadWithinMs } = request
-  const late = AbortSignal.timeout(allWithinMs)
+  const { objects, signal: stopped, totalTimeoutMs = uploadTimeoutMs } = request
+  const late = AbortSignal.timeout(totalTimeoutMs)
   const bounded = { ...request, signal: stopped ? AbortSignal.any([stopped, late]) : late }
   const bytes = objects.reduce((sum, { size }) => sum + size, 0)
   const refused = (why: string, kind?: UploadFault['kind']) => refusalOf(objects, why, kind)
-  if (bytes > mostBytes) return refused(tooMuch)
+  if (bytes > maxBytes) return refused(tooMuch)
   try {
     const { batch, authorization } = await askBatch(bounded)
     for (const object of objects) {
@@ -122,19 +122,19 @@ function refusalOf(
   return { kind, message }
 }
 
-const mostObjects = 1_000
+const maxObjects = 1_000
 /** For all objects of one publication; a single one is limited by staging. */
-const mostBytes = 1024 ** 3
-const batchWithinMs = 30_000
-const objectWithinMs = 300_000
-const uploadWithinMs = 1_800_000
+const maxBytes = 1024 ** 3
+const batchTimeoutMs = 30_000
+const objectTimeoutMs = 300_000
+const uploadTimeoutMs = 1_800_000
 const pauseBeforeRetryMs = 200
 const longestAnswer = 4 * 1024 * 1024
 
 const unanswered = 'The code host does not answer. Ask again later.'
 const noLfs =
   "The code host has no Git LFS for this repository, so the content would be published unfiltered. Take these changes back, or allow lfs in the project's settings, and ask again."
-const tooMuch = `At once, at most ${mostObjects} files and 1 GB are uploaded.`
+const tooMuch = `At once, at most ${maxObjects} files and 1 GB are uploaded.`
 
 class LfsRefusal extends Error {
   readonly kind: UploadFault['kind']
@@ -170,7 +170,7 @@ async function askBatch(
   const ask = (authorization: string | undefined) => {
     const headers = { ...json, ...(authorization !== undefined && { authorization }) }
     const address = `${url.replace(/(\.git)?\/?$/, '.git')}/info/lfs/objects/batch`
-    return send(request, address, { method: 'POST', headers, body, withinMs: batchWithinMs })
+    return send(request, address, { method: 'POST', headers, body, timeoutMs: batchTimeoutMs })
   }
   let { authorization } = request
   let answer = await ask(authorization)
@@ -198,12 +198,22 @@ async function upload(
   const body = new Uint8Array(await contentOf(git, workspace.privateGitDir, blob))
   const put = { 'content-type': 'application/octet-stream', ...headersOf(request, actions.upload) }
   wellAnswered(
-    await send(request, actions.upload.href, { method: 'PUT', headers: put, body, withinMs: objectWithinMs }),
+    await send(request, actions.upload.href, {
+      method: 'PUT',
+      headers: put,
+      body,
+      timeoutMs: objectTimeoutMs,
+    }),
   )
   if (!actions.verify) return
   const headers = { ...json, ...headersOf(request, actions.verify) }
-  const asked = { method: 'POST', headers, body: JSON.stringify({ oid, size }), withinMs: batchWithinMs }
-  wellAnswered(await send(request, actions.verify.href, asked))
+  const verification = {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ oid, size }),
+    timeoutMs: batchTimeoutMs,
+  }
+  wellAnswered(await send(request, actions.verify.href, verification))
 }
 
 /** Git's own authorization is sent only to the code host itself, and only if the host gives none for this action. */
@@ -229,12 +239,12 @@ interface Answer {
 async function send(
   { signal }: UploadRequest,
   address: string,
-  { withinMs, ...asked }: Pick<RequestInit, 'method' | 'headers' | 'body'> & { readonly withinMs: number },
+  { timeoutMs, ...init }: Pick<RequestInit, 'method' | 'headers' | 'body'> & { readonly timeoutMs: number },
 ): Promise<Answer> {
   const once = async (): Promise<Answer> => {
-    const late = AbortSignal.timeout(withinMs)
+    const late = AbortSignal.timeout(timeoutMs)
     const until = signal ? AbortSignal.any([signal, late]) : late
-    const response = await fetch(address, { ...asked, redirect: 'error', signal: until })
+    const response = await fetch(address, { ...init, redirect: 'error', signal: until })
     let text = ''
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
       if (text.length < longestAnswer) text += chunk

@@ -184,10 +184,10 @@ describe('the lines that a commit added', () => {
   test('are bounded, and what is left out is counted', async () => {
     await turn('first', { 'b.txt': 'b\n', 'c.txt': 'c\n', 'd.txt': 'd\n' })
     const commit = await push()
-    const limits = { files: 10, ranges: 10, withinMs: 60_000 }
+    const limits = { files: 10, ranges: 10, timeoutMs: 60_000 }
     expect(await added(commit, { ...limits, files: 2 })).toMatchObject({ leftOut: 1, files: [{}, {}] })
     expect(await added(commit, { ...limits, ranges: 1 })).toMatchObject({ leftOut: 2, files: [{}] })
-    expect(await added(commit, { ...limits, withinMs: -1 })).toEqual({ leftOut: 3, files: [] })
+    expect(await added(commit, { ...limits, timeoutMs: -1 })).toEqual({ leftOut: 3, files: [] })
   })
 
   test('are unknown in a task without snapshots', async () => {

@@ -26,7 +26,7 @@ export interface NotesRequest {
 
 const usualTimeoutMs = 30_000
 /** How many pushes are tried, since others may push notes in between. */
-const mostPushes = 4
+const maxPushes = 4
 
 /** The host's notes as we last knew them. */
 const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
@@ -75,7 +75,7 @@ export async function addNote(
 export async function pushNotes(request: NotesRequest): Promise<string | null> {
   for (let pushes = 1; ; pushes += 1) {
     const refused = await pushOnce(request)
-    if (refused === null || !refused.isBehind || pushes === mostPushes) return refused?.message ?? null
+    if (refused === null || !refused.isBehind || pushes === maxPushes) return refused?.message ?? null
     const notFetched = await fetchNotes(request)
     if (notFetched !== null) return notFetched
   }

@@ -128,7 +128,7 @@ async function workflowFiles(
 }
 
 /** How often we rebase, since others may push again meanwhile. */
-const mostRebases = 3
+const maxRebases = 3
 
 async function pushOnTop(
   request: PublishRequest,
@@ -141,7 +141,7 @@ async function pushOnTop(
   for (let rebases = 0; ; rebases += 1) {
     const pushed = await push(request, head, leftOut)
     if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
-    if (!applyPatch || rebases === mostRebases) return pushed
+    if (!applyPatch || rebases === maxRebases) return pushed
     const onto = pushed.remoteSha
     const rebased = await rebase({ ...request, head, onto, signer, applyPatch })
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)

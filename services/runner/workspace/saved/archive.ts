@@ -42,7 +42,7 @@ export async function packFolders(
       if (content === null) {
         leftOut.push(path)
         // An agent can make any number of names.
-        if (leftOut.length >= mostTold) break
+        if (leftOut.length >= maxListed) break
         continue
       }
       bytes += content.length
@@ -98,7 +98,7 @@ export async function removeFolders(home: string, folders: readonly string[], pa
 
 async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<readonly TarFile[] | null> {
   // Beside its content a file takes two headers of 512 bytes, a block for a long path, and padding.
-  const maxOutputLength = limits.bytes + limits.files * mostBesideContent + 1_024
+  const maxOutputLength = limits.bytes + limits.files * maxBesideContent + 1_024
   const tar = await promisify(gunzip)(archive, { maxOutputLength }).catch(() => null)
   return tar && readTar(tar)
 }
@@ -148,6 +148,6 @@ function isPlainPath(path: string): boolean {
   return !path.includes('\0') && path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
 }
 
-const mostBesideContent = 8 * 1_024
+const maxBesideContent = 8 * 1_024
 const deepest = 16
-const mostTold = 1_000
+const maxListed = 1_000

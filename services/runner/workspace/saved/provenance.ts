@@ -163,10 +163,10 @@ export interface AddedLimits {
   readonly files: number
   readonly ranges: number
   /** Milliseconds, for all files. */
-  readonly withinMs: number
+  readonly timeoutMs: number
 }
 
-const usualLimits: AddedLimits = { files: 1_000, ranges: 20_000, withinMs: 8_000 }
+const usualLimits: AddedLimits = { files: 1_000, ranges: 20_000, timeoutMs: 8_000 }
 
 /**
  * The lines that a commit added to its parent, with the turns that wrote them; lines that no snapshot has are of unknown origin. Files that
@@ -178,7 +178,7 @@ export async function linesAddedBy(
   limits: AddedLimits = usualLimits,
 ): Promise<{ readonly files: readonly AddedFile[]; readonly leftOut: number }> {
   const { git, privateGitDir: gitDir } = request
-  const until = performance.now() + limits.withinMs
+  const until = performance.now() + limits.timeoutMs
   const parent = await commitOf(git, gitDir, `${commit}^`)
   const history = await turnHistory(request)
   const { paths, unreadable } = await grownFiles(request, parent, commit)
@@ -298,12 +298,12 @@ function blamedLines(porcelain: string): readonly BlamedLine[] {
 function rangesIn(
   porcelain: string,
   turnOf: ReadonlyMap<string, string>,
-  asked: string,
+  requestedPath: string,
 ): readonly LineRange[] {
   const ranges: (LineRange & { to: number; readonly hashes: string[] })[] = []
   for (const { commit, number: at, file, text } of blamedLines(porcelain)) {
     const turn = turnOf.get(commit) ?? null
-    const path = file.startsWith('"') ? asked : Buffer.from(file, 'latin1').toString('utf8')
+    const path = file.startsWith('"') ? requestedPath : Buffer.from(file, 'latin1').toString('utf8')
     const hash = lineHash(Buffer.from(text, 'latin1'))
     const last = ranges.at(-1)
     if (last && last.turn === turn && (turn === null || last.path === path) && last.to === at - 1) {
