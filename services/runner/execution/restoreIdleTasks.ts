@@ -2,17 +2,15 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
-import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { ownSecrets, settingsOf, valuesOf } from './projectSecrets.ts'
-import { changesEvent, redactChanges } from './recording/changesReport.ts'
+import { changesNow } from './recording/changesReport.ts'
 import { mirrored, reachAsPerson } from './repositoryAccess.ts'
 import { recordRestored, restoreTask, treeGitFor } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
-import { readChanges } from '../workspace/changes/changes.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
-import { findWorkspace, hasWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { findWorkspace, hasWorkspace } from '../workspace/workspace.ts'
 
 /** Watches until the returned function is called, which waits for what is being restored. */
 export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
@@ -82,24 +80,8 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
       ...(await settingsOf(deps, state.projectId)).secrets,
       ...ownSecrets(deps, access),
     ])
-    await recordRestored(deps, state, restored.kept, await changesOf(deps, state, workspace, secrets))
+    const { executionId } = state.pendingRestore
+    const work = { git: deps.git, treeGit: treeGitFor(deps, workspace), workspace, executionId, secrets }
+    await recordRestored(deps, state, restored.kept, await changesNow(deps, work))
   })
-}
-
-async function changesOf(
-  deps: ExecutionDeps,
-  { taskId, pendingRestore }: LiveTask,
-  workspace: Workspace,
-  secrets: readonly string[],
-) {
-  const { baseBranch } = workspace
-  const treeGit = treeGitFor(deps, workspace)
-  const changes = await readChanges({ git: deps.git, treeGit, workspace, baseBranch, from: 'tree' })
-  if (changes.kind === 'base_not_found' || pendingRestore === null) return null
-  const { executionId } = pendingRestore
-  return changesEvent(
-    deps.blobs,
-    { taskId, executionId },
-    await redactChanges(changes, deps.redaction(secrets)),
-  )
 }

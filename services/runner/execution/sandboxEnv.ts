@@ -92,20 +92,13 @@ export async function sandboxEnvsOf(
       files,
       modelFetches: settings.modelFetches,
     })
+  const onlyHost = (repositories: readonly string[], files: readonly Bind[] = []) =>
+    envOf([], [ruleOfCodeHost(of.repositoryUrl, repositories)], files)
   return {
     repositoryUrl: of.repositoryUrl,
     submodules: settings.submodules,
-    reading: (others) =>
-      envOf(
-        [],
-        [
-          ruleOfCodeHost(
-            of.repositoryUrl,
-            others.map((name) => name.toLowerCase()),
-          ),
-        ],
-      ),
-    withFile: (file) => envOf([], [ruleOfCodeHost(of.repositoryUrl, [])], [file]),
+    reading: (others) => onlyHost(others.map((name) => name.toLowerCase())),
+    withFile: (file) => onlyHost([], [file]),
     setupCommand: settings.setupCommand,
     withSecrets: envOf([...variables, ...asVariables(secrets), ...safeGitVariables], rules),
     forCommands: envOf(variables, rules),

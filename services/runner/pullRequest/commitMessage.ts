@@ -21,12 +21,9 @@ export const wordsOf = (
   requested.automatic ? proposalFor(deps, task) : Promise.resolve(requested)
 
 /** The message of the commit that is published. */
-export async function messageOf(
-  deps: Deps,
-  { state, ...publication }: Pick<Publication, 'state' | 'task' | 'requested'>,
-): Promise<string> {
-  if ((state.pullRequest?.headCommit ?? null) !== null)
-    return messageOfFollowUp(deps, state, publication.task)
+export async function messageOf(deps: Deps, publication: Publication): Promise<string> {
+  const { state, task } = publication
+  if ((state.pullRequest?.headCommit ?? null) !== null) return messageOfFollowUp(deps, state, task)
   return firstCommitMessage((await wordsOf(deps, publication)).title, state.issue?.number ?? null)
 }
 

@@ -6,8 +6,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import { valuesOf } from '../execution/projectSecrets.ts'
-import { changesEvent, redactChanges } from '../execution/recording/changesReport.ts'
-import { readChanges } from '../workspace/changes/changes.ts'
+import { changesNow } from '../execution/recording/changesReport.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import type { WorkspaceGit } from '../workspace/workspace.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
@@ -26,17 +25,12 @@ export async function recordChanges(
   work: WorkspaceGit & { readonly secrets: readonly KnownSecret[] },
   from: 'tree' | StagedTree,
 ): Promise<LiveTask> {
-  const { baseBranch } = work.workspace
-  const changes = await readChanges({ ...work, baseBranch, from, signal })
-  if (changes.kind === 'base_not_found') throw new Fault('code_host_refused', baseGone(baseBranch))
   if (!task.execution) throw new Fault('not_initialized')
-  const of = { taskId: task.id, executionId: task.execution.id }
-  const redacted = await redactChanges(changes, deps.redaction(valuesOf(work.secrets)))
-  const command = {
-    type: 'RecordChanges',
-    requestId,
-    changes: await changesEvent(deps.blobs, of, redacted),
-  } as const
+  const executionId = task.execution.id
+  const secrets = valuesOf(work.secrets)
+  const changes = await changesNow(deps, { ...work, executionId, secrets }, { from, signal })
+  if (changes === null) throw new Fault('code_host_refused', baseGone(work.workspace.baseBranch))
+  const command = { type: 'RecordChanges', requestId, changes } as const
   const cause = { actor, commandId: randomUUID() }
   const { state } = await deps.commands.execute(decider, taskStream(task.id), command, cause)
   if (state.kind !== 'task') throw new Fault('not_found')

@@ -10,8 +10,10 @@ import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import { ownSecrets, settingsOf, valuesOf, withoutSecrets } from '../execution/projectSecrets.ts'
+import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
+import { redactChanges } from '../execution/recording/changesReport.ts'
 import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
+import { treeGitFor } from '../execution/restore.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
@@ -33,22 +35,10 @@ export function answerQuestions(
     },
   }
   const stops = [
-    rpc.answer(
-      'changes',
-      ofOwnWorkspace(deps, (question: Asked<'changes'>) => changesAgainst(deps, question)),
-    ),
-    rpc.answer(
-      'lines',
-      ofOwnWorkspace(deps, (question: Asked<'lines'>) => linesOf(deps, question)),
-    ),
-    rpc.answer(
-      'undoPreview',
-      ofOwnWorkspace(deps, (question: Asked<'undoPreview'>) => undoPreview(deps, question)),
-    ),
-    rpc.answer(
-      'origins',
-      ofOwnWorkspace(deps, (question: Asked<'origins'>) => lineOrigins(deps, question)),
-    ),
+    rpc.answer('changes', ofOwnWorkspace(deps, changesAgainst)),
+    rpc.answer('lines', ofOwnWorkspace(deps, linesOf)),
+    rpc.answer('undoPreview', ofOwnWorkspace(deps, undoPreview)),
+    rpc.answer('origins', ofOwnWorkspace(deps, lineOrigins)),
     rpc.answer('removeWorkspace', (question) => removeOwnWorkspace(removal, question)),
     rpc.answer('hosts', (question) => suggestedHosts(deps, question)),
     // Several runners would each clone what one of them may need.
@@ -77,16 +67,20 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
 }
 
 /** Leaves a question to other runners where this one does not have the task's workspace. */
-function ofOwnWorkspace<Asked extends { readonly taskId: string }, Answered>(
-  { root }: { readonly root: string },
-  answer: (question: Asked) => Promise<Answered | undefined>,
-): (question: Asked) => Promise<Answered | undefined> {
+function ofOwnWorkspace<
+  Deps extends Pick<WorkspaceDeps, 'root'>,
+  Question extends { readonly taskId: string },
+  Answer,
+>(
+  deps: Deps,
+  answer: (deps: Deps, question: Question) => Promise<Answer | undefined>,
+): (question: Question) => Promise<Answer | undefined> {
   let atOnce = 0
   return async (question) => {
-    if (atOnce >= maxAtOnce || !(await hasWorkspace(root, question.taskId))) return undefined
+    if (atOnce >= maxAtOnce || !(await hasWorkspace(deps.root, question.taskId))) return undefined
     atOnce += 1
     try {
-      return await answer(question)
+      return await answer(deps, question)
     } finally {
       atOnce -= 1
     }
@@ -111,16 +105,16 @@ async function changesAgainst(
   if (refreshed.kind !== 'ready') return undefined
   const workspace = await readWorkspace({ root: deps.root, taskId, mirror: refreshed.mirror })
   if (!workspace) return undefined
-  const { git, sandbox } = deps
-  const treeGit = 'missing' in sandbox ? git : sandbox.gitFor(workspace)
+  const { git } = deps
+  const treeGit = treeGitFor(deps, workspace)
   const changes = await readChanges({ git, treeGit, workspace, baseBranch, signal })
   if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
   const { ahead, behind, total, truncated } = changes
   const { secrets } = await settingsOf(deps, task.projectId)
   const redaction = deps.redaction(valuesOf([...secrets, ...ownSecrets(deps, refreshed.access)]))
-  const files = await withoutSecrets(changes.files, redaction)
-  const currentBranch = await redaction.text(changes.currentBranch)
+  const { changes: shown, files } = await redactChanges(changes, redaction)
+  const { currentBranch } = shown
   const scope = scopeOfStream(taskStream(taskId))
-  const blob = files.length === 0 ? null : await deps.blobs.put(scope, Buffer.from(JSON.stringify(files)))
+  const blob = shown.files.length === 0 ? null : await deps.blobs.put(scope, files)
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
 }

@@ -166,7 +166,13 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
         .finally(() => (measuring = undefined))
   }
 
-  const lookSafely = guarded(look, onFault)
+  const lookSafely = (): void => {
+    try {
+      look()
+    } catch (fault) {
+      onFault(fault)
+    }
+  }
 
   return {
     refusal: () => (freeBytes(root) < floors.begin ? nothingBegins : undefined),
@@ -191,17 +197,6 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
       }
     },
     counted: async () => void (await Promise.all(ending)),
-  }
-}
-
-/** A call whose fault is reported and goes no further. */
-function guarded(call: () => void, onFault: (fault: unknown) => void): () => void {
-  return () => {
-    try {
-      call()
-    } catch (fault) {
-      onFault(fault)
-    }
   }
 }
 

@@ -215,7 +215,8 @@ export async function settleOwner({ owner, dir, homeDir }: Workspace, path: stri
   if (owner) await giveTo(owner, [dir, homeDir], path)
 }
 
-function parseJson(text: string): unknown {
+/** `undefined` for a text that is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -5,9 +5,9 @@ import { WorkspaceChanged } from '#domain/task/events.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
-import { readChanges, type Changes } from '../../workspace/changes/changes.ts'
+import { readChanges, type Changes, type ReadChangesRequest } from '../../workspace/changes/changes.ts'
 import type { Git } from '../../workspace/git/git.ts'
-import type { Workspace } from '../../workspace/workspace.ts'
+import type { Workspace, WorkspaceGit } from '../../workspace/workspace.ts'
 import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from '../projectSecrets.ts'
 
@@ -105,7 +105,7 @@ export async function redactChanges(read: ReadChanges, redaction: Redaction): Pr
 }
 
 /** The event that records changes. Their diff is stored as a blob. */
-export async function changesEvent(
+async function changesEvent(
   blobs: SealedBlobs,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
   { changes, files }: RedactedChanges,
@@ -116,6 +116,20 @@ export async function changesEvent(
     { executionId, ...summaryOf(changes), blob },
     { currentBranch, baseBranch, tree },
   )
+}
+
+/** The event that records the changes as they are now; `null` where the base branch is gone. Not while an agent writes. */
+export async function changesNow(
+  deps: Pick<RecordingDeps, 'blobs' | 'redaction'>,
+  work: WorkspaceGit & { readonly executionId: string; readonly secrets: readonly string[] },
+  { from = 'tree', signal }: Pick<ReadChangesRequest, 'from' | 'signal'> = {},
+) {
+  const { workspace, executionId, secrets } = work
+  const request = { ...work, baseBranch: workspace.baseBranch, from, ...(signal && { signal }) }
+  const changes = await readChanges(request)
+  if (changes.kind === 'base_not_found') return null
+  const redacted = await redactChanges(changes, deps.redaction(secrets))
+  return changesEvent(deps.blobs, { taskId: workspace.taskId, executionId }, redacted)
 }
 
 function summaryOf(changes: ReadChanges) {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
-import type { Workspace } from '../workspace.ts'
+import { parseJson, type Workspace } from '../workspace.ts'
 import { namesOf, type ChangedContent } from './filters.ts'
 
 export interface LfsObject {
@@ -248,7 +248,7 @@ async function send(
     let text = ''
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
       if (text.length < longestAnswer) text += chunk
-    return { status: response.status, body: parsed(text) }
+    return { status: response.status, body: parseJson(text) }
   }
   const first = await once().catch((fault: unknown) => {
     if (fault instanceof TypeError) return undefined
@@ -257,14 +257,6 @@ async function send(
   if (first && (first.status < 500 || first.status === 501)) return first
   await delay(pauseBeforeRetryMs, undefined, { signal })
   return once()
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function wellAnswered({ status, body }: Answer): unknown {

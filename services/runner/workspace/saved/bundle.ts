@@ -11,7 +11,7 @@ import { commitOf, endedWell, GitFault, gitOrThrow, gitText } from '../git/git.t
 import type { Git, GitCall } from '../git/git.ts'
 import { withScratchIndex } from '../changes/tree.ts'
 import { defaultWorkLimits, openPlainGit, tooLarge, writeTree, type WorkLimits } from './plainTree.ts'
-import { refreshIndex, settleOwner } from '../workspace.ts'
+import { parseJson, refreshIndex, settleOwner } from '../workspace.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
 export interface SaveRequest extends WorkspaceGit {
@@ -265,12 +265,4 @@ function told({ endedBy, code, stderr }: Finished, words: RegExp): string | unde
 
 function unreadable(why: string): Extract<RestoreResult, { kind: 'unreadable' }> {
   return { kind: 'unreadable', message: `The saved work can't be read: ${why}.` }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
