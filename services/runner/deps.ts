@@ -66,9 +66,7 @@ export interface RecordingDeps extends Pick<
   'commands' | 'documents' | 'log' | 'bus' | 'words' | 'blobs' | 'clock' | 'logger'
 > {
   readonly runnerId: string
-  /** How much runs may record. */
   readonly allowances: RecordingAllowances
-  /** Hides these secrets. */
   readonly redaction: (secrets: readonly string[]) => Redaction
   readonly textThreads: TextThreads
 }

@@ -2,7 +2,6 @@
 
 /** Why a run stops before its agent is done. */
 export type StopReason =
-  /** A person asked. */
   | 'cancelled'
   /** The task is gone: there is nobody to report to. */
   | 'deleted'
@@ -18,7 +17,6 @@ export type StopReason =
   | 'no_access'
   /** It used more disk space than it may. */
   | 'disk_limit'
-  /** It ran for too long. */
   | 'too_long'
 
 /** A signal that carries why: `signal.reason` is a `StopReason`. */

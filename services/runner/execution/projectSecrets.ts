@@ -9,7 +9,6 @@ import type { AgentDeps } from '../deps.ts'
 import type { ChangedFile } from '../workspace/changes/treeDiff.ts'
 
 export interface ProjectSecret extends KnownSecret {
-  /** The variable that holds it in the sandbox. */
   readonly variable: string
   readonly forAgent: boolean
 }

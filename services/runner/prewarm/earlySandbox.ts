@@ -64,7 +64,7 @@ export function earlySandbox({
 }): EarlySandbox {
   let opening: Promise<Opened | undefined> = Promise.resolve(undefined)
 
-  /** What is open, for one caller: nobody else gets it. */
+  /** Hands what is open to one caller. */
   function handOver(): Promise<Opened | undefined> {
     const opened = opening
     opening = Promise.resolve(undefined)

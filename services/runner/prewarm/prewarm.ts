@@ -11,11 +11,9 @@ import { openPreparedWorkspaces } from './preparedWorkspaces.ts'
 import type { WarmAgents } from './warmAgents.ts'
 
 export interface Prewarm {
-  /** Agents that wait for their tasks' next messages. */
   readonly agents: WarmAgents
   /** The sandbox for a turn that is about to begin; `undefined` when prewarming is off. */
   earlySandbox(request: EarlyRequest): EarlySandbox | undefined
-  /** The workspace that was prepared for this task, if there is one. */
   adopt(task: TaskDocument): Promise<Workspace | undefined>
   /** Ends and removes everything that nobody has taken. */
   close(): Promise<void>

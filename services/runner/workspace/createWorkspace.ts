@@ -45,7 +45,6 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly owner: SandboxUser | undefined
   /** Limits what the owner may write; it is only measured when not given. */
   readonly limit?: Pick<WorkspaceLimit, 'hold'>
-  /** Asked before anything is checked out. */
   readonly checkCheckout: CheckCheckout
   /** Called once the workspace's folders exist. They stay from then on, but may still be empty. */
   readonly onPlace?: (workspace: Workspace) => void

@@ -78,7 +78,6 @@ export interface DiskWatchOptions {
   readonly limits: Pick<DiskLimits, 'workspace' | 'leastFree'>
   /** Stops a task's processes while it is decided which run ends. */
   readonly pause: (taskId: string) => Promise<Paused>
-  /** Told the bytes of a task's workspace whenever they were counted. */
   readonly onCounted: (taskId: string, bytes: number) => void
   readonly onFault: (fault: unknown) => void
 }
@@ -92,7 +91,6 @@ interface Watched {
   last: number | undefined
 }
 
-/** How often free space is looked at, in milliseconds. */
 const pollIntervalMs = 100
 /** Free space is extrapolated this many polls ahead. */
 const pollsAhead = 4

@@ -28,7 +28,7 @@ export interface WorkspaceEviction {
    * there is no space for one. Never throws.
    */
   make(request: WorkspaceRequest): Promise<string | undefined>
-  /** Takes note of what a task's workspace takes by now, in bytes: a run has changed it since all were measured. */
+  /** Notes how many bytes a task's workspace takes, since a run has changed it after the last measurement. */
   counted(taskId: string, bytes: number): void
   /** Measures, and evicts when that is over the budget. One at a time. */
   clear(): Promise<Cleared>

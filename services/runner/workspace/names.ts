@@ -25,8 +25,8 @@ export function mirrorPath(url: string, repository: MirroredRepository): string 
 }
 
 /**
- * Whether a folder, given relative to the mirrors' folder, belongs to this repository, at whatever address. A folder from before numbers counted
- * does not.
+ * Whether a folder, given relative to the mirrors' folder, belongs to this repository, at whatever address. A folder that was named
+ * before repositories had numbers does not.
  */
 export function isMirrorOf(path: string, repository: MirroredRepository): boolean {
   const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))

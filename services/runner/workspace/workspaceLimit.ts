@@ -20,7 +20,6 @@ export interface WorkspaceLimit {
   readonly says: string
   /** Limits folders of a task that its user may write to, and that are empty or limited already. Where that fails they are only measured. */
   hold(taskId: string, owner: HostUser, folders: readonly string[]): Promise<void>
-  /** Tasks that have a limit. */
   held(): readonly string[]
   /** Takes the limit away of a task whose folder is gone. Its lock must be held. */
   liftIfGone(taskId: string): Promise<void>
@@ -41,7 +40,6 @@ export interface WorkspaceLimitOptions {
 }
 
 interface Quota {
-  /** Where the file system is mounted. */
   readonly mount: string
   /** Runs a program. If it fails, throws what it printed. */
   call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>

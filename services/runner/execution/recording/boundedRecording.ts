@@ -63,9 +63,7 @@ function roomWithin(allowance: RecordingAllowance) {
   let spent = 0
   const tailBytes = () => Math.min(longestTail, allowance.bytes() / 4)
   return {
-    /** How much of the end is kept; bytes. */
     tailBytes,
-    /** Spends this many bytes if they fit. */
     take(bytes: number, what: keyof typeof share): boolean {
       if (spent + bytes > share[what] * allowance.bytes() - tailBytes()) return false
       spent += bytes
@@ -129,7 +127,6 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
     else posted.drop(bytes)
     return undefined
   }
-  /** The part of the event that is recorded now. */
   function recordedNow(event: ProgressEvent): ProgressEvent | undefined {
     const bytes = Buffer.byteLength(JSON.stringify(event.content)) + eventOverhead
     const fits = () => !isCut && room.take(bytes, 'chat')

@@ -9,7 +9,6 @@ import type { Redaction } from '../../redaction/redaction.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface MessageTexts {
-  /** Adds to a text. */
   write(messageKey: string, text: string): Promise<void>
   /** The text broke off, and what is written of it next starts it from its beginning. */
   restart(messageKey: string): Promise<void>

@@ -41,9 +41,7 @@ const keptUnasked = 16_000
 interface RecordedTurn {
   readonly fence: Fence
   readonly messages: TurnMessages
-  /** The agent has begun with the turn. */
   readonly onBegun: () => void
-  /** The model has seen these messages. */
   readonly onSeen: (ids: readonly string[]) => Promise<void>
   readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
   readonly reporter: Reporter

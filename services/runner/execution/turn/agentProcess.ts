@@ -30,7 +30,6 @@ export interface TurnListener {
   readonly budget: Budget
   /** A call of a model through the broker is over. */
   readonly onModelCall: (call: ModelCall) => void
-  /** Something was printed. */
   onOutput(): void
   onEvent(event: AgentEvent): Promise<void>
   onStderr(chunk: Buffer): Promise<void>
@@ -45,13 +44,11 @@ export interface AgentProcess {
   readonly secrets: readonly string[]
   /** The scripted model answers it. */
   readonly isScripted: boolean
-  /** Whether it resumed an earlier session. */
   readonly resumed: boolean
   /** Sends a message in the form of the agent's `userMessage` and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
   turn(message: string, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; false when it can take none. */
   steer(message: string): boolean
-  /** Asks it to stop its turn. */
   interrupt(): void
   kill(): void
   /**
@@ -82,7 +79,6 @@ export interface AgentStart {
 /** What answers an agent that can run. */
 export type ReadyBackend = Exclude<AgentBackend, { kind: 'missing' }>
 
-/** The path of the broker's socket inside the sandbox. */
 const socketInSandbox = '/run/flightdeck/model.sock'
 /** How long an agent may take to leave by itself. */
 const leaveMs = 5_000
@@ -192,11 +188,9 @@ async function brokerFor(
 
 interface LaunchPlace extends BrokerSocket {
   readonly env: OpenedSandboxEnv
-  /** The port of a broker on the loopback. */
   readonly port: number
 }
 
-/** What is to run in the agent's sandbox. */
 function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<SandboxSpec, keyof ReservedSpec> {
   const { agent, program, sandbox, session, model } = start
   const { env } = place

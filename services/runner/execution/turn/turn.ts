@@ -34,7 +34,6 @@ export interface TurnRequest extends AgentRequest {
   readonly images: readonly AgentImage[]
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
-  /** A sandbox that was opened for this turn. */
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
   /** Whose daily budget the turn uses. */
   readonly ownerId: string
@@ -111,7 +110,6 @@ async function openedFor(
   return early ?? openSandboxFor(deps, request, setup, session)
 }
 
-/** An agent that is there for a turn. */
 interface StartedAgent {
   readonly setup: AgentSetup
   readonly fingerprint: string

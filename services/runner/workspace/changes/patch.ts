@@ -19,9 +19,7 @@ export interface FileDiff {
 
 export interface DiffLimits {
   readonly files: number
-  /** The limit for one file's patch. */
   readonly fileBytes: number
-  /** The limit for all patches. */
   readonly totalBytes: number
 }
 

@@ -7,7 +7,6 @@ import { kindAt, treeDifferences, type ScratchIndex, type TreeDifferences, type 
 
 export interface ChangedFile {
   readonly fileName: string
-  /** Where a renamed file was. */
   readonly previousName?: string
   /** A new file is `added` where we committed it or the agent's git tracks it, and `untracked` where neither. */
   readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
@@ -36,7 +35,6 @@ export interface TreeDiff {
 
 export interface TreeComparison extends WorkspaceGit {
   readonly index: ScratchIndex
-  /** The tree or commit to compare with. */
   readonly against: string
   readonly limits: DiffLimits
 }
@@ -117,7 +115,6 @@ function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[
   return files.filter(({ path }) => !listed.has(path.toString('utf8')))
 }
 
-/** Compares two trees, or a tree with the folder. */
 async function readPatch(
   { treeGit, workspace, index, limits }: TreeComparison,
   trees: readonly string[],

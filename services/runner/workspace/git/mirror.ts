@@ -288,18 +288,20 @@ async function fetchUnlessLarge(
   request: RefreshRequest,
 ): Promise<Finished | 'large'> {
   const tooLarge = new AbortController()
+  const showProgress = request.onProgress && progressLines(request.onProgress)
   const signals = request.signal ? [request.signal, tooLarge.signal] : [tooLarge.signal]
   let end = ''
   const fetched = await fetchInto(refreshing, 'all', (tags) => ({
     ...fetchCall(gitDir, { ...request, signal: AbortSignal.any(signals) }, tags),
-    onStderr: both(request.onProgress && progressLines(request.onProgress), (chunk) => {
+    onStderr(chunk) {
+      showProgress?.(chunk)
       const told = end + chunk.toString('latin1')
       const objects = Number(
         /(?:Counting|Receiving|Unpacking) objects: +\d+% \(\d+\/(\d+)\)/.exec(told)?.[1] ?? 0,
       )
       if (objects > refreshing.large.objects) tooLarge.abort()
       end = told.slice(-200)
-    }),
+    },
   }))
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
 }
@@ -361,13 +363,6 @@ function fetchCall(
     timeoutMs,
     signal,
     ...(showProgress && { onStderr: showProgress }),
-  }
-}
-
-function both<T>(one: ((value: T) => void) | undefined, other: (value: T) => void): (value: T) => void {
-  return (value) => {
-    one?.(value)
-    other(value)
   }
 }
 

@@ -15,7 +15,7 @@ export interface LfsObject {
   /** SHA-256 of the content, in hexadecimal digits. */
   readonly oid: string
   readonly size: number
-  /** Git's name of the content. */
+  /** The content's id in git. */
   readonly blob: string
 }
 

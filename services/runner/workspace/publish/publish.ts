@@ -86,7 +86,6 @@ export type PublishResult =
   /** It changes workflow files, which the App may not. What was committed stays. */
   | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
-  /** The host asks us to wait. */
   | { readonly kind: 'limited'; readonly message: string }
   /** `mayPublish` refused the tree. */
   | { readonly kind: 'moved'; readonly message: string }

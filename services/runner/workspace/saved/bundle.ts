@@ -219,7 +219,7 @@ const prerequisitesMissing =
 
 /**
  * Whether commits that the bundle needs are missing. Git says the same if it cannot read its objects, so commits that must be there are looked for
- * as well, in the mirror and here: a workspace from before may have its beginning from elsewhere. Throws `GitFault`.
+ * as well, in the mirror and here: an older workspace may have begun from another mirror. Throws `GitFault`.
  */
 async function isBaseGone(
   git: Git,

@@ -125,7 +125,6 @@ async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise
 export interface FileProvenance {
   /** The id of its content in git. */
   readonly blob: string
-  /** In order. */
   readonly ranges: readonly LineRange[]
 }
 
