@@ -164,13 +164,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
         .finally(() => (measuring = undefined))
   }
 
-  const lookSafely = (): void => {
-    try {
-      look()
-    } catch (fault) {
-      onFault(fault)
-    }
-  }
+  const lookSafely = guarded(look, onFault)
 
   return {
     refusal: () => (freeBytes(root) < floors.begin ? nothingBegins : undefined),
@@ -195,6 +189,17 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
       }
     },
     counted: async () => void (await Promise.all(ending)),
+  }
+}
+
+/** A call whose fault is reported and goes no further. */
+function guarded(call: () => void, onFault: (fault: unknown) => void): () => void {
+  return () => {
+    try {
+      call()
+    } catch (fault) {
+      onFault(fault)
+    }
   }
 }
 
