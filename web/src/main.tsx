@@ -1,4 +1,4 @@
-/** The client's start: the token out of the address first, then the store, then the page. */
+/** The client's entry: takes the token out of the address, then creates the store, then renders the page. */
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Provider } from 'react-redux'
@@ -22,8 +22,8 @@ followOtherTabs(store)
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('No #root')
-/** Not awaited by the module: a bundler then gives every page what only a task's panels share. */
-async function draw(into: HTMLElement): Promise<void> {
+/** Not awaited by the module, or the bundler would load code on every page that only the panels of tasks share. */
+async function render(into: HTMLElement): Promise<void> {
   await firstRenderReady(store, location.pathname)
   createRoot(into).render(
     <StrictMode>
@@ -37,4 +37,4 @@ async function draw(into: HTMLElement): Promise<void> {
     </StrictMode>,
   )
 }
-void draw(root)
+void render(root)

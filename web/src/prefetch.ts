@@ -1,4 +1,4 @@
-/** Runs before the libraries are there: asks for what a signed-in person's first page needs, so that all of it comes together. */
+/** Runs before the libraries are loaded: requests the code and the data of a signed-in person's first page, so that all arrive together. */
 import { authRoutes } from '#domain/api/auth.ts'
 import type { Route } from '#domain/api/route.ts'
 import { serverRoutes } from '#domain/api/server.ts'
@@ -9,16 +9,16 @@ import { chunks, chunksAt } from './app/loading/chunks.ts'
 
 const token = readToken()
 const first = chunksAt(location.pathname)
-// Elsewhere, as where a sign-in comes back, there may be another token to come.
+// On other pages, such as the one that a sign-in returns to, the token may be replaced.
 if (token !== null && first.length > 0) {
-  void askForData(token)
-  // That one does not come is told where it is shown.
+  void requestData(token)
+  // A failure is shown where the page is shown.
   for (const name of first) chunks[name]().catch(() => undefined)
 }
 
-async function askForData(token: string): Promise<void> {
+async function requestData(token: string): Promise<void> {
   const me = await prefetch(addressOf(authRoutes.getMe), token).catch(() => null)
-  // A newcomer may not ask for tasks. Whoever takes the answer reads it as a whole.
+  // Before the onboarding is complete, the server would refuse these calls.
   if (!/"onboardingCompleted":true/.test((await me?.text()) ?? '')) return
   void prefetch(`${addressOf(taskRoutes.listTasks)}?limit=${prefetchedTasks}`, token)
   void prefetch(addressOf(serverRoutes.getNotices), token)

@@ -1,13 +1,6 @@
 /** The actions available on this page: parts of the page offer them, keys and the palette run them. */
-import {
-  createContext,
-  useContext,
-  useEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-  type ReactNode,
-} from 'react'
+import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
+import { useStable, useWindowEvent } from '../ui/hooks.ts'
 import type { ActionId } from './actions.ts'
 import { isMac } from './keys.ts'
 import { createActionRegistry, type ActionRegistry } from './registry.ts'
@@ -17,10 +10,7 @@ const ActionsContext = createContext<ActionRegistry | null>(null)
 /** Handles the keys of the whole page. */
 export function ActionsProvider({ children }: { readonly children: ReactNode }) {
   const [registry] = useState(() => createActionRegistry(isMac()))
-  useEffect(() => {
-    window.addEventListener('keydown', registry.onKeyDown)
-    return () => window.removeEventListener('keydown', registry.onKeyDown)
-  }, [registry])
+  useWindowEvent('keydown', registry.onKeyDown)
   return <ActionsContext value={registry}>{children}</ActionsContext>
 }
 
@@ -40,9 +30,6 @@ export function useOffered(): readonly ActionId[] {
 /** Offers an action while `enabled`; it always runs the `run` of the latest render. */
 export function useAction(id: ActionId, run: () => void, enabled = true): void {
   const { offer } = useActions()
-  const latest = useRef(run)
-  useEffect(() => {
-    latest.current = run
-  })
-  useEffect(() => (enabled ? offer(id, () => latest.current()) : undefined), [offer, id, enabled])
+  const latest = useStable(run)
+  useEffect(() => (enabled ? offer(id, latest) : undefined), [offer, id, enabled, latest])
 }

@@ -1,4 +1,4 @@
-/** The keys of an action as key caps, and the props for a button that does the same. */
+/** The keys of an action as key caps, and the props for a button that runs it. */
 import { Fragment } from 'react'
 import { KeyCap } from '../ui/text/KeyCap.tsx'
 import { actions, type ActionId } from './actions.ts'
@@ -34,9 +34,9 @@ interface ShortcutProps {
 export function shortcutOf(id: ActionId, mac: boolean = isMac()): ShortcutProps {
   const [written] = keysOf(id)
   if (written === undefined) return {}
-  const said = ariaKeys(written, mac)
+  const aria = ariaKeys(written, mac)
   const shortcut = strokesOf(written)
     .map((stroke) => keyCaps(stroke, mac).join(' '))
     .join(' then ')
-  return { shortcut, ...(said === undefined ? {} : { 'aria-keyshortcuts': said }) }
+  return { shortcut, ...(aria === undefined ? {} : { 'aria-keyshortcuts': aria }) }
 }

@@ -1,7 +1,7 @@
 /** Keys in the notation of the action list: `mod+shift+m`, or `g d` for one after the other. */
 
 /** The part of a keyboard event that identifies the key. */
-export type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
+type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
 
 export function isMac(platform: string = navigator.platform): boolean {
   return /^(Mac|iP)/.test(platform)
@@ -72,13 +72,8 @@ export function ariaKeys(written: string, mac: boolean): string | undefined {
 /** Whether the target takes text input, so that single keys are not shortcuts. */
 export function takesText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
-  if (
-    target.isContentEditable ||
-    target instanceof HTMLTextAreaElement ||
-    target instanceof HTMLSelectElement
-  )
-    return true
+  if (target.isContentEditable || target.matches('textarea, select')) return true
   return (
-    target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type)
+    target.matches('input') && !target.matches('[type=checkbox], [type=radio], [type=button], [type=submit]')
   )
 }

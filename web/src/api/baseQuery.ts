@@ -2,7 +2,7 @@
 import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
 import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
-import { newId } from './newId.ts'
+import { memberOf, textOf } from './memberOf.ts'
 import { request, type ApiAnswer, type ApiCall } from './request.ts'
 import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
@@ -20,12 +20,11 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
         (call.method === 'GET' ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
       token,
       signal,
-      newId,
     }),
   )
 }
 
-/** Makes the call with the current token, and handles side effects of its answer: the end of the session, or a write to wait for. */
+/** Makes the call with the current token, and handles the side effects of its answer: the session may end, or reads wait for a write. */
 export async function signedIn(
   path: string,
   dispatch: BaseQueryApi['dispatch'],
@@ -56,7 +55,7 @@ function endOf(path: string, { code, message, status }: ApiFault) {
 }
 
 /** Whether a 401 ends the session: not for paths of the code host and of branches, where the code host itself refuses. */
-export function endsSession(path: string): boolean {
+function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }
 
@@ -73,6 +72,6 @@ function hasSession(state: unknown): state is { session: SessionState } {
 }
 
 function noteWrite(answer: unknown, dispatch: BaseQueryApi['dispatch']): void {
-  if (typeof answer !== 'object' || answer === null || !('stale' in answer) || answer.stale !== true) return
-  if ('position' in answer && typeof answer.position === 'string') dispatch(wroteAhead(answer.position))
+  const position = textOf(answer, 'position')
+  if (memberOf(answer, 'stale') === true && position !== undefined) dispatch(wroteAhead(position))
 }

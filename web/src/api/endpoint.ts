@@ -27,7 +27,7 @@ type Body<C extends AnyCall> = C['method'] extends 'GET'
 type Options = Pick<ApiCall, 'key' | 'keepalive' | 'fallback'>
 
 /** The input of a request for the call. */
-export type RequestOf<C extends AnyCall> = Options & Params<C> & Query<C> & Body<C>
+type RequestOf<C extends AnyCall> = Options & Params<C> & Query<C> & Body<C>
 
 /** The request of a call, with its method and its path filled in. */
 export function requestOf<C extends AnyCall>(route: RouteOf<C>, request: RequestOf<C>): ApiCall

@@ -1,4 +1,5 @@
 /** A failed call, in words for a person. */
+import { memberOf, textOf } from './memberOf.ts'
 
 export interface ApiFault {
   /** The HTTP status; `null` when there was no answer. */
@@ -14,24 +15,21 @@ export interface ApiFault {
 
 /** The reason in an error of any kind: the message of an `ApiFault` or an `Error`. */
 export function reasonOf(error: unknown, fallback: string): string {
-  if (
-    typeof error === 'object' &&
-    error !== null &&
-    'message' in error &&
-    typeof error.message === 'string'
-  ) {
-    return error.message === '' ? fallback : error.message
-  }
-  return fallback
+  return textOf(error, 'message') || fallback
 }
 
 /** When to retry after this error, in ms since the epoch; `null` when there is nothing to wait for. */
 export function retryAtOf(error: unknown): number | null {
-  const isTold = typeof error === 'object' && error !== null && 'retryAt' in error
-  return isTold && typeof error.retryAt === 'number' ? error.retryAt : null
+  const retryAt = memberOf(error, 'retryAt')
+  return typeof retryAt === 'number' ? retryAt : null
+}
+
+/** The message of a fault of this input; `undefined` when the fault is another, or none. */
+export function messageFor(error: unknown, field: string): string | undefined {
+  return textOf(error, 'field') === field ? textOf(error, 'message') : undefined
 }
 
 /** Whether it is a fault with this code. */
 export function isFault(error: unknown, code: string): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === code
+  return textOf(error, 'code') === code
 }

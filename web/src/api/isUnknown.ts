@@ -1,8 +1,8 @@
-/** Kept apart from the other faults, because the pages that everybody loads first do not need it. */
+/** Apart from the other faults, because the pages that everybody loads first do not need it. */
+import { memberOf, textOf } from './memberOf.ts'
 
 /** Whether the task or project does not exist: its id is unknown or malformed. */
 export function isUnknown(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || !('status' in error)) return false
-  if (error.status === 404) return true
-  return error.status === 400 && 'field' in error && (error.field === 'taskId' || error.field === 'projectId')
+  const status = memberOf(error, 'status')
+  return status === 404 || (status === 400 && ['taskId', 'projectId'].includes(textOf(error, 'field') ?? ''))
 }

@@ -1,4 +1,5 @@
 /** Logs failures that the page survives, for debugging; nobody is interrupted by them. */
+import { memberOf, textOf } from './memberOf.ts'
 
 /** For `onQueryStarted`: logs the reason when the call fails, except when it was aborted. */
 export async function logFailure(
@@ -14,11 +15,7 @@ export async function logFailure(
 
 /** Logs the reason in a rejection, or in its fault. */
 export function logReason(thrown: unknown): void {
-  const fault = isObject(thrown) && 'error' in thrown ? thrown.error : thrown
-  if (!isObject(fault) || !('message' in fault) || ('code' in fault && fault.code === 'aborted')) return
-  console.warn(String(fault.message))
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  const fault = memberOf(thrown, 'error') ?? thrown
+  const message = memberOf(fault, 'message')
+  if (message !== undefined && textOf(fault, 'code') !== 'aborted') console.warn(String(message))
 }

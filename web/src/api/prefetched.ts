@@ -10,12 +10,8 @@ export const prefetchedTasks = 50
 /** The part of a response that is used. */
 export type Answer = Pick<Response, 'status' | 'text'> & { readonly headers?: Headers }
 
-interface Asked {
-  readonly answer: Promise<Answer>
-  readonly at: number
-}
-
-const asked = new Map<string, Asked>()
+/** The reads that were sent, and when, by `keyOf`. */
+const sent = new Map<string, { readonly answer: Promise<Answer>; readonly at: number }>()
 const keyOf = (address: string, token: string) => `${token} ${address}`
 
 /** Sends a read with this token. A failure is reported to the caller of `takePrefetched`. */
@@ -27,11 +23,11 @@ export function prefetch(address: string, token: string): Promise<Answer> {
     }),
   )
   answer.catch(() => undefined)
-  asked.set(keyOf(address, token), { answer, at: performance.now() })
+  sent.set(keyOf(address, token), { answer, at: performance.now() })
   return answer
 }
 
-/** Reads the body as it arrives, not when somebody asks for it, so that it is complete by then. */
+/** Reads the body as it arrives, so that it is complete when a component needs it. */
 async function whole(coming: Promise<Response>): Promise<Answer> {
   const response = await coming
   const text = await response.text()
@@ -41,7 +37,7 @@ async function whole(coming: Promise<Response>): Promise<Answer> {
 /** The answer to a read that was just sent with this token. It can be taken only once. */
 export function takePrefetched(address: string, token: string): Promise<Answer> | undefined {
   const key = keyOf(address, token)
-  const found = asked.get(key)
-  asked.delete(key)
+  const found = sent.get(key)
+  sent.delete(key)
   return found === undefined || performance.now() - found.at > freshMs ? undefined : found.answer
 }

@@ -1,8 +1,11 @@
 /** One call to `/api`: JSON in and out, a bearer token if there is one, a time-out of 30 s. Never throws. */
 import type { Method } from '#domain/api/route.ts'
 import type { Answer } from './prefetched.ts'
+import { attempt } from './attempt.ts'
 import { callTimeoutMs } from './callTimeout.ts'
 import type { ApiFault } from './fault.ts'
+import { textOf } from './memberOf.ts'
+import { newId } from './newId.ts'
 
 export interface ApiCall {
   readonly method: Method
@@ -20,32 +23,34 @@ export interface ApiCall {
 
 export type ApiAnswer = { readonly data: unknown } | { readonly error: ApiFault }
 
-interface Collaborators {
-  readonly fetch: (address: string, init: RequestInit) => Promise<Answer>
+interface RequestOptions {
   readonly token: string | null
   /** Aborts the call when the page no longer needs it. */
-  readonly signal: AbortSignal
-  readonly newId: () => string
+  readonly signal?: AbortSignal
+  /** The browser's own by default. */
+  readonly fetch?: (address: string, init: RequestInit) => Promise<Answer>
+  readonly newId?: () => string
   readonly timeoutMs?: number
 }
 
-export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnswer> {
+export async function request(
+  call: ApiCall,
+  { token, signal, ...options }: RequestOptions,
+): Promise<ApiAnswer> {
   const { method } = call
-  const late = AbortSignal.timeout(to.timeoutMs ?? callTimeoutMs)
+  const send = options.fetch ?? fetch
+  const late = AbortSignal.timeout(options.timeoutMs ?? callTimeoutMs)
   const headers = new Headers({ accept: 'application/json' })
-  if (to.token !== null) headers.set('authorization', `Bearer ${to.token}`)
+  if (token !== null) headers.set('authorization', `Bearer ${token}`)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
   // The server executes a POST once per key, however often it arrives. Repeating other methods does no harm.
-  if (method === 'POST') headers.set('idempotency-key', call.key ?? to.newId())
-  const failed = (status: number | null, code: string): ApiAnswer => ({
-    error: { status, code, message: call.fallback, field: null },
-  })
+  if (method === 'POST') headers.set('idempotency-key', call.key ?? (options.newId ?? newId)())
   try {
-    const response = await to.fetch(addressOf(call), {
+    const response = await send(addressOf(call), {
       method,
       headers,
       keepalive: call.keepalive ?? false,
-      signal: AbortSignal.any([to.signal, late]),
+      signal: AbortSignal.any(signal === undefined ? [late] : [signal, late]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     })
     const answer = answerOf(response.status, await response.text(), call.fallback)
@@ -53,13 +58,15 @@ export async function request(call: ApiCall, to: Collaborators): Promise<ApiAnsw
     const waits = response.status === 429 && 'error' in answer && seconds > 0
     return waits ? { error: { ...answer.error, retryAt: Date.now() + seconds * 1_000 } } : answer
   } catch {
-    return failed(null, late.aborted ? 'timeout' : to.signal.aborted ? 'aborted' : 'offline')
+    const code = late.aborted ? 'timeout' : signal?.aborted ? 'aborted' : 'offline'
+    return { error: { status: null, code, message: call.fallback, field: null } }
   }
 }
 
 /** The result for this status and body; `fallback` is the message when the server gives no reason. */
 export function answerOf(status: number, text: string, fallback: string): ApiAnswer {
-  const answer = parsed(text)
+  // Without a body the answer is `null`; it is `undefined` for invalid JSON.
+  const answer = text === '' ? null : attempt<unknown>(() => JSON.parse(text), undefined)
   if (status < 200 || status > 299) return { error: faultOf(status, answer, fallback) }
   if (answer !== undefined) return { data: answer }
   return { error: { status, code: 'unreadable', message: fallback, field: null } }
@@ -77,22 +84,11 @@ function queryOf(query: ApiCall['query'] = {}): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** The parsed body, `null` for an empty one, `undefined` for invalid JSON. */
-function parsed(text: string): unknown {
-  if (text === '') return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function faultOf(status: number, answer: unknown, fallback: string): ApiFault {
-  const said = typeof answer === 'object' && answer !== null ? answer : {}
   return {
     status,
-    code: 'code' in said && typeof said.code === 'string' ? said.code : 'unknown',
-    message: 'error' in said && typeof said.error === 'string' && said.error !== '' ? said.error : fallback,
-    field: 'field' in said && typeof said.field === 'string' ? said.field : null,
+    code: textOf(answer, 'code') ?? 'unknown',
+    message: textOf(answer, 'error') || fallback,
+    field: textOf(answer, 'field') ?? null,
   }
 }

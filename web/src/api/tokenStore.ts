@@ -1,4 +1,5 @@
 /** The bearer token in the browser's storage, under the key that the product has always had. */
+import { attempt } from './attempt.ts'
 
 export const tokenKey = 'authToken'
 
@@ -6,25 +7,14 @@ export const tokenKey = 'authToken'
 export type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 export function readToken(storage: TokenStorage = localStorage): string | null {
-  try {
-    return storage.getItem(tokenKey)
-  } catch {
-    return null
-  }
+  return attempt(() => storage.getItem(tokenKey), null)
 }
 
+/** A browser without storage cannot stay signed in. */
 export function keepToken(token: string, storage: TokenStorage = localStorage): void {
-  try {
-    storage.setItem(tokenKey, token)
-  } catch {
-    // A browser without storage cannot stay signed in.
-  }
+  attempt(() => storage.setItem(tokenKey, token), undefined)
 }
 
 export function dropToken(storage: TokenStorage = localStorage): void {
-  try {
-    storage.removeItem(tokenKey)
-  } catch {
-    // Nothing was kept.
-  }
+  attempt(() => storage.removeItem(tokenKey), undefined)
 }

@@ -6,7 +6,7 @@ import type { ApiFault } from './fault.ts'
 import { addressOf, answerOf, type ApiCall } from './request.ts'
 
 /** Exports take longer than other calls. In milliseconds. */
-const longestMs = 120_000
+const downloadTimeoutMs = 120_000
 
 interface Download {
   /** Resolves with the fault, or with `null` once the browser has the file. */
@@ -32,7 +32,7 @@ async function fetchFile(call: ApiCall, token: string) {
   try {
     const response = await fetch(addressOf(call), {
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(longestMs),
+      signal: AbortSignal.timeout(downloadTimeoutMs),
     })
     if (!response.ok) return answerOf(response.status, await response.text(), call.fallback)
     return { data: await response.blob() }

@@ -1,6 +1,6 @@
 /** Maps addresses to pages (section 2). */
 import { Suspense } from 'react'
-import { Navigate, Outlet, Route, Routes } from 'react-router-dom'
+import { Navigate, Route, Routes } from 'react-router-dom'
 import { AuthCallback } from '../features/auth/AuthCallback.tsx'
 import { SignIn } from '../features/auth/SignIn.tsx'
 import type { CallbackOutcome } from '../features/auth/takeToken.ts'
@@ -42,13 +42,7 @@ export function App({ callback }: AppProps) {
             }
           />
           <Route element={<pages.Frame />}>
-            <Route
-              element={
-                <Guard for="members">
-                  <Outlet />
-                </Guard>
-              }
-            >
+            <Route element={<Guard for="members" />}>
               <Route index element={<Navigate to="/dashboard" replace />} />
               <Route path="/dashboard" element={<pages.Dashboard />} />
               <Route path="/projects" element={<pages.Projects />} />

@@ -1,7 +1,7 @@
 /** Only lets the right people through, and redirects others to where they can proceed. */
 import type { ReactNode } from 'react'
 import { useSelector } from 'react-redux'
-import { Navigate, useLocation } from 'react-router-dom'
+import { Navigate, Outlet, useLocation } from 'react-router-dom'
 import { selectSessionEnd, selectSignedIn } from '../api/session.ts'
 import { useMeQuery } from '../features/auth/authApi.ts'
 import { ServerUnreachable } from '../features/auth/ServerUnreachable.tsx'
@@ -10,10 +10,11 @@ import { PageSpinner } from '../ui/status/Loading.tsx'
 interface GuardProps {
   /** Pages for people who have completed onboarding, or the onboarding itself. */
   readonly for: 'members' | 'newcomers'
-  readonly children: ReactNode
+  /** The route's own element by default. */
+  readonly children?: ReactNode
 }
 
-export function Guard({ for: audience, children }: GuardProps) {
+export function Guard({ for: audience, children = <Outlet /> }: GuardProps) {
   const signedIn = useSelector(selectSignedIn)
   const end = useSelector(selectSessionEnd)
   const { search } = useLocation()

@@ -1,5 +1,5 @@
 /** Rarely opened pages, each in a chunk of its own. They are listed here to keep them out of the first chunk, which everybody loads. */
-import { Outlet, Route, Routes } from 'react-router-dom'
+import { Route, Routes } from 'react-router-dom'
 import { Guard } from './Guard.tsx'
 import { lazyPage } from './loading/lazyPage.ts'
 import { NotFound, Tasks } from './StaticPages.tsx'
@@ -15,13 +15,7 @@ const GitHubRights = lazyPage(async () => (await import('../features/github/Righ
 export function OtherPages() {
   return (
     <Routes>
-      <Route
-        element={
-          <Guard for="members">
-            <Outlet />
-          </Guard>
-        }
-      >
+      <Route element={<Guard for="members" />}>
         <Route path="/tasks" element={<Tasks />} />
         <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
         <Route path="/figures" element={<Figures />} />

@@ -15,26 +15,30 @@ const texts = {
 } as const
 
 export function NotFound() {
-  usePageTitle(texts.notFound)
-  const signedIn = useSelector(selectSignedIn)
-  return (
-    <Page title={texts.notFound} width="narrow" above={!signedIn && <Brand className="mb-8" />}>
-      <p className="mb-4 text-muted">{texts.notFoundWhy}</p>
-      <ButtonLink to="/dashboard" size="touch">
-        {texts.goHome}
-      </ButtonLink>
-    </Page>
-  )
+  return <Message title={texts.notFound} why={texts.notFoundWhy} back={texts.goHome} />
 }
 
 /** `/tasks`: reserved for a page that does not exist yet. */
 export function Tasks() {
-  usePageTitle('Tasks')
+  return <Message title="Tasks" why={texts.tasks} back={texts.tasksMeanwhile} />
+}
+
+function Message({
+  title,
+  why,
+  back,
+}: {
+  readonly title: string
+  readonly why: string
+  readonly back: string
+}) {
+  usePageTitle(title)
+  const signedIn = useSelector(selectSignedIn)
   return (
-    <Page title="Tasks" width="narrow">
-      <p className="mb-4 text-muted">{texts.tasks}</p>
+    <Page title={title} width="narrow" above={!signedIn && <Brand className="mb-8" />}>
+      <p className="mb-4 text-muted">{why}</p>
       <ButtonLink to="/dashboard" size="touch">
-        {texts.tasksMeanwhile}
+        {back}
       </ButtonLink>
     </Page>
   )

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { tellPageView, type Teller } from './pageView.ts'
+import { tellPageView, type Beacons } from './pageView.ts'
 
-const said = (path: string, over: Partial<Teller> = {}) => {
+const said = (path: string, over: Partial<Beacons> = {}) => {
   const sendBeacon = vi.fn<Navigator['sendBeacon']>(() => true)
   tellPageView(path, { sendBeacon, doNotTrack: null, ...over })
   return sendBeacon.mock.calls
@@ -16,7 +16,7 @@ test('a page that is viewed is told by its address, without what names a thing',
   expect(JSON.parse(await body.text())).toEqual({ route: '/tasks/:taskId' })
 })
 
-test.each<Partial<Teller>>([{ doNotTrack: '1' }, { globalPrivacyControl: true }])(
+test.each<Partial<Beacons>>([{ doNotTrack: '1' }, { globalPrivacyControl: true }])(
   'who asks not to be tracked tells nothing: %j',
   (over) => expect(said('/dashboard', over)).toEqual([]),
 )

@@ -6,14 +6,14 @@ import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 import { serverRoutes } from '#domain/api/server.ts'
 
 /** The browser features used; not all browsers' types know Global Privacy Control. */
-export type Teller = Partial<Pick<Navigator, 'doNotTrack' | 'sendBeacon'>> & {
+export type Beacons = Partial<Pick<Navigator, 'doNotTrack' | 'sendBeacon'>> & {
   readonly globalPrivacyControl?: boolean
 }
 
 /** Reports a page view without waiting. Does nothing in a browser without beacons. */
-export function tellPageView(path: string, teller: Teller = navigator): void {
-  if (teller.doNotTrack === '1' || teller.globalPrivacyControl === true) return
+export function tellPageView(path: string, browser: Beacons = navigator): void {
+  if (browser.doNotTrack === '1' || browser.globalPrivacyControl === true) return
   const body = new Blob([JSON.stringify({ route: pageRouteOf(path) })], { type: 'application/json' })
   // If the browser refuses it, only a count is lost.
-  teller.sendBeacon?.(`/api${serverRoutes.countPageView.path}`, body)
+  browser.sendBeacon?.(`/api${serverRoutes.countPageView.path}`, body)
 }

@@ -1,7 +1,7 @@
 /** Batches work per frame: the first request after a pause runs at once, further ones run once per frame. */
 
 /** A hidden page gets no frames, so it runs at least this often, in milliseconds. */
-const atLeastMs = 100
+const maxIntervalMs = 100
 
 export interface FrameBatcher {
   /** Runs `flush` now or, if it has already run in this frame, once in the next frame. */
@@ -12,27 +12,27 @@ export interface FrameBatcher {
 export function createFrameBatcher(flush: () => void): FrameBatcher {
   let frame: number | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
-  let asked = false
+  let requested = false
   const clear = () => {
     if (frame !== null) cancelAnimationFrame(frame)
     clearTimeout(timer)
     frame = null
-    asked = false
+    requested = false
   }
   const run = () => {
     clear()
     frame = requestAnimationFrame(frameCame)
-    timer = setTimeout(frameCame, atLeastMs)
+    timer = setTimeout(frameCame, maxIntervalMs)
     flush()
   }
   const frameCame = () => {
-    if (asked) run()
+    if (requested) run()
     else clear()
   }
   return {
     request() {
       if (frame === null) run()
-      else asked = true
+      else requested = true
     },
     stop: clear,
   }

@@ -3,31 +3,10 @@
  * ends. Rooms are joined only in the `connect` handler, so that a restored connection is joined like a new one.
  */
 import { createListenerMiddleware, type Dispatch, isAnyOf, type UnknownAction } from '@reduxjs/toolkit'
-import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
-import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
-import type { Position } from '#domain/kernel/event.ts'
 import { sessionEnded, sessionStarted } from '../api/session.ts'
-import { connectionChanged, taskStatusChanged } from './connection.ts'
+import { connectionChanged } from './connection.ts'
 import type { LiveSocket, openSocket } from './socket.ts'
-
-/** Joins a room, from a position or from now. Resolves to a refusal when there is no answer. */
-export type Join = (last: Position | null) => Promise<JoinAnswer>
-
-/** A viewer of one task. */
-export interface Viewer {
-  readonly taskId: string
-  /** Called whenever the connection is established, also after a loss: join now. */
-  connected(join: Join): void
-  taskEvent(event: TaskEventMessage): void
-  /** A message that is new, edited or withdrawn. */
-  chatMessage(message: ChatMessage): void
-  terminalOutput(output: TerminalOutput): void
-  messageWords(words: MessageWords): void
-  messageDelta(delta: MessageDelta): void
-  statusChanged(change: TaskStatusChanged): void
-  /** Too much was missed to be sent: read the history again. */
-  resync(): void
-}
+import type { Viewer } from './viewer.ts'
 
 export interface Live {
   /** Allows the connection to open. Called after the first render, which loading the socket would delay. */
@@ -37,7 +16,7 @@ export interface Live {
 }
 
 /** How long to wait before loading a failed chunk again, in milliseconds. */
-const loadAgainMs = 3_000
+const reloadDelayMs = 3_000
 
 interface LiveOptions {
   /** Whether the action makes the user known, so that the connection may open. */
@@ -50,7 +29,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   const listener = createListenerMiddleware()
   const viewers = new Set<Viewer>()
   let socket: LiveSocket | null = null
-  let wanted = false
+  let isSignedIn = false
   let begin = (): void => undefined
   const begun = new Promise<void>((resolve) => (begin = resolve))
 
@@ -58,11 +37,11 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   const loaded = async (load: typeof loadSocket, dispatch: Dispatch) => {
     for (;;) {
       const chunk = await load().catch(() => null)
-      if (!wanted) return null
+      if (!isSignedIn) return null
       if (chunk !== null) return chunk
       dispatch(connectionChanged('disconnected'))
-      await new Promise((resolve) => setTimeout(resolve, loadAgainMs))
-      if (!wanted) return null
+      await new Promise((resolve) => setTimeout(resolve, reloadDelayMs))
+      if (!isSignedIn) return null
     }
   }
   const of = (taskId: string) => [...viewers].filter((viewer) => viewer.taskId === taskId)
@@ -72,25 +51,16 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   listener.startListening({
     predicate: (action) => userKnown(action),
     effect: async (_action, { dispatch }) => {
-      if (wanted) return
-      wanted = true
+      if (isSignedIn) return
+      isSignedIn = true
       await begun
       const chunk = await loaded(loadSocket, dispatch)
       // The session may have ended while the chunk was loading.
       if (chunk === null || socket !== null) return
       socket = chunk.openSocket({
         dispatch,
-        onConnect: (on) => {
-          for (const viewer of viewers) tellConnected(viewer, on)
-        },
-        onTaskEvent: (taskId, event) => of(taskId).forEach((viewer) => viewer.taskEvent(event)),
-        onChatMessage: (message) => of(message.task).forEach((viewer) => viewer.chatMessage(message)),
-        onTerminalOutput: (output) => of(output.taskId).forEach((viewer) => viewer.terminalOutput(output)),
-        onMessageWords: (words) => of(words.taskId).forEach((viewer) => viewer.messageWords(words)),
-        onMessageDelta: (delta) => of(delta.taskId).forEach((viewer) => viewer.messageDelta(delta)),
-        onStatusChanged: (change) => of(change.taskId).forEach((viewer) => viewer.statusChanged(change)),
-        onResync: (taskId) => of(taskId).forEach((viewer) => viewer.resync()),
-        onGlobalStatus: (change) => dispatch(taskStatusChanged(change)),
+        onConnect: (on) => viewers.forEach((viewer) => tellConnected(viewer, on)),
+        onTaskMessage: (taskId, tell) => of(taskId).forEach(tell),
       })
     },
   })
@@ -98,7 +68,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
     // A sign-in in another tab may be by another person, who must not use a connection opened with the old token.
     matcher: isAnyOf(sessionEnded, sessionStarted),
     effect: () => {
-      wanted = false
+      isSignedIn = false
       socket?.close()
       socket = null
     },

@@ -46,14 +46,7 @@ function opened() {
       return action
     },
     onConnect: hear,
-    onTaskEvent: hear,
-    onChatMessage: hear,
-    onTerminalOutput: hear,
-    onMessageWords: hear,
-    onMessageDelta: hear,
-    onStatusChanged: hear,
-    onGlobalStatus: hear,
-    onResync: hear,
+    onTaskMessage: hear,
   })
   const tells = (name: string, payload?: unknown) => server.listeners.get(name)?.(payload)
   const state = () => actions.reduce<ConnectionState | undefined>(connectionReducer, undefined)

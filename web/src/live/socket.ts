@@ -1,17 +1,11 @@
 /** The socket: its authentication, how it reconnects, and how it reports its state. */
 import type { Dispatch } from '@reduxjs/toolkit'
 import { io, type Socket } from 'socket.io-client'
-import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
-import type {
-  ClientEvents,
-  JoinAnswer,
-  ServerEvents,
-  TaskEventMessage,
-  TaskStatusChanged,
-} from '#domain/api/socket.schema.ts'
+import type { ClientEvents, JoinAnswer, ServerEvents, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { readToken } from '../api/tokenStore.ts'
-import { connectionChanged, quietChanged, turnedAway } from './connection.ts'
+import { connectionChanged, quietChanged, taskStatusChanged, turnedAway } from './connection.ts'
+import type { Viewer } from './viewer.ts'
 
 export interface LiveSocket {
   isConnected(): boolean
@@ -23,14 +17,8 @@ export interface LiveSocket {
 interface SocketHandlers {
   readonly dispatch: Dispatch
   readonly onConnect: (socket: LiveSocket) => void
-  readonly onTaskEvent: (taskId: string, event: TaskEventMessage) => void
-  readonly onChatMessage: (message: ChatMessage) => void
-  readonly onTerminalOutput: (output: TerminalOutput) => void
-  readonly onMessageWords: (words: MessageWords) => void
-  readonly onMessageDelta: (delta: MessageDelta) => void
-  readonly onStatusChanged: (change: TaskStatusChanged) => void
-  readonly onGlobalStatus: (change: TaskStatusChanged) => void
-  readonly onResync: (taskId: string) => void
+  /** Called with a message of a task, to be told to each viewer of the task. */
+  readonly onTaskMessage: (taskId: string, tell: (viewer: Viewer) => void) => void
 }
 
 /** Milliseconds (section 9). */
@@ -110,18 +98,34 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     if (!socket.active) tryAgain()
   })
 
+  socket.on('global_task_status_changed', (change) => to.dispatch(taskStatusChanged(change)))
+  followTasks(socket, to.onTaskMessage)
+  return live
+}
+
+/** Passes the messages of tasks on. */
+function followTasks(
+  socket: Socket<ServerEvents, ClientEvents>,
+  onTaskMessage: SocketHandlers['onTaskMessage'],
+): void {
   socket.on('task_event', (event) => {
     const taskId = taskOf(event)
-    if (taskId !== null) to.onTaskEvent(taskId, event)
+    if (taskId !== null) onTaskMessage(taskId, (viewer) => viewer.taskEvent(event))
   })
-  socket.on('chat_message', to.onChatMessage)
-  socket.on('terminal_output', to.onTerminalOutput)
-  socket.on('chat_message_words', to.onMessageWords)
-  socket.on('chat_message_delta', to.onMessageDelta)
-  socket.on('task_status_changed', to.onStatusChanged)
-  socket.on('global_task_status_changed', to.onGlobalStatus)
-  socket.on('task_resync', ({ taskId }) => to.onResync(taskId))
-  return live
+  socket.on('chat_message', (message) => onTaskMessage(message.task, (viewer) => viewer.chatMessage(message)))
+  socket.on('terminal_output', (output) =>
+    onTaskMessage(output.taskId, (viewer) => viewer.terminalOutput(output)),
+  )
+  socket.on('chat_message_words', (words) =>
+    onTaskMessage(words.taskId, (viewer) => viewer.messageWords(words)),
+  )
+  socket.on('chat_message_delta', (delta) =>
+    onTaskMessage(delta.taskId, (viewer) => viewer.messageDelta(delta)),
+  )
+  socket.on('task_status_changed', (change) =>
+    onTaskMessage(change.taskId, (viewer) => viewer.statusChanged(change)),
+  )
+  socket.on('task_resync', ({ taskId }) => onTaskMessage(taskId, (viewer) => viewer.resync()))
 }
 
 const notAnswered: JoinAnswer = {

@@ -2,6 +2,7 @@
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { useCallback, useEffect, useState } from 'react'
+import { attempt } from '../api/attempt.ts'
 
 /** A remembered value: its key, and how to parse it; `read` returns `null` for an invalid text. */
 export interface Persisted<Value> {
@@ -9,52 +10,47 @@ export interface Persisted<Value> {
   readonly initial: Value
   readonly read: (text: string) => Value | null
   readonly write: (value: Value) => string
-  /** Whether it belongs to the person, and so is removed when they log out. */
-  readonly personal: boolean
 }
 
-const personalText = {
+const personalText = (key: string): Persisted<string> => ({
+  key,
   initial: '',
-  read: (kept: string) => kept,
-  write: (value: string) => value,
-  personal: true,
-}
+  read: (kept) => kept,
+  write: (value) => value,
+})
 /** Texts, by what they belong to. */
-const personalTexts: Omit<Persisted<Readonly<Record<string, string>>>, 'key'> = {
+const personalTexts = (key: string): Persisted<Readonly<Record<string, string>>> => ({
+  key,
   initial: {},
   read: readDrafts,
   write: JSON.stringify,
-  personal: true,
-}
+})
+const choice = <Value extends string>(
+  key: string,
+  initial: Value,
+  read: (kept: string) => Value | null,
+): Persisted<Value> => ({ key, initial, read, write: (value) => value })
+const oneOf =
+  <const Value extends string>(...values: readonly Value[]) =>
+  (kept: string) =>
+    values.find((value) => value === kept) ?? null
 
-export const selectedAgent: Persisted<AgentName> = {
-  key: 'selectedAgent',
-  initial: defaultAgent,
-  read: (kept) => (isAgentName(kept) ? kept : null),
-  write: (value) => value,
-  personal: false,
-}
-export const selectedModel: Persisted<string> = {
-  key: 'selectedModel',
-  initial: defaultModel,
-  read: (kept) => (isModelName(kept) ? kept : null),
-  write: (value) => value,
-  personal: false,
-}
-export const draftDescription: Persisted<string> = { key: 'draftDescription', ...personalText }
-export const selectedProjectId: Persisted<string> = { key: 'selectedProjectId', ...personalText }
+export const selectedAgent = choice<AgentName>('selectedAgent', defaultAgent, (kept) =>
+  isAgentName(kept) ? kept : null,
+)
+export const selectedModel = choice<string>('selectedModel', defaultModel, (kept) =>
+  isModelName(kept) ? kept : null,
+)
+export const draftDescription = personalText('draftDescription')
+export const selectedProjectId = personalText('selectedProjectId')
 /** Drafts of chat messages, by task; the most recently edited is last. */
-export const chatDrafts: Persisted<Readonly<Record<string, string>>> = {
-  key: 'chatDrafts',
-  ...personalTexts,
-}
+export const chatDrafts = personalTexts('chatDrafts')
 /** Whether the person has dismissed the first steps shown to newcomers. */
 export const firstStepsPutAway: Persisted<boolean> = {
   key: 'firstStepsPutAway',
   initial: false,
   read: (kept) => kept === 'yes',
   write: (value) => (value ? 'yes' : 'no'),
-  personal: true,
 }
 /** The chat's share of the width, in percent. */
 export const splitPosition: Persisted<number> = {
@@ -63,54 +59,32 @@ export const splitPosition: Persisted<number> = {
   read: (kept) =>
     Number.isFinite(Number(kept)) && kept.trim() !== '' ? Math.min(80, Math.max(20, Number(kept))) : null,
   write: (value) => String(value),
-  personal: false,
 }
 
 /** Whether the person wants notifications when a task ends while they look elsewhere; the browser must also allow it. */
-export const desktopNotifications: Persisted<'unasked' | 'on' | 'off'> = {
-  key: 'desktopNotifications',
-  initial: 'unasked',
-  read: (kept) => (kept === 'on' || kept === 'off' ? kept : null),
-  write: (value) => value,
-  personal: false,
-}
+export const desktopNotifications = choice<'unasked' | 'on' | 'off'>(
+  'desktopNotifications',
+  'unasked',
+  oneOf('on', 'off'),
+)
 /** Whether diffs are shown side by side. */
-export const diffLook: Persisted<'unified' | 'split'> = {
-  key: 'diffLook',
-  initial: 'unified',
-  read: (kept) => (kept === 'unified' || kept === 'split' ? kept : null),
-  write: (value) => value,
-  personal: false,
-}
+export const diffLook = choice<'unified' | 'split'>('diffLook', 'unified', oneOf('unified', 'split'))
 /** Hashes of viewed changes, by task, separated by spaces. */
-export const viewedFiles: Persisted<Readonly<Record<string, string>>> = {
-  key: 'viewedFiles',
-  ...personalTexts,
-}
-/** Drafts of comments on changes, by their place. */
-export const commentDrafts: Persisted<Readonly<Record<string, string>>> = {
-  key: 'commentDrafts',
-  ...personalTexts,
-}
-
+export const viewedFiles = personalTexts('viewedFiles')
+/** Drafts of comments on changes, by their location. */
+export const commentDrafts = personalTexts('commentDrafts')
 /** Edited messages made from feedback, by task and feedback. */
-export const feedbackDrafts: Persisted<Readonly<Record<string, string>>> = {
-  key: 'feedbackDrafts',
-  ...personalTexts,
-}
+export const feedbackDrafts = personalTexts('feedbackDrafts')
 
 /** The owner of the personal values. */
-const owner: Persisted<string> = { key: 'owner', ...personalText }
+const owner = personalText('owner')
 
-const all = [
-  selectedAgent,
-  selectedModel,
+/** The values that belong to the person; the others stay in the browser when they log out. */
+const personal = [
   draftDescription,
   selectedProjectId,
   chatDrafts,
   firstStepsPutAway,
-  splitPosition,
-  diffLook,
   viewedFiles,
   commentDrafts,
   feedbackDrafts,
@@ -131,24 +105,19 @@ export function recall<Value>(
   thing: Persisted<Value>,
   storage: Pick<Storage, 'getItem'> = localStorage,
 ): Value {
-  try {
+  return attempt(() => {
     const kept = storage.getItem(thing.key)
     return (kept === null ? null : thing.read(kept)) ?? thing.initial
-  } catch {
-    return thing.initial
-  }
+  }, thing.initial)
 }
 
+/** With a full or blocked storage the value is lost, but the page goes on. */
 export function remember<Value>(
   thing: Persisted<Value>,
   value: Value,
   storage: Pick<Storage, 'setItem'> = localStorage,
 ): void {
-  try {
-    storage.setItem(thing.key, thing.write(value))
-  } catch {
-    // With a full or blocked storage the value is lost, but the page goes on.
-  }
+  attempt(() => storage.setItem(thing.key, thing.write(value)), undefined)
 }
 
 /** Claims the personal values for this person: those of somebody else are removed. */
@@ -159,11 +128,9 @@ export function keepFor(userId: string): void {
 
 /** Removes the personal values when the person leaves. */
 export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
-  try {
-    for (const { key, personal } of all) if (personal) storage.removeItem(key)
-  } catch {
-    // Nothing was kept.
-  }
+  attempt(() => {
+    for (const { key } of personal) storage.removeItem(key)
+  }, undefined)
 }
 
 const changed = 'flightdeck:changed:'

@@ -1,47 +1,36 @@
 /** The light, dark or system theme. `public/theme.js` does the same before the first paint. */
 import { useSyncExternalStore } from 'react'
+import { attempt } from '../api/attempt.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 const key = 'theme'
 /** The window event for a theme change. */
-export const themeChosen = 'flightdeck:theme'
+const themeChosen = 'flightdeck:theme'
 
-export function chosenTheme(): Theme {
-  try {
-    const kept = localStorage.getItem(key)
-    return themes.find((theme) => theme === kept) ?? 'system'
-  } catch {
-    return 'system'
-  }
+function chosenTheme(): Theme {
+  const kept = attempt(() => localStorage.getItem(key), null)
+  return themes.find((theme) => theme === kept) ?? 'system'
 }
 
-/** Applies and stores a theme; for `system` the stored value is removed. */
+/** Applies and stores a theme; for `system` the stored value is removed. Without storage, it lasts until the page is closed. */
 export function chooseTheme(theme: Theme): void {
-  try {
-    if (theme === 'system') localStorage.removeItem(key)
-    else localStorage.setItem(key, theme)
-  } catch {
-    // Without storage, the choice lasts until the page is closed.
-  }
+  attempt(
+    () => (theme === 'system' ? localStorage.removeItem(key) : localStorage.setItem(key, theme)),
+    undefined,
+  )
   show(theme)
   window.dispatchEvent(new Event(themeChosen))
 }
 
-/** Follows the system's theme while none is chosen, and choices in other tabs. Returns a function that stops it. */
-export function followSystemTheme(): () => void {
-  const system = matchMedia('(prefers-color-scheme: dark)')
+/** Follows the system's theme while none is chosen, and choices in other tabs. */
+export function followSystemTheme(): void {
   const follow = () => show(chosenTheme())
-  const onStorage = ({ key: changed }: StorageEvent) => {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', follow)
+  window.addEventListener('storage', ({ key: changed }) => {
     if (changed === key || changed === null) follow()
-  }
-  system.addEventListener('change', follow)
-  window.addEventListener('storage', onStorage)
-  return () => {
-    system.removeEventListener('change', follow)
-    window.removeEventListener('storage', onStorage)
-  }
+  })
 }
 
 function show(theme: Theme): void {

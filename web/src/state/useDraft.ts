@@ -1,12 +1,13 @@
 /** Drafts for several places of one kind: a draft is stored until it is sent, for the most recently edited places. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { readToken } from '../api/tokenStore.ts'
+import { useWindowEvent } from '../ui/hooks.ts'
 import { recall, remember, type Persisted } from './persisted.ts'
 
 type Drafts = Persisted<Readonly<Record<string, string>>>
 
 /** How many drafts of a kind are kept. */
-const draftsKept = 20
+const maxDrafts = 20
 /** How long after the last key a draft is stored, in milliseconds: storing at each key would slow typing. */
 const settledMs = 300
 
@@ -37,13 +38,8 @@ export function useDraft(
     },
     [keep],
   )
-  useEffect(() => {
-    window.addEventListener('pagehide', keep)
-    return () => {
-      window.removeEventListener('pagehide', keep)
-      keep()
-    }
-  }, [keep])
+  useWindowEvent('pagehide', keep)
+  useEffect(() => keep, [keep])
   const now = useCallback(() => latest.current, [])
   return [text, change, now]
 }
@@ -52,5 +48,5 @@ function keepDraft(drafts: Drafts, place: string, text: string): void {
   // Read again, because another tab may have written meanwhile.
   const { [place]: _before, ...others } = recall(drafts)
   const all = Object.entries(text === '' ? others : { ...others, [place]: text })
-  remember(drafts, Object.fromEntries(all.slice(-draftsKept)))
+  remember(drafts, Object.fromEntries(all.slice(-maxDrafts)))
 }

@@ -1,4 +1,4 @@
-/** The current time at intervals, for relative times. */
+/** Hooks for the clock, for media queries, and for callbacks that must not change. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
 /** The current time in milliseconds, updated every `everyMs` while `ticking`; a stopped clock keeps its last time. */
@@ -24,8 +24,7 @@ export function useMedia(query: string): boolean {
   )
 }
 
-/** A function with a stable identity, for components that only render when their props change. */
-/** Calls the latest `run`; must not be called during rendering. */
+/** A function with a stable identity that calls the latest `run`. It must not be called during rendering. */
 export function useStable<Args extends readonly unknown[]>(
   run: (...args: Args) => void,
 ): (...args: Args) => void {
@@ -34,4 +33,16 @@ export function useStable<Args extends readonly unknown[]>(
     latest.current = run
   })
   return useCallback((...args) => latest.current(...args), [])
+}
+
+/** Calls the latest `handle` for each event of the window. */
+export function useWindowEvent<Type extends keyof WindowEventMap>(
+  type: Type,
+  handle: (event: WindowEventMap[Type]) => void,
+): void {
+  const stable = useStable(handle)
+  useEffect(() => {
+    window.addEventListener(type, stable)
+    return () => window.removeEventListener(type, stable)
+  }, [type, stable])
 }

@@ -1,27 +1,28 @@
-/** Checks an audit bundle in the browser, with the verifier of `domain/proof`. Nothing of it leaves the page. */
+/** Checks an audit bundle in the browser, with the verifier of `domain/proof`. The bundle does not leave the page. */
 import type { Cryptography } from '#domain/proof/bundleHashes.ts'
 import { verifyBundle, type BundleReport } from '#domain/proof/verifyBundle.ts'
+import { attempt } from '../api/attempt.ts'
 import { sha256 } from './sha256.ts'
 
-/** This browser cannot check signatures: it does not know Ed25519, or the page did not come by HTTPS. */
+/** The browser cannot check signatures: it does not support Ed25519, or the page was not loaded over HTTPS. */
 export class NoSignatures extends Error {
   override readonly name = 'NoSignatures'
 }
 
-/** A bundle names a few keys, and has a few signatures of each: more rounds than this no bundle takes. */
-const roundsAtMost = 20
+/** No real bundle needs more rounds: it has few keys, and few signatures by each. */
+const maxRounds = 20
 
 /**
- * Checks the lines of a bundle against the keys that the reader knows. The browser checks signatures later than they are asked for, so
- * the check is repeated with the answers until it asks for none that is new. Throws `NoSignatures`.
+ * Checks the lines of a bundle against the keys that the reader trusts. The browser checks signatures asynchronously, but the verifier is
+ * synchronous: it runs again with the known results until it needs no new one. Throws `NoSignatures`.
  */
 export async function checkBundle(lines: readonly string[], keys: readonly string[]): Promise<BundleReport> {
   const answers = new Map<string, boolean>()
-  for (let round = 0; round < roundsAtMost; round += 1) {
-    const asked = new Map<string, Promise<boolean>>()
-    const report = verifyBundle(lines, cryptographyOf(answers, asked), { keys })
-    if (asked.size === 0) return report
-    for (const [name, answer] of asked) answers.set(name, await answer)
+  for (let round = 0; round < maxRounds; round += 1) {
+    const pending = new Map<string, Promise<boolean>>()
+    const report = verifyBundle(lines, cryptographyOf(answers, pending), { keys })
+    if (pending.size === 0) return report
+    for (const [name, answer] of pending) answers.set(name, await answer)
   }
   throw new Error('The bundle asks for too many signatures.')
 }
@@ -30,7 +31,7 @@ const encoder = new TextEncoder()
 
 function cryptographyOf(
   answers: ReadonlyMap<string, boolean>,
-  asked: Map<string, Promise<boolean>>,
+  pending: Map<string, Promise<boolean>>,
 ): Cryptography {
   return {
     sha256,
@@ -39,19 +40,15 @@ function cryptographyOf(
     isSignedBy(publicKey, message, signature) {
       const name = [publicKey, sha256(message), signature].map((bytes) => bytes.join(' ')).join('/')
       const known = answers.get(name)
-      if (known === undefined) asked.set(name, isSigned(publicKey, message, signature))
+      if (known === undefined) pending.set(name, isSigned(publicKey, message, signature))
       return known ?? false
     },
   }
 }
 
-/** The text that bytes are in UTF-8; `undefined` when they are none. */
+/** The text of bytes in UTF-8; `undefined` when they are invalid. */
 export function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), undefined)
 }
 
 async function isSigned(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {
@@ -62,7 +59,7 @@ async function isSigned(publicKey: Uint8Array, message: Uint8Array, signature: U
     .catch((fault: unknown) => {
       if (fault instanceof DOMException && fault.name === 'NotSupportedError')
         throw new NoSignatures('This browser does not know Ed25519.')
-      // These 32 bytes are no key.
+      // The bytes are not a valid key.
       return null
     })
   return key !== null && subtle.verify('Ed25519', key, new Uint8Array(signature), new Uint8Array(message))

@@ -1,7 +1,7 @@
-/** What a page asks the verifier, and what it hears. */
+/** The request and the answer of the verifier, which runs in a worker. */
 export interface ToCheck {
   readonly file: File
-  /** Fingerprints or verifier keys that the reader holds to be the log's. */
+  /** Fingerprints or verifier keys that the reader trusts. */
   readonly keys: readonly string[]
 }
 
@@ -9,11 +9,11 @@ export type Checked =
   | {
       readonly kind: 'checked'
       readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | 'newer_format' | 'older_format'
-      /** The first of what is wrong, in sentences. */
+      /** The first faults, as sentences. */
       readonly faults: readonly string[]
       readonly taskId: string | null
       readonly events: number
-      /** Of the key that signed. */
+      /** The fingerprint of the key that signed. */
       readonly fingerprint: string | null
       readonly withheld: number
       readonly erased: number
@@ -23,21 +23,20 @@ export type Checked =
       readonly why: 'no_text' | 'no_signatures' | 'unreadable' | 'too_large' | 'too_long' | 'not_loaded'
     }
 
-/** The largest file that is checked in a page, in bytes. */
-const mostBytes = 256_000_000
-const withinMs = 300_000
+const maxBytes = 256_000_000
+const checkTimeoutMs = 300_000
 
-/** Checks a file apart from the page. Never rejects. */
-export function checkFile(asked: ToCheck, signal: AbortSignal): Promise<Checked> {
-  if (asked.file.size > mostBytes) return Promise.resolve({ kind: 'failed', why: 'too_large' })
+/** Checks a file in a worker. Never rejects. */
+export function checkFile(request: ToCheck, signal: AbortSignal): Promise<Checked> {
+  if (request.file.size > maxBytes) return Promise.resolve({ kind: 'failed', why: 'too_large' })
   const worker = new Worker(new URL('./verifierWorker.ts', import.meta.url), { type: 'module' })
   return new Promise<Checked>((resolve) => {
     const fail = (why: Extract<Checked, { kind: 'failed' }>['why']) => resolve({ kind: 'failed', why })
     worker.addEventListener('message', ({ data }: MessageEvent<Checked>) => resolve(data))
     worker.addEventListener('error', () => fail('not_loaded'))
     signal.addEventListener('abort', () => fail('too_long'))
-    setTimeout(() => fail('too_long'), withinMs)
+    setTimeout(() => fail('too_long'), checkTimeoutMs)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no other origin
-    worker.postMessage(asked)
+    worker.postMessage(request)
   }).finally(() => worker.terminate())
 }

@@ -1,4 +1,4 @@
-/** SHA-256 (FIPS 180-4) in one call: the browser's own answers later, and what checks a bundle cannot wait at each event. */
+/** Synchronous SHA-256 (FIPS 180-4), because the browser's own is asynchronous and the verifier hashes every event synchronously. */
 
 /** The first 32 bits of the fractional parts of a root of the first primes. */
 function constants(count: number, root: (prime: number) => number): Uint32Array {

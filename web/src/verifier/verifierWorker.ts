@@ -1,4 +1,4 @@
-/** Checks a file apart from the page, which goes on meanwhile. It is loaded when somebody gives a file to check. */
+/** Checks a file without blocking the page. It is loaded when somebody chooses a file to check. */
 import type { Checked, ToCheck } from './checked.ts'
 import { checkBundle, NoSignatures, textOf } from './checkBundle.ts'
 

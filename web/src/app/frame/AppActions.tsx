@@ -17,7 +17,7 @@ const loads: Readonly<Record<Overlay, () => Promise<OverlayPart>>> = {
   shortcuts: async () => (await import('../../features/palette/ShortcutSheet.tsx')).ShortcutSheet,
 }
 /** How long after the page the overlays are preloaded, in milliseconds, so that the page comes first. */
-const beforehandMs = 2_000
+const preloadDelayMs = 2_000
 
 export function AppActions() {
   const dispatch = useDispatch()
@@ -25,19 +25,19 @@ export function AppActions() {
   const { pathname } = useLocation()
   const logout = useLogout()
   // An overlay belongs to the page on which it was opened: leaving that page closes it.
-  const [shown, setShown] = useState<{ readonly Part: OverlayPart; readonly on: string } | null>(null)
+  const [opened, setOpened] = useState<{ readonly Part: OverlayPart; readonly on: string } | null>(null)
 
   // Preloads the chunks, since a key press should open an overlay at once; one that fails is requested again then.
   useEffect(() => {
     const timer = setTimeout(() => {
       for (const load of Object.values(loads)) load().catch(() => undefined)
-    }, beforehandMs)
+    }, preloadDelayMs)
     return () => clearTimeout(timer)
   }, [])
   const open = (overlay: Overlay) => async () => {
     const Part = await loads[overlay]().catch(() => null)
     if (Part === null) dispatch(notified('error', texts.chunkMissing, texts.chunkMissingWhy))
-    else setShown({ Part, on: pathname })
+    else setOpened({ Part, on: pathname })
   }
 
   useAction('palette', () => void open('palette')())
@@ -53,5 +53,5 @@ export function AppActions() {
   useAction('themeSystem', () => chooseTheme('system'))
   useAction('logout', logout)
 
-  return shown !== null && shown.on === pathname && <shown.Part onClose={() => setShown(null)} />
+  return opened !== null && opened.on === pathname && <opened.Part onClose={() => setOpened(null)} />
 }

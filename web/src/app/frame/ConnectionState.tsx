@@ -8,7 +8,7 @@ import { clockTime } from '../../ui/text/clock.ts'
 
 export function ConnectionPill() {
   const waiting = useSelector(selectWaiting).length
-  const { label, colour } = shown(useSelector(selectConnection), waiting)
+  const { label, colour } = lookOf(useSelector(selectConnection), waiting)
   return (
     <span
       role="status"
@@ -20,36 +20,27 @@ export function ConnectionPill() {
   )
 }
 
-function shown(
-  { status, since, behind, quiet }: ConnectionState,
-  waiting: number,
-): { label: string; colour: string } {
-  switch (status) {
-    case 'connected':
-      if (quiet) return { label: 'Connecting', colour: 'text-control' }
-      return behind > 0
-        ? { label: `Catching up ${behind}`, colour: 'text-run' }
-        : { label: 'Live', colour: 'text-ok' }
-    case 'connecting':
-      return { label: 'Connecting', colour: 'text-control' }
-    case 'disconnected':
-      // Before the first attempt nothing is lost.
-      return since === null
-        ? { label: 'Connecting', colour: 'text-control' }
-        : { label: waiting > 0 ? `Offline, ${waiting} queued` : 'Offline', colour: 'text-warn' }
-    case 'error':
-      return { label: 'Error', colour: 'text-bad' }
-  }
+const connecting = { label: 'Connecting', colour: 'text-control' }
+
+function lookOf({ status, since, behind, quiet }: ConnectionState, waiting: number) {
+  if (status === 'error') return { label: 'Error', colour: 'text-bad' }
+  // Before the first attempt nothing is lost.
+  if (status === 'connecting' || since === null || (status === 'connected' && quiet)) return connecting
+  if (status === 'disconnected')
+    return { label: waiting > 0 ? `Offline, ${waiting} queued` : 'Offline', colour: 'text-warn' }
+  return behind > 0
+    ? { label: `Catching up ${behind}`, colour: 'text-run' }
+    : { label: 'Live', colour: 'text-ok' }
 }
 
-/** A bar below the top bar while the connection is lost, with the time of the loss, so that nobody mistakes old data for current. */
-/** A blip shorter than this is not worth a bar that moves the page, in milliseconds. */
+/** A loss shorter than this is not worth a bar that moves the page, in milliseconds. */
 const graceMs = 3_000
 
+/** A bar below the top bar while the connection is lost, with the time of the loss, so that nobody mistakes old data for current. */
 export function OfflineBar() {
   const { since, refusal } = useSelector(selectConnection)
   const lost = useSelector(selectLost) ? since : null
-  // The time at which the grace of a loss was over; of an earlier loss it says nothing.
+  // The latest loss whose grace is over, by its time.
   const [overdue, setOverdue] = useState<number | null>(null)
   useEffect(() => {
     if (lost === null) return

@@ -1,11 +1,12 @@
 /** The frame of every page that has the top bar. */
-import { lazy, Suspense, useDeferredValue, type ComponentType, type ReactNode } from 'react'
+import { Suspense, useDeferredValue, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
 import { ActionsProvider } from '../../actions/ActionsContext.tsx'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../../features/auth/authApi.ts'
 import { classes } from '../../ui/classes.ts'
+import { optionalPart } from '../../ui/optionalPart.ts'
 import { AppActions } from './AppActions.tsx'
 import { Deletions } from '../../features/deletions/Deletions.tsx'
 import { ErrorBoundary } from '../ErrorBoundary.tsx'
@@ -14,13 +15,7 @@ import { OfflineBar } from './ConnectionState.tsx'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { TopBar } from './TopBar.tsx'
 
-/** If the chunk is missing, only these parts are missing and not the page. */
-const DeferredParts = lazy<ComponentType>(() =>
-  import('./DeferredParts.tsx').then(
-    (loaded) => ({ default: loaded.DeferredParts }),
-    () => ({ default: () => null }),
-  ),
-)
+const DeferredParts = optionalPart(async () => (await import('./DeferredParts.tsx')).DeferredParts)
 
 /** Actions are provided from here on: the sign-in page has none and need not load them. */
 export function Layout() {
@@ -47,7 +42,7 @@ function Frame() {
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />
           <OfflineBar />
-          {/* Said once, where work begins. */}
+          {/* Only where work begins. */}
           {pathname === '/dashboard' && <Notices />}
           <AfterFirstRender>
             <Suspense fallback={null}>

@@ -2,22 +2,25 @@
 import { Info, X } from 'lucide-react'
 import { useState } from 'react'
 import { IconButton } from '../../ui/form/IconButton.tsx'
-import { useNoticesQuery } from './noticesApi.ts'
+import { useNoticesQuery } from '../../api/serverApi.ts'
 import { texts } from './texts.ts'
 
 const storageKey = 'noticesPutAway'
 /** Runners may come and go while the page is open. */
-const askAgainMs = 60_000
+const pollIntervalMs = 60_000
 
 export function Notices() {
-  const { data } = useNoticesQuery(undefined, { pollingInterval: askAgainMs, skipPollingIfUnfocused: true })
+  const { data } = useNoticesQuery(undefined, {
+    pollingInterval: pollIntervalMs,
+    skipPollingIfUnfocused: true,
+  })
   const [putAway, setPutAway] = useState(() => sessionStorage.getItem(storageKey))
   const notices = data?.notices ?? []
-  const said = notices.join('\n')
-  if (said === '' || said === putAway) return null
+  const text = notices.join('\n')
+  if (text === '' || text === putAway) return null
   const close = () => {
-    sessionStorage.setItem(storageKey, said)
-    setPutAway(said)
+    sessionStorage.setItem(storageKey, text)
+    setPutAway(text)
   }
   return (
     <aside

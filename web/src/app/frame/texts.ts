@@ -7,7 +7,6 @@ export const texts = {
     figures: 'Figures',
     settings: 'Settings',
     menu: 'Menu',
-    close: 'Close menu',
   },
   find: 'Search or run a command',
   logout: 'Logout',

@@ -3,7 +3,7 @@ import { readToken } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
 import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'
 import { preload } from './pages.ts'
-import { noticesApi } from '../frame/noticesApi.ts'
+import { serverApi } from '../../api/serverApi.ts'
 import type { createStore } from '../store.ts'
 
 /** How long the first render waits for its data, in milliseconds; on a slow network, loading states are shown after that. */
@@ -18,7 +18,7 @@ export async function firstRenderReady(
   if (readToken() === null) return
   const { me } = authApi.endpoints
   const { recentTasks } = recentTasksApi.endpoints
-  const { notices } = noticesApi.endpoints
+  const { notices } = serverApi.endpoints
   // Every page counts running tasks: they are requested as soon as the user is known.
   const known = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
     if (data?.user.onboardingCompleted !== true) return undefined

@@ -1,5 +1,6 @@
 /** Pages as separate chunks; a chunk that fails to load is an error shown to the person, not an endless wait. */
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
+import { attempt } from '../../api/attempt.ts'
 
 /** Milliseconds (section 9). */
 const chunkTimeoutMs = 120_000
@@ -18,18 +19,18 @@ export interface LazyPage {
 /** A page that is loaded when first shown, or before. React's own `lazy` would suspend briefly even for a loaded module. */
 export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
   let loaded: ComponentType | undefined
-  const bring = async () => {
+  const loadOnce = async () => {
     loaded ??= await inTime(load, chunkTimeoutMs)
     return loaded
   }
-  const Waiting = lazy(async () => ({ default: await bring() }))
-  let shown: ComponentType | undefined
+  const Waiting = lazy(async () => ({ default: await loadOnce() }))
+  let rendered: ComponentType | undefined
   const Page = () => {
     // The rendered component must not be swapped, or it would lose its state.
-    shown ??= loaded ?? Waiting
-    return createElement(shown)
+    rendered ??= loaded ?? Waiting
+    return createElement(rendered)
   }
-  return Object.assign(Page, { load: bring })
+  return Object.assign(Page, { load: loadOnce })
 }
 
 /** The result of `load`. @throws ChunkLoadError when it fails or takes longer than `limitMs`. */
@@ -75,8 +76,8 @@ export function reloadingOf(page: Window & typeof globalThis): Reloading {
 }
 
 const reloadedKey = 'reloadedForChunk'
-const firstAskMs = 1_000
-const slowestAskMs = 10_000
+const firstDelayMs = 1_000
+const maxDelayMs = 10_000
 
 /**
  * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but a page of a
@@ -86,27 +87,22 @@ export async function reloadOnMissingChunk(
   { location, sessionStorage, fetch, build }: Reloading,
   signal: AbortSignal,
 ): Promise<void> {
-  const attempt = `${build} ${location.pathname}`
-  try {
-    if (sessionStorage.getItem(reloadedKey) === attempt) return
-  } catch {
-    // Without storage we could not tell next time that we have already reloaded.
-    return
-  }
-  for (let wait = firstAskMs; !signal.aborted; wait = Math.min(wait * 2, slowestAskMs)) {
+  const page = `${build} ${location.pathname}`
+  // Without storage we could not tell next time that we have already reloaded.
+  if (!attempt(() => sessionStorage.getItem(reloadedKey) !== page, false)) return
+  for (let delay = firstDelayMs; !signal.aborted; delay = Math.min(delay * 2, maxDelayMs)) {
     const answers = await fetch('/', { method: 'HEAD', cache: 'no-store', signal }).then(
       ({ ok }) => ok,
       () => false,
     )
     if (signal.aborted) return
     if (answers) {
-      try {
-        sessionStorage.setItem(reloadedKey, attempt)
-      } catch {
-        return
-      }
-      return location.reload()
+      const isNoted = attempt(() => {
+        sessionStorage.setItem(reloadedKey, page)
+        return true
+      }, false)
+      return isNoted ? location.reload() : undefined
     }
-    await new Promise((resolve) => setTimeout(resolve, wait))
+    await new Promise((resolve) => setTimeout(resolve, delay))
   }
 }

@@ -1,4 +1,4 @@
-/** The pages of a signed-in person and their frame, as they are drawn. */
+/** The pages of a signed-in person and their frame, as components. */
 import { type ChunkName, chunks, chunksAt } from './chunks.ts'
 import { lazyPage, type LazyPage } from './lazyPage.ts'
 
@@ -18,10 +18,9 @@ export const pages = {
 export const partsAt = (pathname: string): readonly LazyPage[] =>
   chunksAt(pathname).map((name) => pages[name])
 
-/** Loads the chunks of a page in parallel before it is shown, instead of one wait after the other. */
 export type PartsAt = (pathname: string) => readonly { readonly load: () => Promise<unknown> }[]
 
-/** Loads the page at this address with its frame. Never fails: a failure is shown where the page is shown. */
+/** Loads the page at this address and its frame in parallel. Never fails: a failure is shown where the page is shown. */
 export async function preload(pathname: string, parts: PartsAt = partsAt): Promise<void> {
   await Promise.allSettled(parts(pathname).map((part) => part.load()))
 }

@@ -21,7 +21,7 @@ import {
 import { api } from '../../api/api.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
-import type { Join, Viewer } from '../../live/live.ts'
+import type { Join, Viewer } from '../../live/viewer.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
 import { createWriting } from './chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'

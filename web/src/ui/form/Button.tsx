@@ -75,7 +75,6 @@ function Face({
   )
 }
 
-/** A link that looks like a button. Uses the router within the product, and opens other sites in a new tab. */
 interface ButtonLinkProps {
   readonly to: string
   readonly kind?: ButtonKind
@@ -89,6 +88,7 @@ interface ButtonLinkProps {
   readonly children: ReactNode
 }
 
+/** A link that looks like a button. Uses the router within the product, and opens other sites in a new tab. */
 export function ButtonLink({
   to,
   kind = 'plain',
@@ -113,10 +113,9 @@ export function ButtonLink({
   )
 }
 
-/** How a button looks, shared by `Button`, `ButtonLink` and `IconButton`. */
 /** `primary`: the one button of a view. `danger`: plain with a red word; `danger-filled` only in a dialog that asks. */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
-/** 28, 32 and 40 px high; `large` and `touch` buttons have the touch height of 44 below 768 px, and `small` ones are felt on as much. */
+/** 28, 32 and 40 px high; `large` and `touch` are 44 px high below 768 px, and `small` reacts to a touch on as much. */
 export type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {

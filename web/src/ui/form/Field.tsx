@@ -61,19 +61,30 @@ export function Field({
           className="min-w-0 flex-1 bg-transparent text-typed outline-none"
         />
       </div>
-      {noted && (
-        <p
-          id={noteId}
-          className={classes(
-            'mt-1.5 flex items-center gap-1.5 text-meta',
-            error === undefined ? 'text-muted' : 'text-bad',
-          )}
-        >
-          {error !== undefined && <CircleAlert className="size-3.5" />}
-          {error ?? help}
-        </p>
-      )}
+      <FieldNote id={noteId} help={help} error={error} />
     </div>
+  )
+}
+
+interface FieldNoteProps extends Pick<FieldProps, 'help' | 'error'> {
+  readonly id?: string
+  readonly role?: 'alert' | undefined
+}
+
+/** The error of a field, or else its help; nothing without either. */
+export function FieldNote({ help, error, ...note }: FieldNoteProps) {
+  if (error === undefined && help === undefined) return null
+  return (
+    <p
+      {...note}
+      className={classes(
+        'mt-1.5 flex items-center gap-1.5 text-meta',
+        error === undefined ? 'text-muted' : 'text-bad',
+      )}
+    >
+      {error !== undefined && <CircleAlert className="size-3.5" />}
+      {error ?? help}
+    </p>
   )
 }
 
@@ -86,7 +97,7 @@ interface AreaFieldProps extends Omit<ComponentProps<typeof TextArea>, 'classNam
 export function AreaField({ mono = false, ...props }: AreaFieldProps) {
   return (
     <div>
-      {/* The box has its name already. */}
+      {/* Hidden, because the text area itself has the name. */}
       <p aria-hidden className="mb-1.5 text-ui font-medium">
         {props.label}
       </p>

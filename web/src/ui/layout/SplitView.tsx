@@ -17,9 +17,9 @@ interface SplitViewProps {
   readonly right: ReactNode
 }
 
-const least = 20
-const most = 80
-const step = 2
+const minPercent = 20
+const maxPercent = 80
+const stepPercent = 2
 
 export function SplitView({ split = true, left, right, ...divided }: SplitViewProps) {
   const frame = useRef<HTMLDivElement>(null)
@@ -27,16 +27,24 @@ export function SplitView({ split = true, left, right, ...divided }: SplitViewPr
   const [dragged, setDragged] = useState<number | null>(null)
   // Without a second column there is no divider, so a drag ends.
   if (!split && dragged !== null) setDragged(null)
-  const shown = clamped(dragged ?? divided.position)
+  const percent = clamped(dragged ?? divided.position)
   return (
     <div
       ref={frame}
       className={classes('min-h-0 flex-1 *:min-h-0 *:min-w-0', split ? 'grid' : 'flex flex-col')}
-      style={split ? { gridTemplateColumns: `minmax(0, ${shown}fr) 1px minmax(0, ${100 - shown}fr)` } : {}}
+      style={
+        split ? { gridTemplateColumns: `minmax(0, ${percent}fr) 1px minmax(0, ${100 - percent}fr)` } : {}
+      }
     >
       {left}
       {split && (
-        <Divider {...divided} frame={frame} shown={shown} isDragged={dragged !== null} onDrag={setDragged} />
+        <Divider
+          {...divided}
+          frame={frame}
+          percent={percent}
+          isDragged={dragged !== null}
+          onDrag={setDragged}
+        />
       )}
       {right}
     </div>
@@ -45,18 +53,23 @@ export function SplitView({ split = true, left, right, ...divided }: SplitViewPr
 
 interface DividerProps extends Pick<SplitViewProps, 'label' | 'initial' | 'onMove'> {
   readonly frame: RefObject<HTMLDivElement | null>
-  readonly shown: number
+  readonly percent: number
   readonly isDragged: boolean
   readonly onDrag: (position: number | null) => void
 }
 
-function Divider({ label, initial, onMove, frame, shown, isDragged, onDrag }: DividerProps) {
+function Divider({ label, initial, onMove, frame, percent, isDragged, onDrag }: DividerProps) {
   const at = (clientX: number) => {
     const box = frame.current?.getBoundingClientRect()
-    return box === undefined || box.width === 0 ? shown : clamped(((clientX - box.left) / box.width) * 100)
+    return box === undefined || box.width === 0 ? percent : clamped(((clientX - box.left) / box.width) * 100)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = { ArrowLeft: shown - step, ArrowRight: shown + step, Home: least, End: most }[event.key]
+    const next = {
+      ArrowLeft: percent - stepPercent,
+      ArrowRight: percent + stepPercent,
+      Home: minPercent,
+      End: maxPercent,
+    }[event.key]
     if (next === undefined) return
     event.preventDefault()
     onMove(clamped(next))
@@ -66,9 +79,9 @@ function Divider({ label, initial, onMove, frame, shown, isDragged, onDrag }: Di
       role="separator"
       aria-orientation="vertical"
       aria-label={label}
-      aria-valuemin={least}
-      aria-valuemax={most}
-      aria-valuenow={Math.round(shown)}
+      aria-valuemin={minPercent}
+      aria-valuemax={maxPercent}
+      aria-valuenow={Math.round(percent)}
       tabIndex={0}
       onKeyDown={onKeyDown}
       onDoubleClick={() => onMove(initial)}
@@ -88,7 +101,7 @@ function Divider({ label, initial, onMove, frame, shown, isDragged, onDrag }: Di
       onPointerCancel={() => onDrag(null)}
       className="group relative z-10 cursor-col-resize touch-none bg-line outline-none"
     >
-      {/* The line is one pixel, the place to take hold of it nine. */}
+      {/* The line is one pixel wide; it can be grabbed over nine. */}
       <span className="absolute inset-y-0 -left-1 w-2.25" />
       <span className="absolute top-1/2 -left-0.5 h-8 w-1.25 -translate-y-1/2 rounded-[3px] bg-line group-hover:bg-control group-focus-visible:bg-accent" />
     </div>
@@ -96,5 +109,5 @@ function Divider({ label, initial, onMove, frame, shown, isDragged, onDrag }: Di
 }
 
 function clamped(position: number): number {
-  return Math.min(most, Math.max(least, position))
+  return Math.min(maxPercent, Math.max(minPercent, position))
 }

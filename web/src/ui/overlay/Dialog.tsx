@@ -3,6 +3,7 @@
  * focus, makes the page inert and closes on Escape.
  */
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
+import { useStable } from '../hooks.ts'
 
 interface DialogProps {
   readonly open: boolean
@@ -41,10 +42,7 @@ export function Dialog({ open, onClose, title, children, actions }: DialogProps)
  */
 export function useModal(open: boolean, onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
-  const close = useRef(onClose)
-  useEffect(() => {
-    close.current = onClose
-  })
+  const close = useStable(onClose)
   useEffect(() => {
     const dialog = ref.current
     if (dialog === null) return
@@ -65,24 +63,21 @@ export function useModal(open: boolean, onClose: () => void) {
   useEffect(() => {
     const dialog = ref.current
     if (dialog === null) return
-    const onDismiss = () => close.current()
     // The dialog element itself is only hit outside of its content. A press inside that is released outside was a text selection.
     let pressed: EventTarget | null = null
     const onPress = (event: PointerEvent) => {
       pressed = event.target
     }
     const onClick = (event: MouseEvent) => {
-      if (event.target === dialog && pressed === dialog) close.current()
+      if (event.target === dialog && pressed === dialog) close()
     }
-    dialog.addEventListener('close', onDismiss)
-    dialog.addEventListener('pointerdown', onPress)
-    dialog.addEventListener('click', onClick)
-    return () => {
-      dialog.removeEventListener('close', onDismiss)
-      dialog.removeEventListener('pointerdown', onPress)
-      dialog.removeEventListener('click', onClick)
-    }
-  }, [])
+    const unmounted = new AbortController()
+    const { signal } = unmounted
+    dialog.addEventListener('close', () => close(), { signal })
+    dialog.addEventListener('pointerdown', onPress, { signal })
+    dialog.addEventListener('click', onClick, { signal })
+    return () => unmounted.abort()
+  }, [close])
   return ref
 }
 

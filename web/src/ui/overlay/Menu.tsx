@@ -16,6 +16,7 @@ import {
   type RefObject,
 } from 'react'
 import { classes } from '../classes.ts'
+import { useStable } from '../hooks.ts'
 import { placeBeside } from './placeBeside.ts'
 
 export interface MenuItem {
@@ -89,10 +90,7 @@ interface MenuListProps {
 
 function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null)
-  const leave = useRef(onLeave)
-  useEffect(() => {
-    leave.current = onLeave
-  })
+  const leave = useStable(onLeave)
 
   useLayoutEffect(() => {
     if (list.current === null || anchor.current === null) return
@@ -107,18 +105,16 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
     const elsewhere = (event: Event) => {
       if (!(event.target instanceof Node)) return
       if (list.current?.contains(event.target) || anchor.current?.contains(event.target)) return
-      leave.current()
+      leave()
     }
-    document.addEventListener('pointerdown', elsewhere, true)
+    const closed = new AbortController()
+    const first = { capture: true, signal: closed.signal }
+    document.addEventListener('pointerdown', elsewhere, first)
     // The button would scroll away from under the menu.
-    document.addEventListener('scroll', elsewhere, true)
-    window.addEventListener('resize', elsewhere)
-    return () => {
-      document.removeEventListener('pointerdown', elsewhere, true)
-      document.removeEventListener('scroll', elsewhere, true)
-      window.removeEventListener('resize', elsewhere)
-    }
-  }, [anchor])
+    document.addEventListener('scroll', elsewhere, first)
+    window.addEventListener('resize', elsewhere, { signal: closed.signal })
+    return () => closed.abort()
+  }, [anchor, leave])
 
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     const all = rows(event.currentTarget)

@@ -3,6 +3,8 @@ import { Check, Search } from 'lucide-react'
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { classes } from '../classes.ts'
+import { useStable } from '../hooks.ts'
+import { scrollIntoView } from '../scrollIntoView.ts'
 import type { PickerListProps, PickerOption } from './pickerOptions.ts'
 import { placeBeside } from './placeBeside.ts'
 import { isComposingKey } from '../composition.ts'
@@ -14,7 +16,7 @@ interface OpenListProps extends PickerListProps {
 }
 
 /** How many options are shown; the filter finds the others. */
-const mostShown = 200
+const maxOptions = 200
 /** How many options Page Up and Page Down move by. */
 const pageOfOptions = 8
 
@@ -61,58 +63,57 @@ export function PickerList(props: OpenListProps) {
  */
 function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => void) {
   const box = useRef<HTMLDivElement>(null)
-  const close = useRef(onClose)
-  useEffect(() => {
-    close.current = onClose
-  })
+  const close = useStable(onClose)
 
   useLayoutEffect(() => {
-    const [shown, button] = [box.current, anchor.current]
-    if (shown === null || button === null) return undefined
-    shown.showPopover()
+    const [popover, button] = [box.current, anchor.current]
+    if (popover === null || button === null) return undefined
+    popover.showPopover()
     const place = () =>
-      placeBeside(shown, button.getBoundingClientRect(), { align: 'start', gap: 4, edge: 8, maxHeight: 360 })
+      placeBeside(popover, button.getBoundingClientRect(), {
+        align: 'start',
+        gap: 4,
+        edge: 8,
+        maxHeight: 360,
+      })
     place()
-    shown.querySelector('input')?.focus()
+    popover.querySelector('input')?.focus()
     // The box must be repositioned when its height changes, and when its button scrolls.
     const observer = new ResizeObserver(place)
-    observer.observe(shown)
-    document.addEventListener('scroll', place, true)
-    window.addEventListener('resize', place)
+    observer.observe(popover)
+    const closed = new AbortController()
+    document.addEventListener('scroll', place, { capture: true, signal: closed.signal })
+    window.addEventListener('resize', place, { signal: closed.signal })
     return () => {
       observer.disconnect()
-      document.removeEventListener('scroll', place, true)
-      window.removeEventListener('resize', place)
+      closed.abort()
       // Before the box is removed, while it is known whether it has the focus.
-      if (shown.contains(document.activeElement)) button.focus()
+      if (popover.contains(document.activeElement)) button.focus()
     }
   }, [anchor])
 
   useEffect(() => {
-    const shown = box.current
+    const popover = box.current
     const closeOutside = ({ target }: Event) => {
       // The button toggles its own list; closing it here too would open it again.
-      if (target instanceof Node && !shown?.contains(target) && !anchor.current?.contains(target))
-        close.current()
+      if (target instanceof Node && !popover?.contains(target) && !anchor.current?.contains(target)) close()
     }
     const closeByKey = (event: globalThis.KeyboardEvent) => {
-      const stops = [...(shown?.querySelectorAll('input, button') ?? [])]
+      const stops = [...(popover?.querySelectorAll('input, button') ?? [])]
       const leaves = event.key === 'Tab' && event.target === (event.shiftKey ? stops[0] : stops.at(-1))
       if (!leaves && event.key !== 'Escape') return
       // Only the list closes, not the dialog or panel around it.
       event.preventDefault()
       event.stopPropagation()
-      close.current()
+      close()
     }
-    shown?.addEventListener('keydown', closeByKey)
-    document.addEventListener('pointerdown', closeOutside, true)
-    document.addEventListener('focusin', closeOutside)
-    return () => {
-      shown?.removeEventListener('keydown', closeByKey)
-      document.removeEventListener('pointerdown', closeOutside, true)
-      document.removeEventListener('focusin', closeOutside)
-    }
-  }, [anchor])
+    const closed = new AbortController()
+    const { signal } = closed
+    popover?.addEventListener('keydown', closeByKey, { signal })
+    document.addEventListener('pointerdown', closeOutside, { capture: true, signal })
+    document.addEventListener('focusin', closeOutside, { signal })
+    return () => closed.abort()
+  }, [anchor, close])
 
   return box
 }
@@ -121,13 +122,9 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
 function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps) {
   const [filter, setFilter] = useState('')
   const found = matching(options, filter)
-  const shown = [...found.slice(0, mostShown), ...asTyped(options, filter.trim(), typed)]
-  const [at, setAt] = useState(() =>
-    Math.max(
-      0,
-      options.findIndex((option) => option.value === chosen),
-    ),
-  )
+  const shown = [...found.slice(0, maxOptions), ...asTyped(options, filter.trim(), typed)]
+  const chosenIndex = options.findIndex((option) => option.value === chosen)
+  const [at, setAt] = useState(Math.max(0, chosenIndex))
   return {
     filter,
     onFilter: (next: string) => {
@@ -149,18 +146,9 @@ function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps
 
 type OptionList = ReturnType<typeof useOptions>
 
-/** It keeps the focus; its keys move among the options. */
-function FilterField({
-  id,
-  filterLabel,
-  filter,
-  onFilter,
-  shown,
-  at,
-  setAt,
-  active,
-  choose,
-}: OpenListProps & OptionList) {
+/** Keeps the focus; its keys move among the options. */
+function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListProps & OptionList) {
+  const { shown, at, setAt, active, choose } = list
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposingKey(event.nativeEvent)) return
     const last = shown.length - 1
@@ -195,18 +183,8 @@ function FilterField({
   )
 }
 
-function Options({
-  id,
-  label,
-  chosen,
-  mono = false,
-  emptyText,
-  shown,
-  count,
-  active,
-  setAt,
-  choose,
-}: OpenListProps & OptionList) {
+function Options({ id, label, chosen, mono = false, emptyText, ...list }: OpenListProps & OptionList) {
+  const { shown, count, active, setAt, choose } = list
   return (
     <div id={id} role="listbox" aria-label={label} className="min-h-0 flex-1 overflow-y-auto p-1">
       {shown.map((option, index) => (
@@ -223,9 +201,9 @@ function Options({
         />
       ))}
       {shown.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
-      {count > mostShown && (
+      {count > maxOptions && (
         <p className="px-2 py-1.5 text-meta text-muted">
-          {`Showing ${mostShown} of ${count}. Type to narrow the list.`}
+          {`Showing ${maxOptions} of ${count}. Type to narrow the list.`}
         </p>
       )}
     </div>
@@ -235,6 +213,7 @@ function Options({
 interface OptionProps {
   readonly id: string
   readonly option: PickerOption
+  /** The name of its group, on the first option of the group. */
   readonly head: string | undefined
   readonly active: boolean
   readonly chosen: boolean
@@ -260,7 +239,7 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         aria-disabled={option.disabled !== undefined}
         aria-label={option.label}
         aria-describedby={option.disabled === undefined ? undefined : `${id}-why`}
-        ref={active ? intoView : undefined}
+        ref={active ? scrollIntoView : undefined}
         onClick={onChoose}
         onPointerMove={onPoint}
         className={classes(
@@ -283,11 +262,6 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
       </div>
     </>
   )
-}
-
-/** Keeps the active option in view. */
-function intoView(option: HTMLElement | null): void {
-  option?.scrollIntoView({ block: 'nearest' })
 }
 
 /** The choice for a typed text that matches none of the options. */

@@ -6,22 +6,20 @@ import { IconButton } from '../form/IconButton.tsx'
 import { Linked } from '../text/Linked.tsx'
 import { useCountdown } from './useCountdown.ts'
 
-export type ToastKind = 'success' | 'error' | 'warning' | 'info'
-
 interface ToastProps {
-  readonly kind: ToastKind
+  readonly kind: keyof typeof icons
   readonly title: string
-  readonly message?: string | undefined
+  readonly message: string | undefined
   /** Milliseconds until it disappears. */
   readonly duration: number
   /** An action such as Undo. */
-  readonly action?: { readonly label: string; readonly onClick: () => void } | undefined
+  readonly action: { readonly label: string; readonly onClick: () => void } | undefined
   readonly closeLabel: string
   readonly onClose: () => void
 }
 
-/** Characters of a message that stands in two lines with its title. */
-const longest = 70
+/** The most characters of a message that fits in two lines with its title. */
+const maxShortLength = 70
 
 const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const
 const colours = { success: 'text-ok', error: 'text-bad', warning: 'text-warn', info: 'text-run' } as const
@@ -36,7 +34,7 @@ export function Toast({ kind, title, message, duration, action, closeLabel, onCl
         role={kind === 'error' ? 'alert' : 'status'}
         className={classes(
           'toast flex animate-rise gap-2.5 rounded-panel bg-panel shadow-float',
-          (message?.length ?? 0) > longest && 'toast-long',
+          (message?.length ?? 0) > maxShortLength && 'toast-long',
         )}
       >
         <Icon className={`mt-0.5 ${colours[kind]}`} />

@@ -1,24 +1,22 @@
 /** A countdown that stops while its element is hovered or focused. */
 import { useEffect, useRef, useState } from 'react'
+import { useStable } from '../hooks.ts'
 
 /** Calls `onOver` after `duration` milliseconds, not counting the time it was held. */
 export function useCountdown(duration: number, onOver: () => void) {
   const [held, setHeld] = useState(false)
   const left = useRef(duration)
-  const over = useRef(onOver)
-  useEffect(() => {
-    over.current = onOver
-  })
+  const over = useStable(onOver)
   useEffect(() => {
     if (held) return
     const since = Date.now()
-    const timer = setTimeout(() => over.current(), left.current)
+    const timer = setTimeout(over, left.current)
     return () => {
       clearTimeout(timer)
       left.current -= Date.now() - since
     }
-  }, [held])
-  /** For the element that holds the countdown. */
+  }, [held, over])
+  /** Props for the element that holds the countdown. */
   return {
     onPointerEnter: () => setHeld(true),
     onPointerLeave: () => setHeld(false),

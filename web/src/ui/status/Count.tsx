@@ -1,4 +1,4 @@
-/** Added and deleted lines: `+267 −33`, with the true minus sign, and without zeros. Nothing when nothing changed. */
+/** Added and deleted lines: `+267 −33`, with a real minus sign, and without zeros. Nothing when nothing changed. */
 import { classes } from '../classes.ts'
 
 interface CountProps {
@@ -9,7 +9,6 @@ interface CountProps {
 
 export function Count({ added, deleted, small = false }: CountProps) {
   if (added === 0 && deleted === 0) return null
-  const format = new Intl.NumberFormat('en-US', { useGrouping: false })
   return (
     <span
       className={classes(
@@ -19,13 +18,13 @@ export function Count({ added, deleted, small = false }: CountProps) {
     >
       {added > 0 && (
         <span className="text-ok">
-          <span aria-hidden="true">+{format.format(added)}</span>
+          <span aria-hidden="true">+{added}</span>
           <span className="sr-only">{added} added</span>
         </span>
       )}
       {deleted > 0 && (
         <span className="text-bad">
-          <span aria-hidden="true">−{format.format(deleted)}</span>
+          <span aria-hidden="true">−{deleted}</span>
           <span className="sr-only">{deleted} deleted</span>
         </span>
       )}

@@ -33,3 +33,23 @@ export function Spinner({ size = 14 }: { readonly size?: number }) {
 export function Skeleton({ className }: { readonly className: string }) {
   return <span aria-hidden="true" className={classes('block rounded-badge bg-raised', className)} />
 }
+
+interface SkeletonsProps {
+  /** What is loading, for assistive technology. */
+  readonly label: string
+  /** The classes of each placeholder: its margins, height and width. */
+  readonly each: readonly string[]
+  readonly className?: string
+}
+
+/** A column of placeholders with their description. */
+export function Skeletons({ label, each, className }: SkeletonsProps) {
+  return (
+    <div role="status" className={className}>
+      <span className="sr-only">{label}</span>
+      {each.map((shape, index) => (
+        <Skeleton key={index} className={shape} />
+      ))}
+    </div>
+  )
+}

@@ -1,5 +1,5 @@
 /** A status: an icon and its word in the status colour, on the plain surface. The icon alone keeps a hidden word. */
-import { Ban, CircleCheck, CircleDashed, CircleX, Clock, FileWarning } from 'lucide-react'
+import { Ban, CircleCheck, CircleDashed, CircleX, Clock, FileWarning, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
@@ -19,23 +19,15 @@ interface StatusProps {
   readonly children?: ReactNode
 }
 
-const words: Record<StatusName, string> = {
-  pending: 'Pending',
-  queued: 'Queued',
-  running: 'Running',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-  damaged: 'Record damaged',
-}
-const colours: Record<StatusName, string> = {
-  pending: 'text-warn',
-  queued: 'text-muted',
-  running: 'text-run',
-  completed: 'text-ok',
-  failed: 'text-bad',
-  cancelled: 'text-muted',
-  damaged: 'text-bad',
+/** The word, the colour and the icon of each status; the icon of a running task is a ring. */
+const looks: Record<StatusName, readonly [word: string, colour: string, Icon: LucideIcon | null]> = {
+  pending: ['Pending', 'text-warn', CircleDashed],
+  queued: ['Queued', 'text-muted', Clock],
+  running: ['Running', 'text-run', null],
+  completed: ['Completed', 'text-ok', CircleCheck],
+  failed: ['Failed', 'text-bad', CircleX],
+  cancelled: ['Cancelled', 'text-muted', Ban],
+  damaged: ['Record damaged', 'text-bad', FileWarning],
 }
 
 export function Status({
@@ -46,52 +38,33 @@ export function Status({
   small = false,
   children,
 }: StatusProps) {
+  const [word, colour, Icon] = looks[status]
+  const size = small || iconOnly ? 'size-3.5' : ''
   return (
     <span
       data-status={status}
       className={classes(
         'inline-flex items-center gap-1.5 font-medium whitespace-nowrap',
         small ? 'text-meta' : 'text-ui',
-        colours[status],
+        colour,
       )}
     >
-      <StatusIcon status={status} progress={progress} small={small || iconOnly} />
-      {!wordHidden && <span className={iconOnly ? 'sr-only' : undefined}>{words[status]}</span>}
+      {Icon === null ? <Ring percent={progress} className={size} /> : <Icon className={size} />}
+      {!wordHidden && <span className={iconOnly ? 'sr-only' : undefined}>{word}</span>}
       {children}
     </span>
   )
 }
 
-function StatusIcon({ status, progress, small }: Pick<StatusProps, 'status' | 'progress' | 'small'>) {
-  const size = small ? 'size-3.5' : ''
-  switch (status) {
-    case 'pending':
-      return <CircleDashed className={size} />
-    case 'queued':
-      return <Clock className={size} />
-    case 'running':
-      return progress === undefined ? <Ring className={size} /> : <Ring percent={progress} className={size} />
-    case 'completed':
-      return <CircleCheck className={size} />
-    case 'failed':
-      return <CircleX className={size} />
-    case 'cancelled':
-      return <Ban className={size} />
-    case 'damaged':
-      return <FileWarning className={size} />
-  }
+const circumference = 2 * Math.PI * 9
+
+interface RingProps {
+  readonly percent?: number | undefined
+  readonly className: string
 }
 
 /** The ring of a running task: filled to a percentage, without animation; a quarter when the progress is unknown. */
-const circumference = 2 * Math.PI * 9
-
-export function Ring({
-  percent = 25,
-  className,
-}: {
-  readonly percent?: number
-  readonly className?: string
-}) {
+export function Ring({ percent = 25, className }: RingProps) {
   const filled = (Math.max(0, Math.min(percent, 100)) / 100) * circumference
   return (
     <svg

@@ -3,7 +3,7 @@ import { hasHidden, shownParts } from '#domain/kernel/hiddenCharacters.ts'
 
 const nameOf = (codePoint: string): string => `Hidden character ${codePoint}`
 
-/** A replaced character is not in the page itself, so it has no effect there. */
+/** The replaced character itself is not in the page, so it has no effect there. */
 export function HiddenMarks({ text }: { readonly text: string }) {
   if (!hasHidden(text)) return text
   return shownParts(text).map((part, index) =>

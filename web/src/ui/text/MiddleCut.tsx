@@ -1,4 +1,4 @@
-/** A name that loses its middle when there is no room: its end tells it apart, unless it is short. */
+/** A name that is cut in the middle when there is no room, because names of branches differ at the end. Short names are cut at the end. */
 import { classes } from '../classes.ts'
 
 const tailLength = 10
@@ -7,7 +7,7 @@ export function MiddleCut({ children }: { readonly children: string }) {
   const cut = children.length > 2 * tailLength ? children.length - tailLength : 0
   return (
     <span className="flex min-w-0" title={children}>
-      {/* Its end is cut too where there is no room even for that. */}
+      {/* The end is cut as well when there is no room even for that. */}
       <span className="truncate">{children.slice(0, cut)}</span>
       <span
         className={classes(

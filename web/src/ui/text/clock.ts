@@ -3,28 +3,16 @@
  * browser's own formatters cost a millisecond each and lists have many.
  */
 
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
+export const second = 1_000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-const months = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-]
+export const months =
+  'January,February,March,April,May,June,July,August,September,October,November,December'.split(',')
 const monthOf = (time: Date) => months[time.getMonth()] ?? ''
-const twoDigits = (number: number) => String(number).padStart(2, '0')
+export const twoDigits = (number: number) => String(number).padStart(2, '0')
 const hoursAndMinutes = (time: Date) => `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`
 
 /** `Nov 20`; `N/A` for an invalid time. */
@@ -42,11 +30,7 @@ export function clockTime(at: string): string {
 
 /** The time of a chat message: `Just now`, `4m ago`, `2h ago`, else `14:31`. */
 export function messageTime(at: string, now: number): string {
-  const age = now - Date.parse(at)
-  if (age < minute) return 'Just now'
-  if (age < hour) return `${Math.floor(age / minute)}m ago`
-  if (age < day) return `${Math.floor(age / hour)}h ago`
-  return hoursAndMinutes(new Date(at))
+  return now - Date.parse(at) < day ? age(at, now) : hoursAndMinutes(new Date(at))
 }
 
 /** An age in lists: `Just now`, `4m ago`, `2h ago`, `3d ago`. */

@@ -1,11 +1,5 @@
 /** Dates with their time zone, and durations, for histories. Separate from `clock.ts`, which every page loads. */
-import { clockTime, shortDate } from './clock.ts'
-
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
-const twoDigits = (number: number) => String(number).padStart(2, '0')
+import { clockTime, day, hour, minute, second, shortDate, twoDigits } from './clock.ts'
 
 /** `Thursday, November 20, 2026`, in the reader's time zone. */
 export function fullDate(at: string): string {

@@ -1,10 +1,6 @@
-/** An address that may be followed: http and https only. `null` for `javascript:` and whatever else somebody put there. */
+/** The address if it may be followed, else `null`: only http and https, since `javascript:` would run code in the page. */
 export function safeLink(address: string | null | undefined): string | null {
-  if (!address) return null
-  try {
-    const { protocol, href } = new URL(address)
-    return protocol === 'https:' || protocol === 'http:' ? href : null
-  } catch {
-    return null
-  }
+  if (!address || !URL.canParse(address)) return null
+  const { protocol, href } = new URL(address)
+  return protocol === 'https:' || protocol === 'http:' ? href : null
 }

@@ -1,0 +1,22 @@
+/** A viewer of a task: the part of a page that the live connection tells what happens to the task. */
+import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
+import type { Position } from '#domain/kernel/event.ts'
+
+/** Joins a room, from a position or from now. Resolves to a refusal when there is no answer. */
+export type Join = (last: Position | null) => Promise<JoinAnswer>
+
+export interface Viewer {
+  readonly taskId: string
+  /** Called whenever the connection is established, also after a loss: join now. */
+  connected(join: Join): void
+  taskEvent(event: TaskEventMessage): void
+  /** A message that is new, edited or withdrawn. */
+  chatMessage(message: ChatMessage): void
+  terminalOutput(output: TerminalOutput): void
+  messageWords(words: MessageWords): void
+  messageDelta(delta: MessageDelta): void
+  statusChanged(change: TaskStatusChanged): void
+  /** Too much was missed to be sent: read the history again. */
+  resync(): void
+}
