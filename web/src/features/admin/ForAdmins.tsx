@@ -1,4 +1,4 @@
-/** A page for administrators; whoever is none reads that, and finds the way back. */
+/** A page for administrators; others see a refusal and a link back. */
 import type { ReactNode } from 'react'
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
@@ -9,7 +9,7 @@ const texts = { back: 'Go to Dashboard' }
 
 interface ForAdminsProps {
   readonly title: string
-  /** What others read. */
+  /** The sentence for others. */
   readonly refusal: string
   readonly children: ReactNode
 }

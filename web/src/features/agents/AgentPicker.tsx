@@ -1,13 +1,13 @@
-/** Choosing an agent: one that cannot run says why. */
+/** The choice of an agent. One that cannot run gives the reason. */
 import { useMemo } from 'react'
 import { type AgentName, agents, isAgentName } from '#domain/agents.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Picker } from '../../ui/overlay/Picker.tsx'
-import { useAgentsQuery } from './agentsApi.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
 import { texts } from './texts.ts'
 
-/** A runner comes and goes while the page is open. */
-const askAgainMs = 60_000
+/** Runners may come and go while the page is open. */
+const pollIntervalMs = 60_000
 
 interface AgentPickerProps {
   readonly label: string
@@ -34,9 +34,12 @@ export function AgentPicker({ label, agent, onChoose, shrinks = false }: AgentPi
   )
 }
 
-/** Every agent is offered until it is known that it cannot run. */
+/** Every agent can be chosen unless the server has said that it cannot run. */
 export function useAgentOptions() {
-  const { data } = useAgentsQuery(undefined, { pollingInterval: askAgainMs, skipPollingIfUnfocused: true })
+  const { data } = useAgentsQuery(undefined, {
+    pollingInterval: pollIntervalMs,
+    skipPollingIfUnfocused: true,
+  })
   return useMemo(
     () =>
       agents.map(({ name, label }) => ({

@@ -1,4 +1,4 @@
-/** The model that an agent is to use: one that it tells of, any other by its name, or its own choice. */
+/** The choice of a model: one that the agent lists, any other by its name, or the agent's default. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { takesModel } from '#domain/task/agentModels.ts'
@@ -6,7 +6,7 @@ import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
-import { useAgentsQuery } from './agentsApi.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
 import { texts } from './texts.ts'
 
 interface ModelPickerProps {
@@ -14,9 +14,9 @@ interface ModelPickerProps {
   /** `null` leaves the choice to the agent. */
   readonly model: string | null
   readonly onChoose: (model: string | null) => void
-  /** A sentence to know before choosing. */
+  /** A sentence below the options. */
   readonly note?: string | undefined
-  /** On a phone its name has the room of its icon. */
+  /** On a phone the icon is hidden to leave room for the name. */
   readonly tight?: boolean
 }
 
@@ -45,10 +45,10 @@ export function ModelPicker({ agent, model, onChoose, note, tight = false }: Mod
   )
 }
 
-/** A model that is not in the list, by the name that was typed. */
+/** The option for a typed name that is not in the list. */
 function typedModel(agent: AgentName, typed: string): PickerOption {
-  if (!isModelName(typed)) return { value: 'impossible', label: typed, disabled: texts.model.impossible }
-  if (!takesModel(agent, typed))
-    return { value: 'impossible', label: typed, disabled: texts.model.ofOther(agentNamed(agent).label) }
+  const impossible = (why: string) => ({ value: 'impossible', label: typed, disabled: why })
+  if (!isModelName(typed)) return impossible(texts.model.impossible)
+  if (!takesModel(agent, typed)) return impossible(texts.model.ofOther(agentNamed(agent).label))
   return { value: typed, label: texts.model.use(typed) }
 }

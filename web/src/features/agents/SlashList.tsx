@@ -1,18 +1,18 @@
-/** The agent's commands with a line of help each, beside the field in which one is written. The field passes its keys on. */
+/** The agent's commands with a line of help each, beside the text field. The field keeps the focus and passes its keys on. */
 import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, type Ref } from 'react'
 import type { AgentName } from '#domain/agents.ts'
 import { slashCommandsOf, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
 import { isComposingKey } from '../../ui/composition.ts'
+import { scrollIntoView } from '../../ui/scrollIntoView.ts'
 
 const texts = {
   commands: "The agent's commands",
   whileWorking: 'While the agent works, commands wait until it finishes.',
 } as const
 
-/** What the field asks of each key. */
 export interface SlashKeys {
-  /** Whether the key was for the list. */
+  /** Handles a key of the field; returns whether it was for the list. */
   take(event: KeyboardEvent): boolean
 }
 
@@ -23,21 +23,21 @@ interface SlashListProps {
   readonly begins: boolean
   readonly onWrite: (text: string) => void
   readonly ref: Ref<SlashKeys>
-  /** Told the id of the option that the keys are at; `null` while the list is closed. */
+  /** Receives the id of the active option; `null` while the list is closed. */
   readonly onActive: (id: string | null) => void
 }
 
 export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: SlashListProps) {
-  /** The words at which the list was closed: it opens again with other ones. */
+  /** The text at which the list was closed: it opens again when the text changes. */
   const [closedAt, setClosedAt] = useState<string | null>(null)
-  const [walked, setWalked] = useState({ text: '', at: 0 })
+  const [moved, setMoved] = useState({ text: '', at: 0 })
   const typed = text.slice(1)
-  const shown =
+  const commands =
     closedAt === text
       ? []
       : slashCommandsOf(agent).filter(({ name, needsTurn }) => name.includes(typed) && !(begins && needsTurn))
-  const at = walked.text === text ? walked.at : 0
-  const active = shown[at]
+  const at = moved.text === text ? moved.at : 0
+  const active = commands[at]
   const activeId = active === undefined ? null : `${id}-${active.name}`
 
   const choose = ({ name, argument }: SlashCommand) => {
@@ -50,7 +50,7 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey
     if (step !== undefined && isPlain) {
-      setWalked({ text, at: (at + step + shown.length) % shown.length })
+      setMoved({ text, at: (at + step + commands.length) % commands.length })
     } else if (event.key === 'Escape') {
       setClosedAt(text)
     } else if ((event.key === 'Enter' || event.key === 'Tab') && isPlain && active.name !== typed) {
@@ -76,18 +76,17 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
       )}
     >
       <div id={id} role="listbox" aria-label={texts.commands} className="min-h-0 flex-1 overflow-y-auto p-1">
-        {shown.map((command, index) => (
+        {commands.map((command, index) => (
           <Option
             key={command.name}
             id={`${id}-${command.name}`}
             command={command}
             active={command === active}
             onChoose={() => choose(command)}
-            onPoint={() => setWalked({ text, at: index })}
+            onPoint={() => setMoved({ text, at: index })}
           />
         ))}
       </div>
-      {/* Also one that is sent to the turn that runs: the agent takes it as the next. */}
       {!begins && (
         <p className="flex-none border-t border-line-soft px-3 py-1.5 text-meta text-muted">
           {texts.whileWorking}
@@ -107,13 +106,13 @@ interface OptionProps {
 
 function Option({ id, command, active, onChoose, onPoint }: OptionProps) {
   return (
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field in which it is written has the keys
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the text field has the keys
     <div
       id={id}
       role="option"
       tabIndex={-1}
       aria-selected={active}
-      ref={active ? intoView : undefined}
+      ref={active ? scrollIntoView : undefined}
       // The field keeps the focus.
       onPointerDown={(event) => event.preventDefault()}
       onMouseDown={(event) => event.preventDefault()}
@@ -131,9 +130,4 @@ function Option({ id, command, active, onChoose, onPoint }: OptionProps) {
       <span className="text-meta text-muted">{command.help}</span>
     </div>
   )
-}
-
-/** Keeps the active command in sight while the keys walk. */
-function intoView(option: HTMLElement | null): void {
-  option?.scrollIntoView({ block: 'nearest' })
 }

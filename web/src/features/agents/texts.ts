@@ -1,6 +1,5 @@
-/** What is said of the agents. */
+/** Texts about the agents. */
 export const texts = {
-  notFetched: 'Failed to fetch agents',
   filter: 'Search agents...',
   none: 'No agents found',
   model: {

@@ -1,36 +1,31 @@
-/** The agent's commands, offered while a message begins with a slash. The list is a chunk of its own, asked for with the first slash. */
-import { lazy, Suspense, useId, useRef, useState, type KeyboardEvent } from 'react'
+/** The agent's commands, offered while a message begins with a slash. Their list is a chunk of its own, loaded with the first slash. */
+import { Suspense, useId, useRef, useState, type KeyboardEvent } from 'react'
 import type { AgentName } from '#domain/agents.ts'
+import { optionalPart } from '../../ui/optionalPart.ts'
 import type { SlashKeys } from './SlashList.tsx'
 
-interface Writing {
+interface SlashCommandsOptions {
   readonly agent: AgentName
   readonly text: string
   readonly onWrite: (text: string) => void
-  /** A task's first words are written, or its next message: the list lies below the box then, or above it. */
+  /** Whether the text begins a task. Then the list is below the field, otherwise above it. */
   readonly begins: boolean
-  /** What is written is no message to the agent. */
+  /** Whether the text is not for the agent. */
   readonly off?: boolean
 }
 
-/** Where the chunk does not come, a command is typed without help. */
-const SlashList = lazy(() =>
-  import('./SlashList.tsx').then(
-    (loaded) => ({ default: loaded.SlashList }),
-    () => ({ default: () => null }),
-  ),
-)
+const SlashList = optionalPart(async () => (await import('./SlashList.tsx')).SlashList)
 
-export function useSlashCommands({ off = false, text, ...writing }: Writing) {
+export function useSlashCommands({ off = false, text, ...options }: SlashCommandsOptions) {
   const listId = useId()
   const [focused, setFocused] = useState(false)
   const [active, setActive] = useState<string | null>(null)
   const keys = useRef<SlashKeys>(null)
-  const isWanted = focused && !off && /^\/[a-z-]*$/.test(text)
+  const isOpen = focused && !off && /^\/[a-z-]*$/.test(text)
   return {
-    /** Whether the key was for the list. */
-    take: (event: KeyboardEvent): boolean => isWanted && keys.current?.take(event) === true,
-    /** For the box, which keeps the focus. */
+    /** Handles a key of the field; returns whether it was for the list. */
+    take: (event: KeyboardEvent): boolean => isOpen && keys.current?.take(event) === true,
+    /** Props for the field, which keeps the focus. */
     field: {
       'aria-haspopup': 'listbox',
       'aria-autocomplete': 'list',
@@ -38,9 +33,9 @@ export function useSlashCommands({ off = false, text, ...writing }: Writing) {
       'aria-activedescendant': active ?? undefined,
     } as const,
     setFocused,
-    list: isWanted && (
+    list: isOpen && (
       <Suspense fallback={null}>
-        <SlashList {...writing} id={listId} text={text} ref={keys} onActive={setActive} />
+        <SlashList {...options} id={listId} text={text} ref={keys} onActive={setActive} />
       </Suspense>
     ),
   }

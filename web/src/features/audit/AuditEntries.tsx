@@ -1,4 +1,4 @@
-/** The entries of the audit log as a table; on a phone each is a block. A name or a task that is pressed becomes the filter. */
+/** The entries of the audit log as a table; on a phone each is a block. Pressing a person or a task filters by it. */
 import type { AuditEntry } from '#domain/api/admin.schema.ts'
 import type { AuditFilter } from './auditApi.ts'
 import { actionText, texts } from './texts.ts'
@@ -16,18 +16,11 @@ export function AuditEntries({ entries, onFilter }: AuditEntriesProps) {
     <table className="w-full text-ui" aria-label={texts.entries}>
       <thead className="max-md:sr-only">
         <tr>
-          <th scope="col" className={headCell}>
-            {texts.columns.at}
-          </th>
-          <th scope="col" className={headCell}>
-            {texts.columns.person}
-          </th>
-          <th scope="col" className={headCell}>
-            {texts.columns.action}
-          </th>
-          <th scope="col" className={headCell}>
-            {texts.columns.about}
-          </th>
+          {texts.columns.map((column) => (
+            <th key={column} scope="col" className={headCell}>
+              {column}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>

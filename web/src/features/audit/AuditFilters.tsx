@@ -34,18 +34,15 @@ export function AuditFilters({ filter, onChange, onClear }: AuditFiltersProps) {
         id={filter.task}
         onChange={(task) => onChange({ task })}
       />
-      <Field
-        label={texts.from}
-        type="date"
-        value={filter.from ?? ''}
-        onChange={(event) => onChange({ from: event.target.value || undefined })}
-      />
-      <Field
-        label={texts.to}
-        type="date"
-        value={filter.to ?? ''}
-        onChange={(event) => onChange({ to: event.target.value || undefined })}
-      />
+      {(['from', 'to'] as const).map((end) => (
+        <Field
+          key={end}
+          label={texts[end]}
+          type="date"
+          value={filter[end] ?? ''}
+          onChange={(event) => onChange({ [end]: event.target.value || undefined })}
+        />
+      ))}
       {isFiltered && (
         <div className="col-span-2 lg:col-span-4">
           <Button size="touch" onClick={onClear}>
@@ -64,7 +61,7 @@ interface IdFieldProps {
   readonly onChange: (id: string | undefined) => void
 }
 
-/** Takes an id, or what has one in it, such as an address. Starts over with the id that it is given. */
+/** A field for an id, or for a text that contains one, such as an address. */
 function IdField({ label, help, id, onChange }: IdFieldProps) {
   const [typed, setTyped] = useState(id ?? '')
   const [isWrong, setWrong] = useState(false)

@@ -1,17 +1,14 @@
-/** The audit log of the server, for its administrators. What is filtered is in the address. */
-import { Download } from 'lucide-react'
-import { useDispatch } from 'react-redux'
+/** The audit log of the server, for its administrators. The filters are in the address. */
 import { useSearchParams } from 'react-router-dom'
 import { reasonOf } from '../../api/fault.ts'
-import { useDownload } from '../../api/useDownload.ts'
-import { Button } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
-import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
+import { ShowMore } from '../../ui/layout/ShowMore.tsx'
+import { Skeletons } from '../../ui/status/Loading.tsx'
 import { ForAdmins } from '../admin/ForAdmins.tsx'
-import { notifiedFailure } from '../notifications/notifications.ts'
+import { DownloadButton } from '../downloads/DownloadButton.tsx'
 import { exportOf, useAuditLogInfiniteQuery, type AuditFilter } from './auditApi.ts'
 import { AuditEntries } from './AuditEntries.tsx'
 import { AuditFilters, idIn } from './AuditFilters.tsx'
@@ -41,24 +38,23 @@ function Log() {
       title={texts.title}
       width="wide"
       lead={<p className="text-muted">{texts.lead}</p>}
-      actions={<ExportButton filter={filter} />}
+      actions={
+        <DownloadButton
+          call={exportOf(filter)}
+          file="audit-log.ndjson"
+          label={texts.export}
+          busyLabel={texts.exporting}
+        />
+      }
     >
       <AuditFilters filter={filter} onChange={choose} onClear={() => setParams({}, { replace: true })} />
-      {log.error !== undefined && (
-        <Note
-          kind="error"
-          className="mb-4"
-          action={
-            <Button size="small" busy={log.isFetching} onClick={() => void log.refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {reasonOf(log.error, texts.fetchFailed)}
-        </Note>
-      )}
+      <RetryNote read={log} className="mb-4">
+        {reasonOf(log.error, texts.fetchFailed)}
+      </RetryNote>
       {entries === undefined ? (
-        log.error === undefined && <Loading />
+        log.error === undefined && (
+          <Skeletons label={texts.loading} each={['h-10 w-full', 'mt-2 h-10 w-full', 'mt-2 h-10 w-full']} />
+        )
       ) : (
         <Panel label={texts.entries}>
           {entries.length === 0 ? (
@@ -67,18 +63,12 @@ function Log() {
             <AuditEntries entries={entries} onFilter={choose} />
           )}
           {log.hasNextPage && (
-            <div className="border-t border-line-soft p-2">
-              <Button
-                kind="ghost"
-                size="touch"
-                className="w-full"
-                busy={log.isFetchingNextPage}
-                busyLabel={texts.showingOlder}
-                onClick={() => void log.fetchNextPage()}
-              >
-                {texts.older}
-              </Button>
-            </div>
+            <ShowMore
+              label={texts.older}
+              busyLabel={texts.showingOlder}
+              busy={log.isFetchingNextPage}
+              onShow={() => void log.fetchNextPage()}
+            />
           )}
         </Panel>
       )}
@@ -86,7 +76,7 @@ function Log() {
   )
 }
 
-/** What is not valid in the address is as if it were not there. */
+/** The filters in the address; invalid ones are ignored. */
 function filterIn(params: URLSearchParams): AuditFilter {
   const day = (name: string) => {
     const given = params.get(name) ?? ''
@@ -98,35 +88,4 @@ function filterIn(params: URLSearchParams): AuditFilter {
     from: day('from'),
     to: day('to'),
   }
-}
-
-function ExportButton({ filter }: { readonly filter: AuditFilter }) {
-  const dispatch = useDispatch()
-  const { save, isSaving } = useDownload()
-  const start = async () => {
-    const fault = await save(exportOf(filter), 'audit-log.ndjson')
-    if (fault !== null) dispatch(notifiedFailure(texts.exportFailed, fault, texts.exportFailed))
-  }
-  return (
-    <Button
-      size="touch"
-      icon={<Download />}
-      busy={isSaving}
-      busyLabel={texts.exporting}
-      onClick={() => void start()}
-    >
-      {texts.export}
-    </Button>
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status">
-      <span className="sr-only">{texts.loading}</span>
-      <Skeleton className="h-10 w-full" />
-      <Skeleton className="mt-2 h-10 w-full" />
-      <Skeleton className="mt-2 h-10 w-full" />
-    </div>
-  )
 }

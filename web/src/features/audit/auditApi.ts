@@ -6,7 +6,7 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { texts } from './texts.ts'
 
-/** What is asked for; days are those of UTC, both included. */
+/** Days are in UTC, and both are included. */
 export interface AuditFilter {
   readonly person: string | undefined
   readonly task: string | undefined
@@ -26,7 +26,7 @@ const auditApi = api.injectEndpoints({
           query: { ...queryArg, after: pageParam ?? undefined },
           fallback: texts.fetchFailed,
         }),
-      // Each read is recorded, so what was read before is not read again beside it.
+      // The server records each read, so pages must not be fetched again without need.
       keepUnusedDataFor: 0,
     }),
   }),

@@ -1,4 +1,4 @@
-/** What the audit log says. */
+/** Texts of the audit log. */
 import type { AuditEntry } from '#domain/api/admin.schema.ts'
 
 type Action = AuditEntry['action']
@@ -9,7 +9,6 @@ export const texts = {
   notAdmin: 'Only the administrators of this server see its audit log.',
   fetchFailed: 'Failed to fetch the audit log',
   exportFailed: 'Failed to export the audit log',
-  tryAgain: 'Try Again',
   loading: 'Loading the audit log',
   export: 'Export NDJSON',
   exporting: 'Exporting...',
@@ -22,7 +21,7 @@ export const texts = {
   clear: 'Clear Filters',
   invalidId: 'This is not an id.',
   filters: 'Filters',
-  columns: { at: 'Time (UTC)', person: 'Person', action: 'Action', about: 'About' },
+  columns: ['Time (UTC)', 'Person', 'Action', 'About'],
   entries: 'Entries',
   empty: 'No entry matches',
   emptyWhy: 'Nothing was recorded for these filters.',

@@ -1,4 +1,4 @@
-/** Where a sign-in comes back to: its answer was read before the page began, and decides where to go. */
+/** The page that a sign-in returns to. Its outcome was read before the page began, and decides where to go. */
 import { lazy, Suspense } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate } from 'react-router-dom'
@@ -8,7 +8,7 @@ import { useMeQuery } from './authApi.ts'
 import type { CallbackOutcome } from './takeToken.ts'
 import { texts } from './texts.ts'
 
-/** Asked of hardly anybody: no sign-in page waits for it. */
+/** Rarely needed, so no sign-in page loads it. */
 const ConfirmAccount = lazy(async () => ({
   default: (await import('./ConfirmAccount.tsx')).ConfirmAccount,
 }))

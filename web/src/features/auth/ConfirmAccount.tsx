@@ -1,12 +1,12 @@
-/** A token that this tab did not ask for: shows whose it is, and lets the person decide. */
+/** Shown when a token arrives for a sign-in that this tab did not begin: names its owner, and lets the person decide. */
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useNavigate } from 'react-router-dom'
 import type { getMe, User } from '#domain/api/auth.schema.ts'
 import { authRoutes } from '#domain/api/auth.ts'
 import { requestOf } from '../../api/endpoint.ts'
-import { newId } from '../../api/newId.ts'
-import { request } from '../../api/request.ts'
+import { memberOf } from '../../api/memberOf.ts'
+import { request, type ApiAnswer } from '../../api/request.ts'
 import { selectSignedIn } from '../../api/session.ts'
 import { keepToken } from '../../api/tokenStore.ts'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
@@ -29,17 +29,16 @@ const confirmTexts = {
   unreachable: "Couldn't check which account this is.",
 } as const
 
-interface Offered {
-  readonly token: string
-  readonly onboarding: boolean
+interface ConfirmAccountProps {
+  readonly offered: { readonly token: string; readonly onboarding: boolean }
 }
 
-export function ConfirmAccount({ offered }: { readonly offered: Offered }) {
+export function ConfirmAccount({ offered }: ConfirmAccountProps) {
   const [attempt, setAttempt] = useState(0)
-  return <Confirming key={attempt} offered={offered} again={() => setAttempt(attempt + 1)} />
+  return <Confirming key={attempt} offered={offered} onRetry={() => setAttempt(attempt + 1)} />
 }
 
-function Confirming({ offered, again }: { readonly offered: Offered; readonly again: () => void }) {
+function Confirming({ offered, onRetry }: ConfirmAccountProps & { readonly onRetry: () => void }) {
   const navigate = useNavigate()
   const signedIn = useSelector(selectSignedIn)
   const { data: current, isLoading } = useMeQuery(undefined, { skip: !signedIn })
@@ -47,15 +46,24 @@ function Confirming({ offered, again }: { readonly offered: Offered; readonly ag
   useEffect(() => {
     document.title = `${texts.pageTitle} · Flightdeck`
   }, [])
-  if (found.kind === 'asking' || isLoading) return <PageSpinner label={texts.completing} />
+  if (found.kind === 'loading' || isLoading) return <PageSpinner label={texts.completing} />
   const now = current?.user
-  const stay = () => void navigate(now === undefined ? '/auth' : '/dashboard', { replace: true })
+  const stayButton = (
+    <Button
+      kind="primary"
+      size="large"
+      className="w-full"
+      onClick={() => void navigate(now === undefined ? '/auth' : '/dashboard', { replace: true })}
+    >
+      {now === undefined ? confirmTexts.otherWay : confirmTexts.stay(nameOf(now))}
+    </Button>
+  )
   const take = () => {
     keepToken(offered.token)
-    // From the start: nothing of who was here before may stay in this page.
+    // A full reload, because no data of the previous person may stay in this page.
     window.location.replace(offered.onboarding ? '/onboarding' : '/dashboard')
   }
-  // Nothing would change but the session.
+  // It is the same person, so there is nothing to decide.
   if (found.kind === 'owner' && found.owner.id === now?.id) return <Navigate to="/dashboard" replace />
   return (
     <main id="main" tabIndex={-1} className="grid min-h-full place-items-center px-6 py-10 outline-none">
@@ -70,9 +78,7 @@ function Confirming({ offered, again }: { readonly offered: Offered; readonly ag
             <p className="text-muted">{confirmTexts.why}</p>
             {now !== undefined && <p className="mt-3 wrap-anywhere">{confirmTexts.now(nameOf(now))}</p>}
             <div className="mt-6 grid gap-2.5">
-              <Button kind="primary" size="large" className="w-full" onClick={stay}>
-                {now === undefined ? confirmTexts.otherWay : confirmTexts.stay(nameOf(now))}
-              </Button>
+              {stayButton}
               <Button size="large" className="w-full" onClick={take}>
                 {confirmTexts.take(nameOf(found.owner))}
               </Button>
@@ -85,11 +91,9 @@ function Confirming({ offered, again }: { readonly offered: Offered; readonly ag
               {found.message}
             </Note>
             <div className="grid gap-2.5">
-              <Button kind="primary" size="large" className="w-full" onClick={stay}>
-                {now === undefined ? confirmTexts.otherWay : confirmTexts.stay(nameOf(now))}
-              </Button>
-              {found.mayPass && (
-                <Button size="large" className="w-full" onClick={again}>
+              {stayButton}
+              {found.canRetry && (
+                <Button size="large" className="w-full" onClick={onRetry}>
                   {texts.tryAgain}
                 </Button>
               )}
@@ -115,40 +119,36 @@ function Account({ user, className }: { readonly user: User; readonly className:
 
 const nameOf = (user: User): string => user.fullName || user.name || user.githubUsername || user.id
 
-type Found =
-  | { readonly kind: 'asking' }
+type TokenOwner =
+  | { readonly kind: 'loading' }
   | { readonly kind: 'owner'; readonly owner: User }
-  | { readonly kind: 'failed'; readonly message: string; readonly mayPass: boolean }
+  | { readonly kind: 'failed'; readonly message: string; readonly canRetry: boolean }
 
-/** Whose the token is, by the server's word. The token stays out of the store. */
-function useOwner(token: string): Found {
-  const [found, setFound] = useState<Found>({ kind: 'asking' })
+/** The owner of the token, as the server says. The token stays out of the store. */
+function useOwner(token: string): TokenOwner {
+  const [found, setFound] = useState<TokenOwner>({ kind: 'loading' })
   useEffect(() => {
     const leaving = new AbortController()
-    void (async () => {
-      const asked = await request(
-        requestOf<typeof getMe>(authRoutes.getMe, { fallback: confirmTexts.unreachable }),
-        { fetch: (...args) => fetch(...args), token, signal: leaving.signal, newId },
-      )
-      if (!leaving.signal.aborted) setFound(foundIn(asked))
-    })()
+    const { signal } = leaving
+    const call = requestOf<typeof getMe>(authRoutes.getMe, { fallback: confirmTexts.unreachable })
+    void request(call, { token, signal }).then((answer) => signal.aborted || setFound(ownerIn(answer)))
     return () => leaving.abort()
   }, [token])
   return found
 }
 
-function foundIn(asked: Awaited<ReturnType<typeof request>>): Found {
-  if ('error' in asked) {
-    const { status, message } = asked.error
+function ownerIn(answer: ApiAnswer): TokenOwner {
+  if ('error' in answer) {
+    const { status, message } = answer.error
     return status === 401
-      ? { kind: 'failed', message: confirmTexts.over, mayPass: false }
-      : { kind: 'failed', message, mayPass: status !== 403 }
+      ? { kind: 'failed', message: confirmTexts.over, canRetry: false }
+      : { kind: 'failed', message, canRetry: status !== 403 }
   }
-  return hasUser(asked.data)
-    ? { kind: 'owner', owner: asked.data.user }
-    : { kind: 'failed', message: confirmTexts.unreachable, mayPass: true }
+  return hasUser(answer.data)
+    ? { kind: 'owner', owner: answer.data.user }
+    : { kind: 'failed', message: confirmTexts.unreachable, canRetry: true }
 }
 
 function hasUser(answer: unknown): answer is { readonly user: User } {
-  return typeof answer === 'object' && answer !== null && 'user' in answer
+  return memberOf(answer, 'user') !== undefined
 }

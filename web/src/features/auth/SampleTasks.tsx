@@ -1,4 +1,4 @@
-/** Three tasks as the product shows them, at the foot of the sign-in screen: a picture, hidden from assistive technology. */
+/** Three sample tasks at the bottom of the sign-in page. They are an illustration, hidden from assistive technology. */
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Count } from '../../ui/status/Count.tsx'
 import { Status } from '../../ui/status/Status.tsx'

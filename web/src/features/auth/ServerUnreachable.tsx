@@ -1,4 +1,4 @@
-/** The server gives no answer, or cannot say who is there: nothing is thrown away, and a button asks again. */
+/** Shown when the server does not answer, or cannot tell who is signed in. Nothing is discarded, and a button tries again. */
 import type { SerializedError } from '@reduxjs/toolkit'
 import type { ApiFault } from '../../api/fault.ts'
 import { Brand } from '../../ui/text/Brand.tsx'

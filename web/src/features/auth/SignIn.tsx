@@ -1,4 +1,4 @@
-/** The sign-in screen: what the product is, and the one way in. */
+/** The sign-in page: what the product is, and the button to sign in. */
 import { Check, GitBranch, GitPullRequest, KeyRound } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -7,15 +7,11 @@ import { selectRefusal, selectSessionEnd, selectSignedIn, type SessionEnd } from
 import { Brand, GitHubMark } from '../../ui/text/Brand.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
+import { useWindowEvent } from '../../ui/hooks.ts'
 import { SampleTasks } from './SampleTasks.tsx'
 import { beginSignIn } from './signInNonce.ts'
 import { signInError, texts } from './texts.ts'
-import { authRoutes } from '#domain/api/auth.ts'
-import type { getRefusal } from '#domain/api/auth.schema.ts'
-import type { AnswerOf } from '#domain/api/call.schema.ts'
-import { requestOf } from '../../api/endpoint.ts'
-import { newId } from '../../api/newId.ts'
-import { request } from '../../api/request.ts'
+import { useRefusalQuery } from './authApi.ts'
 
 const icons = [GitBranch, KeyRound, Check, GitPullRequest]
 
@@ -24,7 +20,9 @@ export function SignIn() {
   const end = useSelector(selectSessionEnd)
   const [query] = useSearchParams()
   const inAddress = query.get('error')
-  const refusal = useRefusal(inAddress === 'not_allowed' && end !== 'refused')
+  const mayBeRefused = inAddress === 'not_allowed' && end !== 'refused'
+  const answer = useRefusalQuery(undefined, { skip: !mayBeRefused })
+  const refusal = mayBeRefused ? answer.data?.sentence : undefined
   const refused = useSelector(selectRefusal)
   const isRefused = refused !== null || inAddress === 'not_allowed'
   const error =
@@ -61,7 +59,7 @@ export function SignIn() {
       </section>
       <section className="grid place-items-center px-6 py-10">
         <div className="w-full max-w-84">
-          {/* Where there is room, the left column has the name. */}
+          {/* On a wide screen the left column has the name. */}
           <Brand large className="mb-6" nameClassName="lg:hidden" />
           <h1 className="text-page font-semibold">{texts.title}</h1>
           <p className="mt-1 mb-6 text-muted">{texts.subtitle}</p>
@@ -78,14 +76,10 @@ export function SignIn() {
   )
 }
 
-/** The button leaves the page; coming back to it by the browser's history finds it as it was at first. */
 function Continue({ another }: { readonly another: boolean }) {
   const [leaving, setLeaving] = useState(false)
-  useEffect(() => {
-    const again = () => setLeaving(false)
-    window.addEventListener('pageshow', again)
-    return () => window.removeEventListener('pageshow', again)
-  }, [])
+  // The browser's history may restore the page as it was left, with a busy button.
+  useWindowEvent('pageshow', () => setLeaving(false))
   return (
     <Button
       kind="primary"
@@ -105,37 +99,6 @@ function Continue({ another }: { readonly another: boolean }) {
 }
 
 function sessionError(end: SessionEnd): string | null {
-  switch (end) {
-    case 'unauthorised':
-      return signInError('session_lost')
-    case 'lost':
-      return signInError('other')
-    case 'none':
-    case 'logout':
-    case 'refused':
-      return null
-  }
-}
-
-/** Why this browser's last sign-in was refused, in the server's words; `null` while it is not known. */
-function useRefusal(isRefused: boolean): string | null {
-  const [sentence, setSentence] = useState<string | null>(null)
-  useEffect(() => {
-    if (!isRefused) return
-    const leaving = new AbortController()
-    void (async () => {
-      const asked = await request(
-        requestOf<typeof getRefusal>(authRoutes.getRefusal, { fallback: signInError('not_allowed') }),
-        { fetch: (...args) => fetch(...args), token: null, signal: leaving.signal, newId },
-      )
-      if (leaving.signal.aborted || 'error' in asked) return
-      if (isRefusal(asked.data)) setSentence(asked.data.sentence)
-    })()
-    return () => leaving.abort()
-  }, [isRefused])
-  return isRefused ? sentence : null
-}
-
-function isRefusal(answer: unknown): answer is AnswerOf<typeof getRefusal> {
-  return typeof answer === 'object' && answer !== null && 'sentence' in answer
+  if (end === 'unauthorised') return signInError('session_lost')
+  return end === 'lost' ? signInError('other') : null
 }

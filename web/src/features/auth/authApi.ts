@@ -1,11 +1,12 @@
-/** Who is signed in. */
+/** The signed-in person. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import { authRoutes } from '#domain/api/auth.ts'
-import type { getMe, User } from '#domain/api/auth.schema.ts'
+import type { getMe, getRefusal, User } from '#domain/api/auth.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import type { ApiFault } from '../../api/fault.ts'
+import { openCall } from '../../api/openCall.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { texts } from './texts.ts'
@@ -25,20 +26,27 @@ export const authApi = api.injectEndpoints({
         dispatch(sessionEnded('lost'))
       },
     }),
+    /** The server's reason for refusing this browser's last sign-in. */
+    refusal: build.query<AnswerOf<typeof getRefusal>, void>({
+      queryFn: (_none, { signal }) => {
+        const call = requestOf<typeof getRefusal>(authRoutes.getRefusal, { fallback: '' })
+        return openCall<AnswerOf<typeof getRefusal>>(call, { token: null, signal })
+      },
+    }),
   }),
 })
 
-/** A server that refuses the user takes the token with it; one that is down or busy may let them in later. A 401 is told of elsewhere. */
+/** Whether the server refuses the person. One that is down or busy may accept them later; `baseQuery` handles a 401. */
 function refusesUser({ status, code }: ApiFault): boolean {
   if (status === null || status >= 500 || code === 'not_allowed') return false
   return ![401, 408, 429].includes(status)
 }
 
-export const { useMeQuery } = authApi
+export const { useMeQuery, useRefusalQuery } = authApi
 
 /**
- * What a write told of the person takes the place of what was read. As an answer and not as a change: the live connection begins at an
- * answer that says the onboarding is complete.
+ * Stores the user that a write returned. As an answer to `me` and not as an update, because the live connection begins when an answer says
+ * that the onboarding is complete.
  */
 export const userTold =
   (user: User) =>
@@ -48,3 +56,14 @@ export const userTold =
   }
 
 type WithApi = Parameters<ReturnType<typeof authApi.endpoints.me.select>>[0]
+
+/** For `onQueryStarted` of a write that returns the user. */
+export async function storeUser(_body: unknown, { dispatch, queryFulfilled }: UserWrite): Promise<void> {
+  const answer = await Promise.resolve(queryFulfilled).catch(() => null)
+  if (answer !== null) dispatch(userTold(answer.data.user))
+}
+
+interface UserWrite {
+  readonly dispatch: ThunkDispatch<WithApi, unknown, UnknownAction>
+  readonly queryFulfilled: PromiseLike<{ readonly data: { readonly user: User } }>
+}

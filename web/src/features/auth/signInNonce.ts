@@ -1,11 +1,12 @@
-/** Begins a sign-in in this tab: only what it began may bring it a token. */
+/** The nonce of a sign-in that this tab began: only such a sign-in may bring the tab a token. */
 import { authRoutes } from '#domain/api/auth.ts'
+import { attempt } from '../../api/attempt.ts'
 
 export type NonceStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 const nonceKey = 'signIn'
 
-/** Sends the browser to the code host; with `another` it may choose an account there once more. */
+/** Sends the browser to the code host; with `another` the person may choose a different account there. */
 export function beginSignIn(
   { another = false }: { readonly another?: boolean } = {},
   { storage, go }: { readonly storage: NonceStorage; readonly go: (address: string) => void } = {
@@ -20,24 +21,20 @@ export function beginSignIn(
   go(`/api${authRoutes.signInWithGitHub.path}${query.size === 0 ? '' : `?${query}`}`)
 }
 
-/** Whether the tab began the sign-in that brought this nonce. It is good once. */
-export function takeNonce(brought: string | null, storage: NonceStorage): boolean {
-  try {
+/** Whether the tab began the sign-in that brought this nonce. A nonce is valid once. */
+export function takeNonce(nonce: string | null, storage: NonceStorage): boolean {
+  return attempt(() => {
     const kept = storage.getItem(nonceKey)
-    if (kept === null || kept !== brought) return false
+    if (kept === null || kept !== nonce) return false
     storage.removeItem(nonceKey)
     return true
-  } catch {
-    return false
-  }
+  }, false)
 }
 
+/** Whether the nonce could be stored; without it, the person has to confirm the account at the end. */
 function keepNonce(nonce: string, storage: NonceStorage): boolean {
-  try {
+  return attempt(() => {
     storage.setItem(nonceKey, nonce)
     return true
-  } catch {
-    // A browser that keeps nothing asks at the end.
-    return false
-  }
+  }, false)
 }

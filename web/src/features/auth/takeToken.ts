@@ -1,18 +1,18 @@
-/** Takes what the sign-in brought out of the address, before anything is asked for: a token in a URL ends up in logs. */
+/** Takes the outcome of a sign-in out of the address before any request is made, because a token in a URL ends up in logs. */
 import { keepToken, type TokenStorage } from '../../api/tokenStore.ts'
 import { takeNonce, type NonceStorage } from './signInNonce.ts'
 
-/** What the callback address said. */
+/** The outcome in the callback address. */
 export type CallbackOutcome =
   | { readonly kind: 'error'; readonly error: string }
   | { readonly kind: 'token'; readonly onboarding: boolean }
-  /** A token that this tab did not ask for: whoever made the link may have chosen whose it is. The person decides. */
+  /** A token for a sign-in that this tab did not begin. Somebody may have sent a link to their own account, so the person decides. */
   | { readonly kind: 'unasked'; readonly token: string; readonly onboarding: boolean }
   | { readonly kind: 'nothing' }
 
-export const callbackPath = '/auth/callback'
+const callbackPath = '/auth/callback'
 
-/** `null` when the page is not the callback. An error wins over a token; a token goes to storage only in a sign-in that this tab began. */
+/** `null` when the page is not the callback. An error wins over a token; a token is only stored for a sign-in that this tab began. */
 export function takeToken(
   location: Pick<Location, 'pathname' | 'search'>,
   history: Pick<History, 'replaceState' | 'state'>,

@@ -1,4 +1,4 @@
-/** What the sign-in pages say. */
+/** Texts of the sign-in pages. */
 export const texts = {
   headline: 'Run CLI Coding Agents in the Cloud',
   benefits: [
@@ -19,7 +19,6 @@ export const texts = {
   button: 'Continue with GitHub',
   connecting: 'Connecting...',
   completing: 'Completing authentication...',
-  loading: 'Loading...',
   pageTitle: 'Sign in',
   notLoaded: "Couldn't load your account.",
   unreachable: "Can't reach Flightdeck",

@@ -1,9 +1,8 @@
-/** Logging out: at once here, whatever the server answers. */
+/** Logs out, at once in this browser and whatever the server answers. */
 import { useDispatch, useStore } from 'react-redux'
 import { authRoutes } from '#domain/api/auth.ts'
 import type { logout } from '#domain/api/auth.schema.ts'
 import { requestOf } from '../../api/endpoint.ts'
-import { newId } from '../../api/newId.ts'
 import { request } from '../../api/request.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken, readToken } from '../../api/tokenStore.ts'
@@ -17,18 +16,12 @@ export function useLogout(): () => void {
   const dispatch = useDispatch()
   const store = useStore<WithDeletions>()
   return () => {
-    // With the token that they need: what was deleted is not to come back for having left.
+    // While there is still a token to send them with: leaving must not undo a deletion.
     sendDeletions(store)
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))
-    // Not a call of the store: that reads its token when it is sent, and by then there is none.
-    if (token !== null)
-      void request(logoutCall, {
-        fetch: (...args) => fetch(...args),
-        token,
-        signal: new AbortController().signal,
-        newId,
-      })
+    // Not through the store, whose calls read the token when they are sent, and by then there is none.
+    if (token !== null) void request(logoutCall, { token })
   }
 }

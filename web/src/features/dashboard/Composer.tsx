@@ -1,16 +1,13 @@
-/** The form for a new task: description, project, branch, agent and model. The draft outlives the page. */
+/** The form for a new task: description, project, branch, agent and model. The draft is kept between visits. */
 import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { useDispatch } from 'react-redux'
+import { useEffect, useMemo, useRef } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { limits } from '#domain/api/limits.ts'
 import type { Project } from '#domain/api/projects.schema.ts'
-import { titleOf } from '#domain/api/tasks.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { readToken } from '../../api/tokenStore.ts'
-import { newId } from '../../api/newId.ts'
 import {
   draftDescription,
   selectedAgent,
@@ -20,6 +17,7 @@ import {
 } from '../../state/persisted.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import { tooLong } from '../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../ui/form/TextArea.tsx'
@@ -31,28 +29,25 @@ import { imagesAtMost } from '../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../images/useImageDrop.tsx'
 import { PendingTray } from '../images/PendingTray.tsx'
 import { texts as imageTexts } from '../images/texts.ts'
-import { type PendingImages, usePendingImages } from '../images/usePendingImages.ts'
-import { useWhenUploaded } from '../images/useWhenUploaded.ts'
-import { notified, notifiedFailure } from '../notifications/notifications.ts'
-import { useProjectsQuery } from '../projects/projectsApi.ts'
-import { useCreateTaskMutation, usePrepareTaskMutation, useRecentTasksQuery } from '../tasks/tasksApi.ts'
+import { usePendingImages } from '../images/usePendingImages.ts'
+import { errorTexts, useProjectsQuery } from '../projects/projectsApi.ts'
+import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { appendWords } from '../voice/appendWords.ts'
 import { useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
 import { projectOptions } from './projectOptions.ts'
 import { texts } from './texts.ts'
 import { useBranchChoice } from './useBranchChoice.ts'
+import { useStart } from './useStart.ts'
 
 const startKey = 'mod+enter'
-
-type NewTask = Parameters<ReturnType<typeof useCreateTaskMutation>[0]>[0]
 
 export function Composer() {
   const navigate = useNavigate()
   const projects = useProjectsQuery()
   const { description, write, latest } = useDescription()
   const voice = useVoice((words) => {
-    // Logging out discards the draft: nothing more is added to it.
+    // Logging out discards the draft, so nothing is added to it any more.
     if (readToken() !== null) write(appendWords(latest.current, words))
   })
   const images = usePendingImages(imagesAtMost.compact)
@@ -63,22 +58,24 @@ export function Composer() {
   const branch = useBranchChoice(project)
   const missing = missingOf(description, project, branch.chosen)
   const start = useStart({
-    wanted:
+    task:
       missing !== null || project === undefined || branch.chosen === null
         ? null
         : { projectId: project.id, branch: branch.chosen, codexModel, agent },
     images,
-    take() {
+    takeDescription() {
       voice.end()
       return latest.current.trim()
     },
     clear: () => write(''),
   })
-  const said = start.waiting ? imageTexts.waiting : start.stopped ? imageTexts.stopped : null
+  const notice = start.waiting ? imageTexts.waiting : start.stopped ? imageTexts.stopped : null
 
   return (
     <>
-      {projects.error !== undefined && <ProjectsFailed projects={projects} />}
+      <RetryNote read={projects} className="mb-3">
+        {texts.projectsNotFetched(reasonOf(projects.error, errorTexts.notFetched))}
+      </RetryNote>
       <form
         {...drop.handlers}
         onSubmit={start.submit}
@@ -103,7 +100,7 @@ export function Composer() {
           }}
           className="px-4 pt-3.5 pb-2 text-input md:text-[15px]/6"
         />
-        <PendingTray pending={images} said={said} />
+        <PendingTray pending={images} said={notice} />
         <div className="flex flex-wrap items-center gap-1.5 p-2">
           <Picker
             label={texts.project}
@@ -131,7 +128,7 @@ export function Composer() {
         </div>
         {drop.over && <DropHint most={images.most} />}
       </form>
-      {/* Once there is a text, what blocks Start is said before anybody presses it. */}
+      {/* Once there is a description, the reason why Start is disabled is shown before anybody tries. */}
       {missing !== null && (start.attempted || (description.trim() !== '' && !branch.loading)) && (
         <Refusal>{missing}</Refusal>
       )}
@@ -140,11 +137,11 @@ export function Composer() {
   )
 }
 
-/** The draft. Speech is added to its latest words, also when several pieces come before the next render. */
+/** The draft, and its latest text for dictated words, of which several may come before the next render. */
 function useDescription() {
   const [description, setDescription] = usePersisted(draftDescription)
   const latest = useRef(description)
-  // Another part of the page may write it: a suggested task, say.
+  // Other parts of the page may change the draft, such as a suggested task.
   useEffect(() => {
     latest.current = description
   }, [description])
@@ -159,7 +156,7 @@ function useAgentAndModel() {
   const [agent, chooseAgent] = usePersisted(selectedAgent)
   const [codexModel, setModel] = usePersisted(selectedModel)
   const setAgent = (chosen: typeof agent) => {
-    // The models of one agent are not those of another.
+    // Another agent has other models.
     if (chosen !== agent) setModel(selectedModel.initial)
     chooseAgent(chosen)
   }
@@ -171,9 +168,9 @@ function useProject(listed: readonly Project[] | undefined) {
   const options = useMemo(() => projectOptions(listed ?? []), [listed])
   const recent = useRecentTasksQuery()
   const [first, second] = listed ?? []
-  // A single project needs no choice, and who has worked goes on where they worked last.
+  // The only project, or else the one of the latest task.
   const latest = second === undefined ? first?.id : recent.data?.tasks[0]?.project.id
-  const withId = (wanted: string | null | undefined) => listed?.find(({ id }) => id === wanted)
+  const withId = (id: string | undefined) => listed?.find((project) => project.id === id)
   const project = withId(projectId) ?? withId(latest)
   return { project, options, setProjectId }
 }
@@ -183,66 +180,6 @@ function missingOf(description: string, project: Project | undefined, branch: st
   if (project === undefined) return texts.missing.project
   if (branch === null) return texts.missing.branch
   return tooLong(description, limits.descriptionLength) ?? null
-}
-
-interface Start {
-  /** Where the task runs, and by whom; `null` while something is missing. */
-  readonly wanted: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
-  readonly images: PendingImages
-  /** Ends the writing, and returns what was written. */
-  readonly take: () => string
-  readonly clear: () => void
-}
-
-/** Creates the task once its images are uploaded, and has the server prepare for it before. */
-function useStart({ wanted, images, take, clear }: Start) {
-  const dispatch = useDispatch()
-  const [create, { isLoading }] = useCreateTaskMutation()
-  const [attempted, setAttempted] = useState(false)
-  // One id until the server has the task: sending again after a lost answer makes no second one.
-  const [id, setId] = useState(newId)
-  usePrewarm(isLoading || wanted === null ? null : { taskId: id, ...wanted })
-
-  const start = async () => {
-    if (isLoading || wanted === null) return
-    const description = take()
-    const ids = images.completed().map((image) => image.id)
-    const answer = await create({ id, title: titleOf(description), description, ...wanted, images: ids })
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.notCreated, answer.error))
-      return
-    }
-    setId(newId())
-    clear()
-    images.clear()
-    setAttempted(false)
-    dispatch(notified('success', texts.created, texts.createdWhy))
-  }
-  const { waiting, stopped, ask } = useWhenUploaded(images, () => void start())
-  const submit = (event?: FormEvent) => {
-    event?.preventDefault()
-    if (isLoading || waiting) return
-    setAttempted(true)
-    if (wanted !== null) ask()
-  }
-  return { submit, attempted, waiting, stopped, busy: isLoading || waiting }
-}
-
-function ProjectsFailed({ projects }: { readonly projects: ReturnType<typeof useProjectsQuery> }) {
-  const { error, isFetching, refetch } = projects
-  return (
-    <Note
-      kind="error"
-      className="mb-3"
-      action={
-        <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-          {texts.tryAgain}
-        </Button>
-      }
-    >
-      {texts.projectsNotFetched(reasonOf(error, 'Failed to fetch projects'))}
-    </Note>
-  )
 }
 
 interface BranchPickerProps {
@@ -260,7 +197,7 @@ function BranchPicker({ branch, disabled }: BranchPickerProps) {
       chosen={branch.chosen}
       onChoose={branch.onChoose}
       mono
-      note={branch.toBeMade ? texts.mainToBeNote : undefined}
+      note={branch.isEmpty ? texts.mainToBeNote : undefined}
       filterLabel={texts.filterBranches}
       emptyText={texts.noBranches}
       disabled={disabled || branch.loading}
@@ -295,32 +232,4 @@ function Refusal({ children }: { readonly children: string }) {
       {children}
     </Note>
   )
-}
-
-/** Whoever writes for longer asks again before what was made is taken away. */
-const againMs = 50_000
-/** A choice that is changed at once is not asked for. */
-const settledMs = 400
-
-type Wanted = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
-
-/** `wanted` is `null` while the task lacks something, or nothing of it is written yet. */
-function usePrewarm(wanted: Wanted | null): void {
-  const [prepare] = usePrepareTaskMutation()
-  const asked = wanted === null ? null : JSON.stringify(wanted)
-  useEffect(() => {
-    if (asked === null) return undefined
-    const ask = () => {
-      const body: Wanted = JSON.parse(asked)
-      void prepare(body)
-    }
-    const first = setTimeout(ask, settledMs)
-    const again = setInterval(() => {
-      if (document.visibilityState === 'visible') ask()
-    }, againMs)
-    return () => {
-      clearTimeout(first)
-      clearInterval(again)
-    }
-  }, [asked, prepare])
 }

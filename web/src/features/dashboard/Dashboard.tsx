@@ -1,28 +1,18 @@
-/** Where tasks begin, and the latest of them. */
-import { lazy, Suspense, useCallback, useEffect, useRef, type ComponentType } from 'react'
+/** The form for a new task, and the latest tasks. */
+import { Suspense, useCallback, useEffect, useRef } from 'react'
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/layout/Page.tsx'
+import { optionalPart } from '../../ui/optionalPart.ts'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
 import { isNewTask } from './newTaskLocation.ts'
 
-// The last thing on the page, and of use to newcomers alone: it comes after what all need, moves none of it, and may be missing.
-const FirstSteps = lazy<ComponentType<{ readonly onSuggested: () => void }>>(() =>
-  import('./FirstSteps.tsx').then(
-    (chunk) => ({ default: chunk.FirstSteps }),
-    () => ({ default: () => null }),
-  ),
-)
-
-// Asked once a task was begun: by then it is here, or it is not asked.
-const AskToNotify = lazy<ComponentType>(() =>
-  import('../notifications/AskToNotify.tsx').then(
-    (chunk) => ({ default: chunk.AskToNotify }),
-    () => ({ default: () => null }),
-  ),
-)
+// Only newcomers need it. It is last on the page, so it moves nothing when it comes.
+const FirstSteps = optionalPart(async () => (await import('./FirstSteps.tsx')).FirstSteps)
+// Only shown once a task was begun, by when it has loaded.
+const AskToNotify = optionalPart(async () => (await import('../notifications/AskToNotify.tsx')).AskToNotify)
 
 export function Dashboard() {
   usePageTitle(texts.pageTitle)

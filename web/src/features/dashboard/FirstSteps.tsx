@@ -1,6 +1,6 @@
 /**
- * For somebody new: the one next thing to do, from the first project to the first pull request. It is read off what there is, and gone once
- * that is done or it is put away.
+ * The next step for a newcomer, from the first project to the first pull request. It is derived from their projects and tasks, and disappears
+ * when all steps are done or the person hides it.
  */
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -18,7 +18,7 @@ import {
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
-import { useAgentsQuery } from '../agents/agentsApi.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
 import { notified } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { SuggestedTasks, withSuggestion } from '../projects/SuggestedTasks.tsx'
@@ -34,7 +34,6 @@ const texts = {
     why: 'A project is a repository that agents can work on.',
     whySample:
       'A project is a repository that agents can work on. The sample is a small JavaScript library with tests, made to try things out on.',
-    own: 'Use Your Own Repository',
   },
   task: {
     title: 'Give an agent its first task',
@@ -54,15 +53,15 @@ const texts = {
   own: {
     title: 'Now try your own repository',
     why: 'You took a task to a pull request. It works the same way with your own code.',
-    create: 'Use Your Own Repository',
   },
+  ownRepository: 'Use Your Own Repository',
 } as const
 
-/** Who has begun more than these knows the way. */
-const firstTasks = 3
+/** A person with more tasks than this needs no next step. */
+const maxTasks = 3
 
 interface FirstStepsProps {
-  /** A task was written into the composer. */
+  /** Called when a suggestion was written into the composer. */
   readonly onSuggested: () => void
 }
 
@@ -70,7 +69,7 @@ export function FirstSteps({ onSuggested }: FirstStepsProps) {
   const [putAway] = usePersisted(firstStepsPutAway)
   const projects = useProjectsQuery().data?.projects
   const tasks = useRecentTasksQuery().data?.tasks
-  if (putAway || projects === undefined || tasks === undefined || tasks.length > firstTasks) return null
+  if (putAway || projects === undefined || tasks === undefined || tasks.length > maxTasks) return null
   const step = nextStep(projects, tasks, onSuggested)
   if (step === null) return null
   return (
@@ -114,14 +113,12 @@ function Step({ title, why, children }: { title: string; why: string; children?:
 function FirstProject() {
   const dispatch = useDispatch()
   const sample = useSampleProject()
-  // Which button comes is not known yet: none is better than one that turns into another.
+  // Until it is known which button is right, no button is better than one that changes.
   if (sample.isLoading) return <Step title={texts.project.title} why={texts.project.why} />
   if (!sample.exists)
     return (
       <Step title={texts.project.title} why={texts.project.why}>
-        <ButtonLink to="/projects/new" kind="primary" size="touch">
-          {texts.project.own}
-        </ButtonLink>
+        <OwnRepositoryLink kind="primary" />
       </Step>
     )
   const add = async () => {
@@ -136,9 +133,7 @@ function FirstProject() {
         <Button kind="primary" size="touch" busy={sample.adding} onClick={() => void add()}>
           {projectTexts.list.addSample}
         </Button>
-        <ButtonLink to="/projects/new" kind="ghost" size="touch">
-          {texts.project.own}
-        </ButtonLink>
+        <OwnRepositoryLink kind="ghost" />
       </Step>
       {sample.error !== undefined && (
         <Note kind="error" className="mt-3">
@@ -170,7 +165,7 @@ function FirstTask({ projects, onSuggested }: FirstTaskProps) {
       </Step>
       {missing !== null && missing !== undefined && (
         <Note kind="warning" className="mt-3">
-          {/* Without a runner, which nothing is installed on, commands wait as well. */}
+          {/* When no agent is installed there is no runner, so commands would wait too. */}
           {data?.agents.some(({ installed }) => installed) ? texts.task.noAgent(missing) : missing}
         </Note>
       )}
@@ -197,9 +192,15 @@ function FirstPullRequest({ task }: { readonly task: Task }) {
 function OwnProject() {
   return (
     <Step title={texts.own.title} why={texts.own.why}>
-      <ButtonLink to="/projects/new" kind="primary" size="touch">
-        {texts.own.create}
-      </ButtonLink>
+      <OwnRepositoryLink kind="primary" />
     </Step>
+  )
+}
+
+function OwnRepositoryLink({ kind }: { readonly kind: 'primary' | 'ghost' }) {
+  return (
+    <ButtonLink to="/projects/new" kind={kind} size="touch">
+      {texts.ownRepository}
+    </ButtonLink>
   )
 }

@@ -1,11 +1,11 @@
-/** The first eight tasks. */
+/** The latest tasks. */
 import { reasonOf } from '../../api/fault.ts'
 import { firstStepsPutAway, usePersisted } from '../../state/persisted.ts'
-import { Button, ButtonLink } from '../../ui/form/Button.tsx'
+import { ButtonLink } from '../../ui/form/Button.tsx'
 import { shortDate } from '../../ui/text/clock.ts'
 import { Empty } from '../../ui/layout/Empty.tsx'
-import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { Skeleton } from '../../ui/status/Loading.tsx'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
@@ -14,28 +14,19 @@ import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts } from './texts.ts'
 
 /** Section 9. */
-const tasksShown = 8
+const maxTasks = 8
 
 export function RecentTasks() {
-  const { data, error, refetch, isFetching } = useRecentTasksQuery()
+  const recent = useRecentTasksQuery()
+  const { data, error } = recent
   return (
     <section aria-labelledby="recent-tasks">
       <h2 id="recent-tasks" className="mt-10 mb-2 flex h-8 items-center font-semibold">
         {texts.recent}
       </h2>
-      {error !== undefined && (
-        <Note
-          kind="error"
-          className="mb-3"
-          action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {reasonOf(error, taskTexts.notFetched)}
-        </Note>
-      )}
+      <RetryNote read={recent} className="mb-3">
+        {reasonOf(error, taskTexts.notFetched)}
+      </RetryNote>
       {data === undefined ? (
         error === undefined && <Loading />
       ) : (
@@ -44,7 +35,7 @@ export function RecentTasks() {
             <NoTask />
           ) : (
             <ul>
-              {data.tasks.slice(0, tasksShown).map((task) => (
+              {data.tasks.slice(0, maxTasks).map((task) => (
                 <TaskRow key={task.id} task={task} when={shortDate(task.createdAt)} />
               ))}
             </ul>
@@ -55,7 +46,7 @@ export function RecentTasks() {
   )
 }
 
-/** Its first step is the project: the next steps say so too, unless they were put away. */
+/** For a person without projects the next steps offer to create one; when those are hidden, this does. */
 function NoTask() {
   const projects = useProjectsQuery().data?.projects
   const [putAway] = usePersisted(firstStepsPutAway)

@@ -1,8 +1,9 @@
-/** A way to the dashboard that is gone to write a task: the description has the focus then. */
+/** The state of a navigation to the dashboard in order to write a task: the description then gets the focus. */
+import { memberOf } from '../../api/memberOf.ts'
 
-/** What such a way carries; another each time, so that going there twice is heard twice. */
+/** A new object each time, so that a second navigation moves the focus too. */
 export const newTaskState = () => ({ newTaskState: true })
 
 export function isNewTask(state: unknown): boolean {
-  return typeof state === 'object' && state !== null && 'newTaskState' in state
+  return memberOf(state, 'newTaskState') === true
 }

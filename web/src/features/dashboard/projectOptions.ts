@@ -1,4 +1,4 @@
-/** Projects as the picker lists them: by owner, organisations first, each in the order of the alphabet. */
+/** The options of the project picker: by owner, organisations first, each alphabetically. */
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
 

@@ -1,4 +1,4 @@
-/** What the dashboard says. */
+/** Texts of the dashboard. */
 export const texts = {
   pageTitle: 'Dashboard',
   heading: 'What are we coding next?',
@@ -30,7 +30,6 @@ export const texts = {
   notCreated: 'Failed to create task',
   projectsNotFetched: (reason: string) =>
     reason === 'Failed to fetch projects' ? reason : `Failed to fetch projects: ${reason}`,
-  tryAgain: 'Try Again',
   recent: 'Recent Tasks',
   empty: 'No tasks yet',
   emptyWhy: 'Create your first task to get started with AI-powered development',

@@ -1,4 +1,4 @@
-/** The dialog of a deletion; a toast then offers back what was deleted for a while. */
+/** Confirms a deletion. Afterwards a toast offers to undo it for a while. */
 import { useNavigate } from 'react-router-dom'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import type { Deletion } from './deletions.ts'
@@ -18,7 +18,7 @@ export interface DeleteQuestionProps {
   readonly onClose: () => void
 }
 
-/** Where one goes from the page of what is gone. */
+/** The page to open when the page of the deleted item is left. */
 const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
 
 export function DeleteDialog({ kind, id, words, open, onClose }: DeleteQuestionProps) {

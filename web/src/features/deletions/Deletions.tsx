@@ -1,12 +1,13 @@
-/** Sees to it that what was deleted is: when its toast is gone, or when the page goes away. Shows nothing. */
+/** Sends deletions to the server when their toasts are gone or the page is closed, and offers to undo the last. Renders nothing. */
 import { useEffect } from 'react'
 import { useDispatch, useSelector, useStore } from 'react-redux'
 import { useAction } from '../../actions/ActionsContext.tsx'
+import { useWindowEvent } from '../../ui/hooks.ts'
 import { notificationClosed, notifiedFailure, selectNotifications } from '../notifications/notifications.ts'
 import { useDeleteProjectMutation } from '../projects/projectsApi.ts'
 import { useDeleteTaskMutation } from '../tasks/tasksApi.ts'
 import {
-  deletionAsked,
+  deletionSent,
   deletionEnded,
   selectDeletions,
   type Deletion,
@@ -18,33 +19,29 @@ import { texts } from './texts.ts'
 export function Deletions() {
   const store = useStore<WithDeletions>()
   const dispatch = useDispatch()
-  const shown = useSelector(selectNotifications)
+  const notices = useSelector(selectNotifications)
   const deletions = useSelector(selectDeletions)
   const [deleteTask] = useDeleteTaskMutation()
   const [deleteProject] = useDeleteProjectMutation()
 
   useEffect(() => {
-    const ask = async ({ kind, id }: Deletion) => {
-      dispatch(deletionAsked(id))
+    const send = async ({ kind, id }: Deletion) => {
+      dispatch(deletionSent(id))
       const { error } = await (kind === 'task' ? deleteTask(id) : deleteProject(id))
-      // What is not there any more is what was wanted.
+      // An item that does not exist any more is deleted too.
       if (error === undefined || ('status' in error && error.status === 404)) return
       dispatch(deletionEnded(id))
       dispatch(notifiedFailure(texts.failed[kind], error))
     }
     for (const deletion of deletions) {
-      const canBeUndone = shown.some(({ id }) => id === deletion.noticeId)
-      if (!deletion.asked && !canBeUndone) void ask(deletion)
+      const canBeUndone = notices.some(({ id }) => id === deletion.noticeId)
+      if (!deletion.isSent && !canBeUndone) void send(deletion)
     }
-  }, [deletions, shown, dispatch, deleteTask, deleteProject])
+  }, [deletions, notices, dispatch, deleteTask, deleteProject])
 
-  useEffect(() => {
-    const onLeave = () => sendDeletions(store)
-    window.addEventListener('pagehide', onLeave)
-    return () => window.removeEventListener('pagehide', onLeave)
-  }, [store])
+  useWindowEvent('pagehide', () => sendDeletions(store))
 
-  const last = deletions.findLast(({ asked }) => !asked)
+  const last = deletions.findLast(({ isSent }) => !isSent)
   useAction(
     'undoDelete',
     () => {

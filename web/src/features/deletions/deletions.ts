@@ -1,6 +1,6 @@
 /**
- * What a person has deleted: left out of every list at once, and told to the server when its toast is gone, so that for a
- * few seconds it can be taken back. It lies over what was loaded: a list that is read again meanwhile shows it as little.
+ * The person's recent deletions. Lists leave deleted items out at once, also when they are fetched again. The server is told when the toast
+ * is gone, so that a deletion can be undone for a few seconds.
  */
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import { useMemo } from 'react'
@@ -13,8 +13,8 @@ export interface Deletion {
   readonly id: string
   /** The toast that offers to undo it. */
   readonly noticeId: string
-  /** Whether the server has been told: then it cannot be taken back. */
-  readonly asked: boolean
+  /** Whether it was sent to the server, so that it cannot be undone. */
+  readonly isSent: boolean
 }
 
 const initialState: readonly Deletion[] = []
@@ -23,34 +23,33 @@ const deletions = createSlice({
   name: 'deletions',
   initialState,
   reducers: {
-    deletionBegun: (all, { payload }: PayloadAction<Omit<Deletion, 'asked'>>) => [
+    deletionBegun: (all, { payload }: PayloadAction<Omit<Deletion, 'isSent'>>) => [
       ...all.filter(({ id }) => id !== payload.id),
-      { ...payload, asked: false },
+      { ...payload, isSent: false },
     ],
-    deletionAsked: (all, { payload }: PayloadAction<string>) =>
-      all.map((deletion) => (deletion.id === payload ? { ...deletion, asked: true } : deletion)),
-    /** Taken back by the person, or refused by the server. */
+    deletionSent: (all, { payload }: PayloadAction<string>) =>
+      all.map((deletion) => (deletion.id === payload ? { ...deletion, isSent: true } : deletion)),
+    /** Undone by the person, or refused by the server. */
     deletionEnded: (all, { payload }: PayloadAction<string>) => all.filter(({ id }) => id !== payload),
   },
   extraReducers: (builder) => builder.addCase(sessionEnded, () => []),
 })
 
-export const { deletionBegun, deletionAsked, deletionEnded } = deletions.actions
-export const deletionsReducer = deletions.reducer
+export const { deletionBegun, deletionSent, deletionEnded } = deletions.actions
 
 declare module '../../state/rootReducer.ts' {
   interface FeatureSlices {
     deletions: readonly Deletion[]
   }
 }
-rootReducer.inject({ reducerPath: 'deletions', reducer: deletionsReducer })
+rootReducer.inject({ reducerPath: 'deletions', reducer: deletions.reducer })
 
 export interface WithDeletions {
   readonly deletions?: readonly Deletion[]
 }
 export const selectDeletions = (state: WithDeletions) => state.deletions ?? initialState
 
-/** A list without what was deleted; the same array when nothing was. */
+/** A list without deleted items; the same array when it has none. */
 export function useNotDeleted<Item extends { readonly id: string }>(
   items: readonly Item[] | undefined,
 ): readonly Item[] | undefined {
@@ -58,7 +57,7 @@ export function useNotDeleted<Item extends { readonly id: string }>(
   return useMemo(() => withoutDeleted(items, deleted), [items, deleted])
 }
 
-/** The same, outside of a component. */
+/** Like `useNotDeleted`, outside of a component. */
 export function withoutDeleted<Item extends { readonly id: string }>(
   items: readonly Item[] | undefined,
   deleted: readonly Deletion[],
@@ -68,7 +67,7 @@ export function withoutDeleted<Item extends { readonly id: string }>(
   return kept?.length === items?.length ? items : kept
 }
 
-/** Whether it was deleted on this page. */
+/** Whether the item was deleted in this browser tab. */
 export function useIsDeleted(id: string): boolean {
   return useSelector(selectDeletions).some((deletion) => deletion.id === id)
 }

@@ -1,47 +1,33 @@
-/** Tells the server of what waits to be deleted, by calls that go on when the page is gone. */
+/** Sends pending deletions to the server, by calls that continue when the page is closed. */
 import { projectRoutes } from '#domain/api/projects.ts'
 import type { deleteProject } from '#domain/api/projects.schema.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { deleteTask } from '#domain/api/tasks.schema.ts'
-import type { Dispatch } from '@reduxjs/toolkit'
+import type { Store } from '@reduxjs/toolkit'
 import { requestOf } from '../../api/endpoint.ts'
-import { newId } from '../../api/newId.ts'
 import { request, type ApiCall } from '../../api/request.ts'
 import { readToken } from '../../api/tokenStore.ts'
-import { deletionAsked, selectDeletions, type Deletion, type WithDeletions } from './deletions.ts'
+import { deletionSent, selectDeletions, type Deletion, type WithDeletions } from './deletions.ts'
 import { texts } from './texts.ts'
 
-interface HoldsDeletions {
-  getState(): WithDeletions
-  readonly dispatch: Dispatch
-}
-
-/** Sends all that were not sent yet. Nobody waits for the answers: who asks leaves the page, or is logged out. */
-export function sendDeletions({ getState, dispatch }: HoldsDeletions): void {
+/** Sends all deletions that were not sent yet. The answers are ignored, because the page is being closed or the person logged out. */
+export function sendDeletions({
+  getState,
+  dispatch,
+}: Pick<Store<WithDeletions>, 'getState' | 'dispatch'>): void {
   const token = readToken()
   if (token === null) return
-  for (const { kind, id, asked } of selectDeletions(getState())) {
-    if (asked) continue
-    dispatch(deletionAsked(id))
-    void request(deletionOf(kind, id), {
-      fetch: (...args) => fetch(...args),
-      token,
-      signal: new AbortController().signal,
-      newId,
-    })
+  for (const { kind, id, isSent } of selectDeletions(getState())) {
+    if (isSent) continue
+    dispatch(deletionSent(id))
+    void request(deletionOf(kind, id), { token })
   }
 }
 
-/** Goes on when the page goes away. */
 function deletionOf(kind: Deletion['kind'], id: string): ApiCall {
   const options = { fallback: texts.failed[kind], keepalive: true }
-  switch (kind) {
-    case 'task':
-      return requestOf<typeof deleteTask>(taskRoutes.deleteTask, { params: { taskId: id }, ...options })
-    case 'project':
-      return requestOf<typeof deleteProject>(projectRoutes.deleteProject, {
-        params: { projectId: id },
-        ...options,
-      })
-  }
+  if (kind === 'task')
+    return requestOf<typeof deleteTask>(taskRoutes.deleteTask, { params: { taskId: id }, ...options })
+  const params = { projectId: id }
+  return requestOf<typeof deleteProject>(projectRoutes.deleteProject, { params, ...options })
 }

@@ -1,4 +1,4 @@
-/** What is said of deleting. */
+/** Texts about deletions. */
 export const texts = {
   undo: 'Undo',
   deleted: { task: 'Task deleted', project: 'Project deleted' },

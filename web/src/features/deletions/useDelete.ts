@@ -1,4 +1,4 @@
-/** Deletes for now: what it was is gone from the page, and a toast offers it back. `Deletions` tells the server. */
+/** Deletes an item in the page, with a toast that offers to undo it. `Deletions` sends it to the server later. */
 import { useDispatch } from 'react-redux'
 import { notified } from '../notifications/notifications.ts'
 import { deletionBegun, type Deletion } from './deletions.ts'
@@ -8,7 +8,7 @@ export function useDelete(): (kind: Deletion['kind'], id: string) => void {
   const dispatch = useDispatch()
   return (kind, id) => {
     const notice = notified('success', texts.deleted[kind])
-    // First the toast: a deletion without one is due.
+    // The toast comes first, because a deletion without one is sent to the server.
     dispatch(notice)
     dispatch(deletionBegun({ kind, id, noticeId: notice.payload.id }))
   }

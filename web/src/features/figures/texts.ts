@@ -1,10 +1,9 @@
-/** What the page of figures says. */
+/** Texts of the page of figures. */
 export const texts = {
   title: 'Figures',
   lead: 'What tasks took, from everything that was recorded. Days and weeks are those of UTC.',
   fetchFailed: 'Failed to fetch the figures',
   downloadFailed: 'Failed to download the figures',
-  tryAgain: 'Try Again',
   loading: 'Loading figures',
   download: 'Download CSV',
   downloading: 'Downloading...',

@@ -1,4 +1,4 @@
-/** What of the figures is shown: the period, the grouping and whose tasks, kept in the address. */
+/** The choices on the page of figures: the period, the grouping and whose tasks, kept in the address. */
 import { useMemo } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { dayAfter, groupings, weekOf, type Grouping } from '#domain/figures.ts'
@@ -10,7 +10,7 @@ export const weekCounts = [4, 12, 52] as const
 
 export interface FiguresChoice {
   readonly query: FiguresQuery
-  /** How many weeks up to today the period is; `null` when it is another. */
+  /** The period's length in weeks if it ends today; `null` for any other period. */
   readonly weeks: number | null
   readonly choose: (change: Partial<FiguresQuery>) => void
   readonly chooseWeeks: (count: number) => void
@@ -22,7 +22,7 @@ export function useFiguresChoice(): FiguresChoice {
   const query = useMemo(() => queryIn(params, today), [params, today])
   const choose = (change: Partial<FiguresQuery>) => {
     const next = { ...query, ...change }
-    // A date that is being typed is none for a moment.
+    // While a date is being typed, it is incomplete.
     if (!isDay(next.from) || !isDay(next.to) || next.from > next.to) return
     setParams({ ...next }, { replace: true })
   }
@@ -34,16 +34,16 @@ export function useFiguresChoice(): FiguresChoice {
   }
 }
 
-/** The Monday with which so many weeks begin, of which the last is that of the day. */
+/** The Monday on which a period of `count` weeks begins whose last week contains `day`. */
 const weeksBack = (day: string, count: number): string => dayAfter(weekOf(day), -7 * (count - 1))
 
-/** A day that there is: of February 31 a date would be made that is another. */
+/** Whether the day exists: `Date` would turn February 31 into a day of March. */
 function isDay(text: string): boolean {
   const ms = /^2\d{3}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
 }
 
-/** What is not valid in the address is as if it were not there. */
+/** The choices in the address; the default takes the place of each invalid one. */
 export function queryIn(params: URLSearchParams, today: string): FiguresQuery {
   const day = (name: string, otherwise: string): string => {
     const given = params.get(name) ?? ''

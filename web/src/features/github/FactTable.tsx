@@ -1,10 +1,10 @@
-/** A table of facts; on a phone each row is a block, in which a cell stands behind the name of its column. */
+/** A table of facts. On a phone each row is a block, in which each cell follows the name of its column. */
 import type { ReactNode } from 'react'
 
 interface FactTableProps {
   readonly label: string
   readonly columns: readonly string[]
-  /** The last column has buttons, whose words say what it is. */
+  /** Whether the last column has buttons, so that its name is only for assistive technology. */
   readonly lastIsButtons?: boolean
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[]
 }
@@ -12,7 +12,6 @@ interface FactTableProps {
 const headCell = 'px-2 py-2 text-left text-meta font-medium text-muted first:pl-4 last:pr-4'
 const cell =
   'px-2 py-2 align-middle wrap-anywhere max-md:flex max-md:gap-3 max-md:px-4 max-md:py-0.5 md:first:pl-4 md:last:pr-4'
-/** On a phone the name of the column stands before what it says. */
 const named =
   'max-md:before:w-28 max-md:before:flex-none max-md:before:text-muted max-md:before:content-[attr(data-column)]'
 

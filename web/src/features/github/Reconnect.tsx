@@ -1,8 +1,8 @@
-/** Where a task tells its owner that their access to GitHub was lost: the way to have it again, while that is still so. */
-import { useEffect } from 'react'
+/** Offers the owner of a task to reconnect GitHub, while the server has no access to their account. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { isFault } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
+import { useWindowEvent } from '../../ui/hooks.ts'
 import { Note } from '../../ui/layout/Note.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
 import { useGitHubUserQuery } from './gitHubApi.ts'
@@ -24,12 +24,9 @@ export function Reconnect({ task }: { readonly task: Task }) {
   })
   const { connect, leaving } = useConnectGitHub(task.id)
   // It may have been connected in another tab.
-  useEffect(() => {
-    if (isUninitialized) return
-    const again = () => void refetch()
-    window.addEventListener('focus', again)
-    return () => window.removeEventListener('focus', again)
-  }, [isUninitialized, refetch])
+  useWindowEvent('focus', () => {
+    if (!isUninitialized) void refetch()
+  })
   if (!isOwner || !isFault(error, lostAccess)) return null
   return (
     <Note

@@ -161,7 +161,7 @@ test('who is no administrator is told so, and the server is not asked', async ()
   expect(server.of('GET /admin/github')).toEqual([])
 })
 
-test('a refresh has the server ask the code host anew', async () => {
+test('a refresh has the server read from the code host again', async () => {
   const server = open(known)
   fireEvent.click(await screen.findByRole('button', { name: 'Refresh' }))
   await waitFor(() =>

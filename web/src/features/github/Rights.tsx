@@ -1,4 +1,4 @@
-/** How the App of this server stands at the code host, for administrators. What could not be read says why; the rest is there. */
+/** The rights of this server's App at the code host, for administrators. A part that could not be read gives the reason. */
 import { ExternalLink, RefreshCw } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { reasonOf } from '../../api/fault.ts'
@@ -7,7 +7,8 @@ import { Empty } from '../../ui/layout/Empty.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
+import { Skeletons } from '../../ui/status/Loading.tsx'
 import { ForAdmins } from '../admin/ForAdmins.tsx'
 import { useGitHubRightsQuery, useRefreshGitHubRightsMutation, type GitHubRights } from './gitHubApi.ts'
 import { Deliveries, Installations, Limits, Permissions } from './RightsParts.tsx'
@@ -16,15 +17,14 @@ import { texts } from './rightsTexts.ts'
 export function Rights() {
   return (
     <ForAdmins title={texts.title} refusal={texts.notAdmin}>
-      <Shown />
+      <RightsPage />
     </ForAdmins>
   )
 }
 
-function Shown() {
-  const { data, error, isFetching, refetch } = useGitHubRightsQuery(undefined, {
-    refetchOnMountOrArgChange: true,
-  })
+function RightsPage() {
+  const rights = useGitHubRightsQuery(undefined, { refetchOnMountOrArgChange: true })
+  const { data, error, isFetching } = rights
   const [refresh, { isLoading: isRefreshing }] = useRefreshGitHubRightsMutation()
   return (
     <Page
@@ -52,20 +52,16 @@ function Shown() {
         )
       }
     >
-      {error !== undefined && (
-        <Note
-          kind="error"
-          className="mb-4"
-          action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {reasonOf(error, texts.notFetched)}
-        </Note>
+      <RetryNote read={rights} className="mb-4">
+        {reasonOf(error, texts.notFetched)}
+      </RetryNote>
+      {data !== undefined && <Parts rights={data} />}
+      {data === undefined && error === undefined && (
+        <Skeletons
+          label={texts.loading}
+          each={[1, 2, 3].flatMap(() => ['mb-3 h-5 w-32', 'mb-8 h-32 w-full'])}
+        />
       )}
-      {data === undefined ? error === undefined && <Loading /> : <Parts rights={data} />}
     </Page>
   )
 }
@@ -138,19 +134,5 @@ function Part<Read extends object>({ title, of: part, children }: PartProps<Read
       <h2 className="mb-3 font-semibold">{title}</h2>
       {isRead(part) ? children(part) : isUnavailable(part) && <Note kind="warning">{part.reason}</Note>}
     </section>
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status">
-      <span className="sr-only">{texts.loading}</span>
-      {[1, 2, 3].map((one) => (
-        <div key={one} className="mb-8">
-          <Skeleton className="mb-3 h-5 w-32" />
-          <Skeleton className="h-32 w-full" />
-        </div>
-      ))}
-    </div>
   )
 }

@@ -1,4 +1,4 @@
-/** The parts of the page of the App's rights, each a table. */
+/** The parts of the page about the App's rights, each a table. */
 import { CircleCheck, CircleX, Clock, ExternalLink, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Delivery, InstallationOfApp, PermissionRow } from '#domain/api/github.schema.ts'
@@ -37,7 +37,7 @@ function Marked({
 
 interface PermissionsProps {
   readonly permissions: Read<GitHubRights['permissions']>
-  /** `null`: not known. */
+  /** `null` when they are not known. */
   readonly installations: readonly InstallationOfApp[] | null
 }
 
@@ -71,8 +71,8 @@ export function Permissions({ permissions, installations }: PermissionsProps) {
               <span key="name" className="mono">
                 {row.name}
               </span>,
-              <Wanted key="wanted" row={row} />,
-              <Asked key="asked" row={row} />,
+              <Needed key="needed" row={row} />,
+              <Requested key="requested" row={row} />,
               <Granted key="granted" row={row} installations={installations} />,
             ],
           }))}
@@ -86,7 +86,7 @@ interface RowProps {
   readonly row: PermissionRow
 }
 
-function Wanted({ row: { wanted, isOptional } }: RowProps) {
+function Needed({ row: { wanted, isOptional } }: RowProps) {
   if (wanted === null) return <Muted>{texts.permissions.unused}</Muted>
   return (
     <span>
@@ -96,7 +96,7 @@ function Wanted({ row: { wanted, isOptional } }: RowProps) {
   )
 }
 
-function Asked({ row: { wanted, isOptional, app } }: RowProps) {
+function Requested({ row: { wanted, isOptional, app } }: RowProps) {
   const isEnough = app !== null && (app === wanted || app === 'admin' || wanted === 'read')
   if (isEnough) return <Marked kind="ok">{app}</Marked>
   const word = app ?? texts.permissions.nothing
@@ -247,12 +247,12 @@ export function Limits({ installations, own }: LimitsProps) {
   )
 }
 
-/** The last tenth is kept for what people wait for. */
+/** Coloured below a tenth, which the server reserves for requests that people wait for. */
 function Left({ limit, remaining }: { readonly limit: number; readonly remaining: number }) {
   return <span className={remaining < limit / 10 ? 'text-warn' : undefined}>{grouped(remaining)}</span>
 }
 
-/** In UTC, as the audit log has it. */
+/** A time in UTC, as in the audit log. */
 const Time = ({ at, from = 0 }: { readonly at: string; readonly from?: number }) => (
   <time dateTime={at} className="mono text-meta">
     {at.slice(from, 19).replace('T', ' ')}

@@ -1,4 +1,4 @@
-/** GitHub: the person's account there, what the App reaches for them, and how the App stands for administrators. */
+/** GitHub: the person's account, the repositories that the App reaches for them, and the App's rights for administrators. */
 import type { linkGitHub } from '#domain/api/auth.schema.ts'
 import { authRoutes } from '#domain/api/auth.ts'
 import { gitHubRoutes } from '#domain/api/github.ts'
@@ -12,15 +12,16 @@ import { requestOf } from '../../api/endpoint.ts'
 export type { GitHubAccess }
 export type GitHubRights = AnswerOf<typeof getGitHubRights>
 
-/** What is said where the server says nothing of a call that did not work. */
+/** The messages of failed calls for which the server gives no reason. */
 export const gitHubFaults = {
   notConnected: 'Failed to connect GitHub',
   notFetched: 'Failed to fetch GitHub data',
+  rightsNotFetched: 'Failed to fetch what GitHub tells of the App',
 }
 
 const gitHubApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** With the installation that the browser came back with, which the server refuses unless it is the person's. */
+    /** With the installation from which the browser returned; the server refuses one that is not the person's. */
     gitHubAccess: build.query<GitHubAccess, string | null>({
       query: (installationId) =>
         requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {
@@ -41,16 +42,16 @@ const gitHubApi = api.injectEndpoints({
     gitHubRights: build.query<GitHubRights, void>({
       query: () =>
         requestOf<typeof getGitHubRights>(gitHubRoutes.getGitHubRights, {
-          fallback: 'Failed to fetch what GitHub tells of the App',
+          fallback: gitHubFaults.rightsNotFetched,
         }),
       providesTags: ['GitHub'],
     }),
-    /** What the server keeps of it is read again, and then all that is shown of it. */
+    /** Has the server read it from GitHub again; then the client reads it from the server. */
     refreshGitHubAccess: build.mutation<GitHubAccess, void>({
       query: () =>
         requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {
           query: { refresh: 'true' },
-          fallback: 'Failed to fetch GitHub data',
+          fallback: gitHubFaults.notFetched,
         }),
       invalidatesTags: ['GitHub'],
     }),
@@ -58,7 +59,7 @@ const gitHubApi = api.injectEndpoints({
       query: () =>
         requestOf<typeof getGitHubRights>(gitHubRoutes.getGitHubRights, {
           query: { refresh: 'true' },
-          fallback: 'Failed to fetch what GitHub tells of the App',
+          fallback: gitHubFaults.rightsNotFetched,
         }),
       invalidatesTags: ['GitHub'],
     }),

@@ -1,4 +1,4 @@
-/** Which installations have granted a permission as far as it is wanted. */
+/** Which installations have granted a permission at the level that is needed. */
 import type { InstallationOfApp, PermissionRow } from '#domain/api/github.schema.ts'
 
 export type Granted =
@@ -7,13 +7,13 @@ export type Granted =
 
 const levels = ['read', 'write', 'admin']
 
-/** `installations` is `null` where they are not known. */
+/** `installations` is `null` when they are not known. */
 export function grantedBy(
   { name, wanted, app }: PermissionRow,
   installations: readonly InstallationOfApp[] | null,
 ): Granted {
   const level = wanted ?? app
-  // What the App does not ask for nobody can grant, and every App has what is called metadata.
+  // A permission that the App does not request cannot be granted. Every App may read metadata.
   if (level === null || app === null) return { kind: 'nothing_to_grant' }
   if (installations === null) return { kind: 'unknown' }
   if (installations.length === 0) return { kind: 'no_installation' }

@@ -1,8 +1,8 @@
-/** Which repositories the App reaches, by what is known of the person's installations. */
+/** Which repositories the App reaches, derived from the person's installations. */
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
 import type { GitHubAccess } from './gitHubApi.ts'
 
-/** Whether the App reaches a repository; where it does not, why, and the installation that would have it. */
+/** Whether the App reaches a repository; if not, why, and the installation to change. */
 export type Reach =
   | { readonly kind: 'reached' | 'unknown' | 'not_installed' }
   | { readonly kind: 'not_selected' | 'suspended'; readonly installation: InstallationOfPerson }
@@ -22,7 +22,7 @@ export function reachOf(
   return selected !== null && !isCut ? { kind: 'not_selected', installation } : { kind: 'unknown' }
 }
 
-/** How many repositories the App reaches for the person; `undefined` where that is not known. */
+/** How many repositories the App reaches for the person; `undefined` when that is not known. */
 export function reachedCount(access: GitHubAccess | undefined): number | undefined {
   const installations = access?.installations ?? null
   if (installations === null || (access?.more ?? 0) > 0) return undefined
@@ -34,7 +34,7 @@ export function reachedCount(access: GitHubAccess | undefined): number | undefin
   return sum
 }
 
-/** Where the App can be installed for another account; `undefined` of a private one that its only account has already, and where there is none. */
+/** The address to install the App for another account; `undefined` without an App, and for a private one that its owner has installed. */
 export function installUrlOf(
   access: Pick<GitHubAccess, 'app' | 'installations'> | undefined,
 ): string | undefined {

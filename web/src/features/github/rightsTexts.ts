@@ -1,4 +1,4 @@
-/** What the page of the App's rights says. */
+/** Texts of the page about the App's rights. */
 import type { DeliveryEffect } from '#domain/api/github.ts'
 import type { PermissionRow } from '#domain/api/github.schema.ts'
 
@@ -20,7 +20,6 @@ export const texts = {
   notAdmin: 'Only the administrators of this server see the rights of its App.',
   refresh: 'Refresh',
   refreshing: 'Refreshing...',
-  tryAgain: 'Try Again',
   loading: 'Loading what GitHub tells of the App',
   notFetched: 'Failed to fetch what GitHub tells of the App',
   none: {
@@ -61,7 +60,6 @@ export const texts = {
     suspended: (day: string) => `Suspended since ${day}`,
     missing: (permissions: Named) => `Not granted: ${named(permissions)}`,
     complete: 'Complete',
-    requested: 'Requested',
     requestedBy: (requester: string) => `Asked for by ${requester}, waits for an owner`,
     configure: 'Configure',
     configureOf: (account: string) => `Configure the installation for ${account}`,

@@ -1,10 +1,10 @@
-/** Leaves the page to connect the account at the code host. */
+/** Leaves the page to connect the person's account at the code host. */
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { notifiedFailure } from '../notifications/notifications.ts'
 import { gitHubFaults, useLinkGitHubMutation } from './gitHubApi.ts'
 
-/** `connect` ends at the task, if one is named, and else in the settings. */
+/** Afterwards the browser returns to the task if one is given, otherwise to the settings. */
 export function useConnectGitHub(taskId?: string) {
   const dispatch = useDispatch()
   const [link] = useLinkGitHubMutation()

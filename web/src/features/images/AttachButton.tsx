@@ -1,4 +1,4 @@
-/** A small button that picks images from the computer; it states how many may be attached. */
+/** A small button that picks images from the computer. Its name states how many may be attached. */
 import type { LucideIcon } from 'lucide-react'
 import { useRef } from 'react'
 import { IconButton } from '../../ui/form/IconButton.tsx'
@@ -9,10 +9,9 @@ import type { PendingImages } from './usePendingImages.ts'
 interface AttachButtonProps {
   readonly images: PendingImages
   readonly icon: LucideIcon
-  readonly disabled?: boolean
 }
 
-export function AttachButton({ images: { most, add }, icon, disabled = false }: AttachButtonProps) {
+export function AttachButton({ images: { most, add }, icon }: AttachButtonProps) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -30,12 +29,7 @@ export function AttachButton({ images: { most, add }, icon, disabled = false }: 
           currentTarget.value = ''
         }}
       />
-      <IconButton
-        icon={icon}
-        label={texts.attach(most)}
-        disabled={disabled}
-        onClick={() => input.current?.click()}
-      />
+      <IconButton icon={icon} label={texts.attach(most)} onClick={() => input.current?.click()} />
     </>
   )
 }

@@ -1,4 +1,4 @@
-/** Images over the whole window: arrow keys walk, Escape closes. A chunk of its own, loaded when one is first opened. */
+/** Images over the whole window: the arrow keys move, Escape closes. A chunk of its own, loaded when an image is first opened. */
 import YetAnotherLightbox from 'yet-another-react-lightbox'
 import Captions from 'yet-another-react-lightbox/plugins/captions'
 import 'yet-another-react-lightbox/styles.css'
@@ -9,35 +9,32 @@ import type { Addressed } from './usePictureAddresses.ts'
 
 interface LightboxProps {
   readonly pictures: readonly Addressed[]
-  /** The one that is shown first. */
+  /** The index of the picture to show first. */
   readonly first: number
   readonly onClose: () => void
 }
 
 export function Lightbox({ pictures, first, onClose }: LightboxProps) {
-  const shown = pictures.filter(({ url }) => url !== null)
+  const loaded = pictures.filter(({ url }) => url !== null)
   const id = pictures[first]?.picture.id
-  const index = Math.max(
-    0,
-    shown.findIndex(({ picture }) => picture.id === id),
-  )
+  const index = loaded.findIndex(({ picture }) => picture.id === id)
   return (
     <YetAnotherLightbox
       open
       close={onClose}
-      index={index}
-      slides={shown.map(({ picture, url }, at) => ({
+      index={Math.max(0, index)}
+      slides={loaded.map(({ picture, url }, at) => ({
         src: url ?? '',
         alt: picture.name,
-        title: <Caption name={picture.name} place={texts.place(at + 1, shown.length)} />,
+        title: <Caption name={picture.name} position={texts.place(at + 1, loaded.length)} />,
       }))}
       plugins={[Captions]}
       className="lightbox"
       carousel={{ finite: true, preload: 1 }}
       controller={{ closeOnBackdropClick: true }}
-      // Keys are for what lies over the page, not for the page.
+      // Keys must not reach the page below.
       portal={{ container: { onKeyDown: (event) => event.stopPropagation() } }}
-      {...(shown.length > 1 ? {} : { render: { buttonPrev: nothing, buttonNext: nothing } })}
+      {...(loaded.length > 1 ? {} : { render: { buttonPrev: nothing, buttonNext: nothing } })}
       labels={{
         Lightbox: texts.viewer,
         'Photo gallery': texts.viewer,
@@ -49,16 +46,14 @@ export function Lightbox({ pictures, first, onClose }: LightboxProps) {
   )
 }
 
-/** A long name is cut, and never which of how many it is. */
-function Caption({ name, place }: { readonly name: string; readonly place: string }) {
+/** A long name is cut, its position among the images never. */
+function Caption({ name, position }: { readonly name: string; readonly position: string }) {
   return (
     <span className="flex">
       <span className="truncate">{name}</span>
-      <span className="flex-none whitespace-pre text-muted">{place}</span>
+      <span className="flex-none whitespace-pre text-muted">{position}</span>
     </span>
   )
 }
 
-function nothing(): null {
-  return null
-}
+const nothing = () => null

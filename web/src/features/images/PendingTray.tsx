@@ -1,4 +1,4 @@
-/** What is attached to what is being written: each image with its size, how far it is, and how to take it off again. */
+/** The images attached to a message: each with its size, the progress of its upload, and a button to remove it. */
 import { CircleAlert, RotateCw, X } from 'lucide-react'
 import { classes } from '../../ui/classes.ts'
 import { IconButton } from '../../ui/form/IconButton.tsx'
@@ -9,12 +9,12 @@ import type { PendingImages } from './usePendingImages.ts'
 
 interface PendingTrayProps {
   readonly pending: PendingImages
-  /** What else there is to say of them: that they are waited for, say. */
-  readonly said?: string | null
+  /** A sentence below them, such as that the message waits for them. */
+  readonly said: string | null
   readonly className?: string
 }
 
-export function PendingTray({ pending, said = null, className }: PendingTrayProps) {
+export function PendingTray({ pending, said, className }: PendingTrayProps) {
   const { images, refused } = pending
   const lines = [
     ...refused,

@@ -1,70 +1,56 @@
-/** Pictures of a task, small: one, side by side, or in a grid. Each opens all of them full-screen. */
+/** Thumbnails of a task's pictures: one, side by side, or in a grid. Each opens all of them full-screen. */
 import { ImageOff } from 'lucide-react'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { lazy, Suspense, useRef, useState, type MouseEvent } from 'react'
 import { classes } from '../../ui/classes.ts'
 import { type Addressed, type Picture, usePictureAddresses } from './usePictureAddresses.ts'
 import { texts } from './texts.ts'
 
 const Lightbox = lazy(async () => ({ default: (await import('./Lightbox.tsx')).Lightbox }))
 
-export type PicturesLayout = 'single' | 'horizontal' | 'grid'
-
 interface PicturesProps {
   readonly taskId: string
   readonly pictures: readonly Picture[]
-  readonly layout: PicturesLayout
-  /** How many are shown; beside them stands how many more there are. */
+  readonly layout: keyof typeof layouts
+  /** How many thumbnails are shown; a button beside them has the number of the others. */
   readonly most: number
   readonly className?: string
 }
 
-const lists: Record<PicturesLayout, string> = {
-  single: 'flex',
-  horizontal: 'flex gap-1.5',
-  grid: 'grid grid-cols-[repeat(auto-fill,minmax(96px,1fr))] gap-1.5',
-}
-const frames: Record<PicturesLayout, string> = {
-  single: 'h-36 max-w-full min-w-24',
-  horizontal: 'h-20 w-full',
-  grid: 'h-20 w-full',
-}
-const items: Record<PicturesLayout, string> = {
-  single: 'min-w-0',
-  horizontal: 'min-w-0 max-w-36 flex-1',
-  grid: 'min-w-0',
-}
+const layouts = {
+  single: { list: 'flex', item: 'min-w-0', frame: 'h-36 max-w-full min-w-24' },
+  horizontal: { list: 'flex gap-1.5', item: 'min-w-0 max-w-36 flex-1', frame: 'h-20 w-full' },
+  grid: {
+    list: 'grid grid-cols-[repeat(auto-fill,minmax(96px,1fr))] gap-1.5',
+    item: 'min-w-0',
+    frame: 'h-20 w-full',
+  },
+} as const
 
 export function Pictures({ taskId, pictures, layout, most, className }: PicturesProps) {
   const addressed = usePictureAddresses(taskId, pictures)
   const [opened, setOpened] = useState<number | null>(null)
   const opener = useRef<HTMLButtonElement>(null)
-  const shown = addressed.slice(0, most)
-  const more = addressed.length - shown.length
+  const { list, item, frame } = layouts[layout]
+  const more = addressed.length - most
+  const open = (index: number) => (event: MouseEvent<HTMLButtonElement>) => {
+    opener.current = event.currentTarget
+    setOpened(index)
+  }
   return (
     <>
-      <ul className={classes(lists[layout], className)}>
-        {shown.map((each, index) => (
-          <li key={each.picture.id} className={items[layout]}>
-            <Thumbnail
-              addressed={each}
-              className={frames[layout]}
-              onOpen={(button) => {
-                opener.current = button
-                setOpened(index)
-              }}
-            />
+      <ul className={classes(list, className)}>
+        {addressed.slice(0, most).map((each, index) => (
+          <li key={each.picture.id} className={item}>
+            <Thumbnail addressed={each} className={frame} onOpen={open(index)} />
           </li>
         ))}
         {more > 0 && (
-          <li className={layout === 'horizontal' ? 'flex-none' : items[layout]}>
+          <li className={layout === 'horizontal' ? 'flex-none' : item}>
             <button
               type="button"
               aria-label={texts.openMore(more)}
               aria-haspopup="dialog"
-              onClick={(event) => {
-                opener.current = event.currentTarget
-                setOpened(shown.length)
-              }}
+              onClick={open(most)}
               className={classes(
                 'grid h-20 place-items-center rounded-control border border-line bg-panel text-title font-semibold text-muted transition-colors hover:border-control hover:bg-raised hover:text-text',
                 layout === 'horizontal' ? 'w-14' : 'w-full',
@@ -94,7 +80,7 @@ export function Pictures({ taskId, pictures, layout, most, className }: Pictures
 interface ThumbnailProps {
   readonly addressed: Addressed
   readonly className: string
-  readonly onOpen: (button: HTMLButtonElement) => void
+  readonly onOpen: (event: MouseEvent<HTMLButtonElement>) => void
 }
 
 function Thumbnail({ addressed, className, onOpen }: ThumbnailProps) {
@@ -120,7 +106,7 @@ function Thumbnail({ addressed, className, onOpen }: ThumbnailProps) {
       aria-label={texts.open(picture.name)}
       aria-haspopup="dialog"
       title={picture.name}
-      onClick={(event) => onOpen(event.currentTarget)}
+      onClick={onOpen}
       className={classes(frame, 'transition-colors hover:border-control')}
     >
       {url !== null && (

@@ -1,27 +1,27 @@
-/** Which of the files that somebody picked, pasted or dropped are taken as images, and what is said of the others. Pure. */
+/** Which of the files that were picked, pasted or dropped are accepted as images, and why the others are refused. Pure. */
 import { imageLimits } from '#domain/api/images.ts'
 import { texts } from './texts.ts'
 
-/** How many images go with one thing (section 9). */
+/** The most images of a task or message (section 9). */
 export const imagesAtMost = {
   /** The small button of the dashboard. */
   compact: imageLimits.aTask,
   /** A message in the chat. */
   message: imageLimits.aMessage,
-  /** Wherever nothing else is said. */
+  /** The default. */
   full: 999,
 } as const
 
-/** What a file picker offers. */
+/** The types that a file picker offers. */
 export const acceptedTypes = '.jpg,.jpeg,.png,.gif,.webp,image/jpeg,image/png,image/gif,image/webp'
 
 export interface Chosen {
   readonly taken: readonly File[]
-  /** A sentence for each reason why something was left; empty when nothing was. */
+  /** A sentence for each reason why files were refused. */
   readonly refusals: readonly string[]
 }
 
-/** Chooses among `files` where `have` of `most` images are attached already. */
+/** Chooses among `files` when `have` of at most `most` images are already attached. */
 export function choose(files: readonly File[], have: number, most: number): Chosen {
   const images = files.filter(isImage)
   const fitting = images.filter(({ size }) => size <= imageLimits.bytes)
@@ -37,7 +37,7 @@ export function choose(files: readonly File[], have: number, most: number): Chos
   }
 }
 
-/** By its type, or by its name where the system knows no type. What it really is, the server sees. */
+/** Judges by the type, or by the name when the system knows no type. The server looks at the content. */
 function isImage({ type, name }: File): boolean {
   return type === '' ? /\.(jpe?g|png|gif|webp)$/i.test(name) : /^image\/(jpe?g|png|gif|webp)$/.test(type)
 }

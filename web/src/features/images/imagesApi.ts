@@ -1,4 +1,4 @@
-/** Uploading an image, and where those of a task are shown. */
+/** Uploads images, and reads the addresses of a task's images. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { imageRoutes } from '#domain/api/images.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
@@ -8,37 +8,37 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { signedIn } from '../../api/baseQuery.ts'
 import type { ApiFault } from '../../api/fault.ts'
+import { textOf } from '../../api/memberOf.ts'
 import { type ApiAnswer, answerOf } from '../../api/request.ts'
 import { texts } from './texts.ts'
 import { callTimeoutMs } from '../../api/callTimeout.ts'
 
 type Uploaded = AnswerOf<typeof uploadImage>
 
-export interface UploadQuery {
+interface Upload {
   readonly file: File
-  /** Sent again under the same key, it is one image. */
+  /** The server keeps an image once per key, however often it arrives. */
   readonly key: string
+  /** Receives the percentage of the bytes that were sent, 0 to 100. */
   readonly onProgress: (percent: number) => void
 }
 
 const { path } = imageRoutes.uploadImage
-/** Messages that are looked at for addresses of their images. */
-const page = 1_000
+/** How many messages are searched for addresses of their images. */
+const maxMessages = 1_000
 
 export const imagesApi = api.injectEndpoints({
   endpoints: (build) => ({
-    uploadImage: build.mutation<Uploaded, UploadQuery>({
-      queryFn: async (query, { dispatch, signal }) => {
-        const call = { ...query, path, field: 'image', fallback: texts.failed }
-        return uploaded(await signedIn(path, dispatch, (token) => sendFile(call, token, signal)))
-      },
+    uploadImage: build.mutation<Uploaded, Upload>({
+      queryFn: async (upload, { dispatch, signal }) =>
+        uploaded(await signedIn(path, dispatch, (token) => send(upload, token, signal))),
     }),
-    /** Addresses of a task's images by their ids: one that was given before may have run out. */
+    /** The current addresses of a task's images by their ids; addresses expire. */
     imageAddresses: build.query<Readonly<Record<string, string>>, string>({
       query: (taskId) =>
         requestOf<typeof getChat>(chatRoutes.getChat, {
           params: { taskId },
-          query: { limit: page },
+          query: { limit: maxMessages },
           fallback: texts.addresses,
         }),
       transformResponse: ({ messages }: AnswerOf<typeof getChat>) =>
@@ -50,48 +50,27 @@ export const imagesApi = api.injectEndpoints({
 
 export const { useImageAddressesQuery } = imagesApi
 
+const failure = (code: string) => ({ error: { status: null, code, message: texts.failed, field: null } })
+
 function uploaded(answer: ApiAnswer): { readonly data: Uploaded } | { readonly error: ApiFault } {
   if ('error' in answer) return answer
-  if (isUploaded(answer.data)) return { data: answer.data }
-  return { error: { status: null, code: 'unreadable', message: texts.failed, field: null } }
+  return isUploaded(answer.data) ? { data: answer.data } : failure('unreadable')
 }
 
-/** Of the answer the address is read (section 7), and the id by which it is attached. */
+/** Checks the members that are used: the address (section 7), and the id by which the image is attached. */
 function isUploaded(answer: unknown): answer is Uploaded {
-  return (
-    typeof answer === 'object' &&
-    answer !== null &&
-    'id' in answer &&
-    typeof answer.id === 'string' &&
-    'url' in answer &&
-    typeof answer.url === 'string'
-  )
+  return textOf(answer, 'id') !== undefined && textOf(answer, 'url') !== undefined
 }
 
-/** Sends a file as a form, telling how far it is: `fetch` cannot. Throws nothing. */
-interface FileCall {
-  /** Below `/api`. */
-  readonly path: string
-  readonly field: string
-  readonly file: File
-  /** By which the server keeps it once, however often it arrives. */
-  readonly key: string
-  /** Said where the server gives no reason. */
-  readonly fallback: string
-  /** Percent of the bytes that have left, 0 to 100. */
-  readonly onProgress: (percent: number) => void
-}
-
-function sendFile(call: FileCall, token: string, signal: AbortSignal): Promise<ApiAnswer> {
-  const { path, field, file, key, fallback, onProgress } = call
+/** Sends a file as a form and reports the progress, which `fetch` cannot. Never rejects. */
+function send({ file, key, onProgress }: Upload, token: string, signal: AbortSignal): Promise<ApiAnswer> {
   const xhr = new XMLHttpRequest()
   return new Promise<ApiAnswer>((resolve) => {
-    const failed = (code: string) => () =>
-      resolve({ error: { status: null, code, message: fallback, field: null } })
+    const failed = (code: string) => () => resolve(failure(code))
     xhr.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
       if (lengthComputable && total > 0) onProgress(Math.round((loaded / total) * 100))
     })
-    xhr.addEventListener('load', () => resolve(answerOf(xhr.status, xhr.responseText, fallback)))
+    xhr.addEventListener('load', () => resolve(answerOf(xhr.status, xhr.responseText, texts.failed)))
     xhr.addEventListener('error', failed('offline'))
     xhr.addEventListener('timeout', failed('timeout'))
     xhr.addEventListener('abort', failed('aborted'))
@@ -102,7 +81,7 @@ function sendFile(call: FileCall, token: string, signal: AbortSignal): Promise<A
     xhr.setRequestHeader('authorization', `Bearer ${token}`)
     xhr.setRequestHeader('idempotency-key', key)
     const form = new FormData()
-    form.set(field, file)
+    form.set('image', file)
     xhr.send(form)
   })
 }

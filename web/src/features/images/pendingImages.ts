@@ -1,4 +1,4 @@
-/** Images that somebody attached and has not sent yet: each is on its way to the server, there, or has failed. Pure. */
+/** Attached images that were not sent yet: the upload of each is under way, complete or failed. Pure. */
 import type { ShownImage } from '#domain/api/images.schema.ts'
 
 export type Upload =
@@ -10,7 +10,7 @@ export type Upload =
 export interface PendingImage {
   readonly id: string
   readonly file: File
-  /** An address of the file in this page, until it is given back. */
+  /** An object URL of the file, which must be revoked. */
   readonly preview: string
   readonly upload: Upload
 }
@@ -20,7 +20,7 @@ export type PendingEvent =
   | { readonly type: 'changed'; readonly id: string; readonly upload: Upload }
   | { readonly type: 'removed'; readonly ids: readonly string[] }
 
-/** The images after this; they keep the order in which they were attached, whichever is uploaded first. */
+/** The images after the event, in the order in which they were attached. */
 export function pendingAfter(images: readonly PendingImage[], event: PendingEvent): readonly PendingImage[] {
   switch (event.type) {
     case 'attached':
@@ -32,12 +32,12 @@ export function pendingAfter(images: readonly PendingImage[], event: PendingEven
   }
 }
 
-/** Those that can be sent, in their order: what failed or is under way is left out. */
+/** The uploaded images, in their order. */
 export function completedOf(images: readonly PendingImage[]): readonly ShownImage[] {
   return images.flatMap(({ upload }) => (upload.kind === 'completed' ? [upload.image] : []))
 }
 
-/** Whether any of them is like this. */
+/** Whether the upload of any image is in this state. */
 export function someAre(images: readonly PendingImage[], kind: Upload['kind']): boolean {
   return images.some(({ upload }) => upload.kind === kind)
 }

@@ -1,4 +1,4 @@
-/** What attaching and showing images says. */
+/** Texts about attaching and viewing images. */
 import { imageTexts } from '#domain/api/images.ts'
 
 export const texts = {

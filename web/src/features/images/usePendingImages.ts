@@ -1,4 +1,4 @@
-/** The images attached to a message that is being written: they are uploaded at once, and released when they are removed or sent. */
+/** The images attached to an unsent message: they are uploaded at once, and released when they are removed or sent. */
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
@@ -13,21 +13,20 @@ import { texts } from './texts.ts'
 export interface PendingImages {
   readonly images: readonly PendingImage[]
   readonly most: number
-  /** Why files of the last selection were refused: a sentence for each reason. */
+  /** A sentence for each reason why files of the last selection were refused. */
   readonly refused: readonly string[]
   readonly uploading: boolean
   readonly add: (files: readonly File[]) => void
   readonly retry: (id: string) => void
   readonly remove: (id: string) => void
-  /** What can be sent now, in the order it was attached. */
+  /** The uploaded images, in the order in which they were attached. */
   readonly completed: () => readonly ShownImage[]
-  /** Resolves when no upload is under way: whether all succeeded. */
+  /** Resolves when no upload is under way, to whether all succeeded. */
   readonly settled: () => Promise<boolean>
-  /** Releases all: they were sent. */
+  /** Releases all images, when they were sent. */
   readonly clear: () => void
 }
 
-/** An upload under way; it can be aborted. */
 type Uploading = ReturnType<ReturnType<typeof imagesApi.endpoints.uploadImage.initiate>>
 
 export function usePendingImages(most: number = imagesAtMost.full): PendingImages {
@@ -69,7 +68,7 @@ export function usePendingImages(most: number = imagesAtMost.full): PendingImage
     [drop],
   )
   const completed = useCallback(() => completedOf(imagesNow()), [imagesNow])
-  // The same object until something changes: what depends on it is rendered no more often.
+  // The same object until something changes, so that components that depend on it render no more often.
   return useMemo(
     () => ({
       images,
@@ -87,12 +86,12 @@ export function usePendingImages(most: number = imagesAtMost.full): PendingImage
   )
 }
 
-/** The images and their uploads. The callbacks stay the same. */
+/** The images and their uploads. The callbacks never change. */
 function useUploads() {
   const dispatch = useDispatch<ThunkDispatch<unknown, unknown, UnknownAction>>()
   const [images, change] = useReducer(pendingAfter, [])
   const under = useRef(new Map<string, Uploading>())
-  // The images as they are before the next render; also what is released when the page goes.
+  // The current images, which the state only shows from the next render on.
   const held = useRef<readonly PendingImage[]>([])
 
   const apply = useCallback((event: Parameters<typeof pendingAfter>[1]) => {

@@ -1,7 +1,4 @@
-/**
- * Where pictures are, in one place. An address is good for some minutes: one that shows nothing any more is asked for
- * again, and so is one that was never said.
- */
+/** The addresses of pictures. They expire after some minutes: one that fails to load is fetched again, and so is a missing one. */
 import { useState } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
@@ -9,21 +6,21 @@ import { useImageAddressesQuery } from './imagesApi.ts'
 
 export interface Addressed {
   readonly picture: Picture
-  /** `null`: it is asked for, or cannot be shown. */
+  /** `null` while it is being fetched, and when the picture cannot be shown. */
   readonly url: string | null
   readonly missing: boolean
-  /** To be called when the address shows nothing. */
+  /** To be called when the address fails to load. */
   readonly onFailed: () => void
 }
 
-/** How many addresses of one picture may fail before it is given up. */
-const tries = 3
+/** After this many failed addresses a picture counts as missing. */
+const maxTries = 3
 
 export function usePictureAddresses(taskId: string, pictures: readonly Picture[]): readonly Addressed[] {
   const [failed, setFailed] = useState<ReadonlyMap<string, readonly string[]>>(new Map())
   const failedOf = (id: string) => failed.get(id) ?? []
-  const asks = pictures.some(({ id, url }) => url === null || failedOf(id).includes(url))
-  const { data, isFetching, refetch } = useImageAddressesQuery(taskId, { skip: !asks })
+  const needsFetch = pictures.some(({ id, url }) => url === null || failedOf(id).includes(url))
+  const { data, isFetching, refetch } = useImageAddressesQuery(taskId, { skip: !needsFetch })
   return pictures.map((picture) => {
     const before = failedOf(picture.id)
     const fresh = data?.[picture.id]
@@ -31,10 +28,10 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
     return {
       picture,
       url,
-      missing: before.length >= tries || (url === null && asks && !isFetching),
+      missing: before.length >= maxTries || (url === null && needsFetch && !isFetching),
       onFailed: () => {
-        if (url === null || before.length >= tries) return
-        // Several may fail before the next drawing, and none of them says so twice.
+        if (url === null || before.length >= maxTries) return
+        // Several may fail before the next render, and one may fail twice.
         setFailed((known) => {
           const already = known.get(picture.id) ?? []
           return already.includes(url) ? known : new Map(known).set(picture.id, [...already, url])
@@ -45,11 +42,10 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
   })
 }
 
-/** An image as it is shown: what is known of it, and where it is. */
-/** `url` is `null` until the server has said where it is: an event of a task says only which image it is. */
+/** An image for display. Its `url` is `null` until it is fetched, since events of a task only have the id of an image. */
 export type Picture = Omit<ShownImage, 'url'> & { readonly url: string | null }
 
-/** The image of an event, that has no address yet. */
+/** The picture of an image in an event. */
 export function pictureOf({ imageId, name, mediaType, blob }: NamedImage): Picture {
   return { id: imageId, name, size: blob.size, type: mediaType, url: null }
 }

@@ -1,23 +1,12 @@
-/** Sends once every image is uploaded; what fails on the way stops it, so that nothing goes without an image that was meant. */
+/** Sends a message once every image is uploaded. A failed upload stops it, so that no message goes without one of its images. */
 import { useEffect, useRef, useState } from 'react'
 import { someAre } from './pendingImages.ts'
 import type { PendingImages } from './usePendingImages.ts'
 
-interface WhenUploaded {
-  /** It was asked for, and waits. */
-  readonly waiting: boolean
-  /** It waited, and an image failed. */
-  readonly stopped: boolean
-  /** Sends now, or as soon as the uploads that are under way are done. */
-  readonly ask: () => void
-}
-
-export function useWhenUploaded(
-  { images, uploading, settled }: PendingImages,
-  send: () => void,
-): WhenUploaded {
-  const [asked, setAsked] = useState<'no' | 'waiting' | 'stopped'>('no')
-  // `null` once the page has gone: nothing is sent from there.
+/** `ask` sends now, or as soon as the uploads are complete; `stopped` when it waited and an image failed. */
+export function useWhenUploaded({ images, uploading, settled }: PendingImages, send: () => void) {
+  const [state, setState] = useState<'idle' | 'waiting' | 'stopped'>('idle')
+  // `null` once the component is unmounted, after which nothing is sent.
   const latest = useRef<(() => void) | null>(null)
   useEffect(() => {
     latest.current = send
@@ -27,15 +16,15 @@ export function useWhenUploaded(
   })
   const ask = async () => {
     if (uploading) {
-      setAsked('waiting')
-      if (!(await settled())) return setAsked('stopped')
+      setState('waiting')
+      if (!(await settled())) return setState('stopped')
     }
-    setAsked('no')
+    setState('idle')
     latest.current?.()
   }
   return {
-    waiting: asked === 'waiting',
-    stopped: asked === 'stopped' && someAre(images, 'error'),
+    waiting: state === 'waiting',
+    stopped: state === 'stopped' && someAre(images, 'error'),
     ask: () => void ask(),
   }
 }

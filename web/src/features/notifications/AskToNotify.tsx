@@ -1,4 +1,4 @@
-/** After a task was begun, once: whether its end may be told outside of the page. The browser asks only who says yes. */
+/** Offers desktop notifications once, after a task was begun. Only after a yes does the browser ask for its permission. */
 import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
 import { Button } from '../../ui/form/Button.tsx'
@@ -15,7 +15,7 @@ export function AskToNotify() {
   if (!asking || desktop !== 'unasked') return null
   const answer = (choose: () => void) => () => {
     choose()
-    dispatch(asked())
+    dispatch(answered())
   }
   return (
     <aside
@@ -34,21 +34,20 @@ export function AskToNotify() {
   )
 }
 
-/** Whether it is time to ask about notifications of the desktop: after a task was begun, and never out of the blue. */
+/** Whether to offer desktop notifications now. */
 const asking = createSlice({
   name: 'asking',
   initialState: false,
-  reducers: { asked: () => false },
+  reducers: { answered: () => false },
   extraReducers: (builder) => builder.addMatcher(tasksApi.endpoints.createTask.matchFulfilled, () => true),
 })
 
-const { asked } = asking.actions
-const askingReducer = asking.reducer
+const { answered } = asking.actions
 
 declare module '../../state/rootReducer.ts' {
   interface FeatureSlices {
     asking: boolean
   }
 }
-rootReducer.inject({ reducerPath: 'asking', reducer: askingReducer })
+rootReducer.inject({ reducerPath: 'asking', reducer: asking.reducer })
 const selectAsking = (state: { readonly asking?: boolean }) => state.asking ?? false

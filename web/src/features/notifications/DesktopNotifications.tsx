@@ -1,4 +1,4 @@
-/** Tells of a task's end outside of the page while nobody looks at it. Shows nothing in the page. */
+/** Shows a desktop notification when a task ends while the page is hidden. Renders nothing. */
 import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -11,7 +11,7 @@ type Ended = keyof typeof texts.ended
 export function DesktopNotifications() {
   const navigate = useNavigate()
   const tasks = useRecentTasksQuery().data?.tasks
-  // How each stood when it was last looked at; what is first seen ended is no news.
+  // The last known statuses: a task that had ended when it was first seen is not reported.
   const before = useRef<ReadonlyMap<string, Task['status']> | null>(null)
   useEffect(() => {
     if (tasks === undefined) return
@@ -35,14 +35,14 @@ function endOf(status: Task['status']): Ended | null {
 function notify({ id, title, project }: Task, ended: Ended, open: () => void): void {
   try {
     const body = texts.body(texts.ended[ended], project.githubRepoName || project.name)
-    // Several tabs tell of one end: the last takes the place of the others.
-    const shown = new Notification(title, { body, tag: `task-${id}`, icon: '/favicon.svg' })
-    shown.addEventListener('click', () => {
+    // With the tag, several tabs show one notification.
+    const notification = new Notification(title, { body, tag: `task-${id}`, icon: '/favicon.svg' })
+    notification.addEventListener('click', () => {
       window.focus()
-      shown.close()
+      notification.close()
       open()
     })
   } catch {
-    // Browsers on phones have them for service workers only.
+    // Browsers on phones only offer notifications to service workers.
   }
 }

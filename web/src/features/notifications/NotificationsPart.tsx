@@ -1,4 +1,4 @@
-/** In the settings: whether a task's end is told outside of the page. */
+/** The setting for desktop notifications. */
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { texts } from './texts.ts'
 import { useDesktop } from './useDesktop.ts'

@@ -1,4 +1,4 @@
-/** The toasts, over what matters least on a page; what they look like is loaded once the page stands. */
+/** The toasts, over the least important part of a page. Their component is loaded after the first render. */
 import { lazy, Suspense, useEffect } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import { deletionEnded, selectDeletions } from '../deletions/deletions.ts'
@@ -10,10 +10,10 @@ const Toast = lazy(async () => ({ default: (await loadToast()).Toast }))
 
 export function Toasts() {
   const dispatch = useDispatch()
-  const shown = useSelector(selectNotifications)
+  const notices = useSelector(selectNotifications)
   const deletions = useSelector(selectDeletions)
   const undoOf = (noticeId: string) => {
-    const deletion = deletions.find((one) => one.noticeId === noticeId && !one.asked)
+    const deletion = deletions.find((one) => one.noticeId === noticeId && !one.isSent)
     if (deletion === undefined) return undefined
     return {
       label: deletionTexts.undo,
@@ -23,7 +23,7 @@ export function Toasts() {
       },
     }
   }
-  // Before there is one: most are shown when the server is away, and nothing could be loaded then.
+  // Preloaded, because most toasts appear when the server cannot be reached, and nothing could be loaded then.
   useEffect(() => void loadToast().catch(() => undefined), [])
   return (
     <section aria-label="Notifications">
@@ -32,7 +32,7 @@ export function Toasts() {
         className="toasts pointer-events-none fixed z-50 flex gap-2 empty:hidden"
       >
         <Suspense>
-          {shown.map(({ id, type, title, message, duration }) => (
+          {notices.map(({ id, type, title, message, duration }) => (
             <Toast
               key={id}
               kind={type}

@@ -1,21 +1,21 @@
-/** What the product tells in passing, as toasts: the latest few, oldest first. */
+/** Notifications that are shown as toasts: the latest few, oldest first. */
 import { createSlice, nanoid, type PayloadAction } from '@reduxjs/toolkit'
 import { reasonOf } from '../../api/fault.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
 
-export type NotificationType = 'success' | 'error' | 'warning' | 'info'
+type NotificationType = 'success' | 'error' | 'warning' | 'info'
 
 export interface Notification {
   readonly id: string
   readonly type: NotificationType
   readonly title: string
   readonly message?: string | undefined
-  /** Milliseconds it is shown. */
+  /** How long it is shown, in milliseconds. */
   readonly duration: number
 }
 
-/** More than these would hide the page; the oldest goes. */
-const shownAtMost = 4
+/** More would hide the page, so the oldest is removed. */
+const maxNotifications = 4
 /** Milliseconds (section 9). */
 const durations: Record<NotificationType, number> = {
   success: 5_000,
@@ -34,27 +34,34 @@ const notifications = createSlice({
       prepare: (type: NotificationType, title: string, message?: string) => ({
         payload: { id: nanoid(), type, title, message, duration: durations[type] },
       }),
-      reducer: (shown, { payload }: PayloadAction<Notification>) => [...shown, payload].slice(-shownAtMost),
+      reducer: (all, { payload }: PayloadAction<Notification>) => [...all, payload].slice(-maxNotifications),
     },
-    notificationClosed: (shown, { payload }: PayloadAction<string>) =>
-      shown.filter(({ id }) => id !== payload),
+    notificationClosed: (all, { payload }: PayloadAction<string>) => all.filter(({ id }) => id !== payload),
   },
 })
 
 export const { notified, notificationClosed } = notifications.actions
-export const notificationsReducer = notifications.reducer
-
 declare module '../../state/rootReducer.ts' {
   interface FeatureSlices {
     notifications: readonly Notification[]
   }
 }
-rootReducer.inject({ reducerPath: 'notifications', reducer: notificationsReducer })
+rootReducer.inject({ reducerPath: 'notifications', reducer: notifications.reducer })
 
-/** That something did not work, and why: the error's reason, else `fallback`; nothing that the title says already. */
+/** A failure with its reason: the error's message, else `fallback`, unless the title says the same. */
 export function notifiedFailure(title: string, error: unknown, fallback: string = title) {
   const reason = reasonOf(error, fallback)
   return notified('error', title, reason === title ? undefined : reason)
+}
+
+/** The outcome of a change: the title for its success, or a failure as of `notifiedFailure` when there is an error. */
+export function notifiedOutcome(
+  error: unknown,
+  success: string,
+  failure: string,
+  fallback: string = failure,
+) {
+  return error === undefined ? notified('success', success) : notifiedFailure(failure, error, fallback)
 }
 
 export const selectNotifications = (state: { readonly notifications?: readonly Notification[] }) =>

@@ -1,4 +1,4 @@
-/** What is said of notifications of the desktop, and in them. */
+/** Texts about desktop notifications. */
 export const texts = {
   ask: 'Get notified when a task finishes?',
   yes: 'Turn On Notifications',

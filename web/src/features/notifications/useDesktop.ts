@@ -1,43 +1,36 @@
-/** Notifications of the desktop: whether the person wants them and the browser allows them. */
+/** Desktop notifications: whether the person has chosen them, and whether the browser allows them. */
 import { useState } from 'react'
 import { desktopNotifications, recall, usePersisted } from '../../state/persisted.ts'
 
-/** `unasked`: neither the person nor the browser was asked yet. */
-export type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'
+/** `unasked`: the person has not chosen yet. */
+type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'
 
-interface DesktopChoice {
-  readonly desktop: Desktop
-  /** Asks the browser where it has to be asked. */
-  readonly turnOn: () => void
-  readonly turnOff: () => void
-}
-
-export function useDesktop(): DesktopChoice {
-  const [wanted, setWanted] = usePersisted(desktopNotifications)
+/** The state, and functions to change it; `turnOn` asks for the browser's permission if necessary. */
+export function useDesktop() {
+  const [choice, setChoice] = usePersisted(desktopNotifications)
   const [permission, setPermission] = useState(permissionNow)
   const turnOn = async () => {
     const answer = await Notification.requestPermission()
     setPermission(answer)
-    setWanted(answer === 'granted' ? 'on' : 'off')
+    setChoice(answer === 'granted' ? 'on' : 'off')
   }
   return {
-    desktop: desktopOf(wanted, permission),
+    desktop: desktopOf(choice, permission),
     turnOn: () => void turnOn(),
-    turnOff: () => setWanted('off'),
+    turnOff: () => setChoice('off'),
   }
 }
 
-/** Whether one may be shown now. */
+/** Whether a notification may be shown now. */
 export function mayNotify(): boolean {
   return desktopOf(recall(desktopNotifications), permissionNow()) === 'on'
 }
 
-function desktopOf(wanted: 'unasked' | 'on' | 'off', permission: NotificationPermission | null): Desktop {
+function desktopOf(choice: 'unasked' | 'on' | 'off', permission: NotificationPermission | null): Desktop {
   if (permission === null) return 'unsupported'
   if (permission === 'denied') return 'denied'
-  // A permission that was taken back is not asked for again by the page itself.
-  if (wanted === 'on') return permission === 'granted' ? 'on' : 'off'
-  return wanted
+  // The page never asks by itself for a permission that was withdrawn.
+  return choice === 'on' && permission !== 'granted' ? 'off' : choice
 }
 
 function permissionNow(): NotificationPermission | null {

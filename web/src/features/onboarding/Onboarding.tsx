@@ -29,7 +29,7 @@ function Steps({ user }: { readonly user: User }) {
   const logout = useLogout()
   const form = useOnboardingForm(user)
   const { step } = form
-  // What is done, not which step this is.
+  // The progress counts completed steps.
   const percent = (step - 1) * 50
   return (
     <main
@@ -51,18 +51,18 @@ function Steps({ user }: { readonly user: User }) {
         <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
         <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
         <form onSubmit={(event) => void form.submit(event)} className="flex flex-1 flex-col md:flex-none">
-          {/* As high in both steps, so that the buttons stay in place. On a phone they are at the bottom. */}
+          {/* Both steps have the same height, so that the buttons stay in place. On a phone they are at the bottom. */}
           <div className="grid content-start gap-5 md:min-h-66">
-            {step === 1 ? <AboutYou user={user} form={form} /> : <AboutTeam form={form} />}
+            {step === 1 ? <AboutYou user={user} {...form} /> : <AboutTeam {...form} />}
           </div>
           <div className="mt-auto pt-8 md:mt-0 md:pt-3">
-            {/* Beside the button: on a phone the top is out of sight. */}
+            {/* Next to the button, since on a phone the top is out of sight. */}
             {form.error !== undefined && (
               <Note kind="error" className="mb-4">
                 {reasonOf(form.error, texts.failed)}
               </Note>
             )}
-            <Buttons form={form} />
+            <Buttons {...form} />
           </div>
         </form>
       </div>
@@ -72,49 +72,49 @@ function Steps({ user }: { readonly user: User }) {
 
 type Form = ReturnType<typeof useOnboardingForm>
 
-interface FormProps {
-  readonly form: Form
+interface Draft {
+  readonly fullName: string
+  readonly email: string
+  readonly companySize: Answers['companySize'] | null
+  readonly role: Answers['role'] | null
 }
 
 function useOnboardingForm(user: User) {
   const navigate = useNavigate()
   const [complete, { isLoading, error }] = useCompleteOnboardingMutation()
   const [step, setStep] = useState<1 | 2>(1)
-  const [fullName, setFullName] = useState(user.fullName || user.name)
-  const [email, setEmail] = useState(user.email ?? '')
-  const [companySize, setCompanySize] = useState<Answers['companySize'] | null>(null)
-  const [role, setRole] = useState<Answers['role'] | null>(null)
-  const named = fullName.trim() !== ''
+  const [draft, setDraft] = useState<Draft>({
+    fullName: user.fullName || user.name,
+    email: user.email ?? '',
+    companySize: null,
+    role: null,
+  })
+  const fullName = draft.fullName.trim()
+  const email = draft.email.trim()
+  const { companySize, role } = draft
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (!named) return
+    if (fullName === '') return
     if (step === 1) return setStep(2)
     if (companySize === null || role === null) return
-    const address = user.email === null && email.trim() !== '' ? { email: email.trim() } : {}
-    const answer = await complete({ fullName: fullName.trim(), ...address, companySize, role })
+    const address = user.email === null && email !== '' ? { email } : {}
+    const answer = await complete({ fullName, ...address, companySize, role })
     if (answer.error === undefined) void navigate('/dashboard', { replace: true })
   }
   return {
     step,
     setStep,
-    fullName,
-    setFullName,
-    email,
-    setEmail,
-    companySize,
-    setCompanySize,
-    role,
-    setRole,
-    named,
-    chosen: companySize !== null && role !== null,
+    draft,
+    change: (changes: Partial<Draft>) => setDraft({ ...draft, ...changes }),
+    canSubmit: fullName !== '' && (step === 1 || (companySize !== null && role !== null)),
     submit,
     isLoading,
     error,
   }
 }
 
-function AboutYou({ user, form }: FormProps & { readonly user: User }) {
+function AboutYou({ user, draft, change }: Form & { readonly user: User }) {
   return (
     <>
       <Field
@@ -123,8 +123,8 @@ function AboutYou({ user, form }: FormProps & { readonly user: User }) {
         autoComplete="name"
         required
         maxCharacters={200}
-        value={form.fullName}
-        onChange={(event) => form.setFullName(event.target.value)}
+        value={draft.fullName}
+        onChange={(event) => change({ fullName: event.target.value })}
       />
       <Field
         large
@@ -133,28 +133,28 @@ function AboutYou({ user, form }: FormProps & { readonly user: User }) {
         autoComplete="email"
         readOnly={user.email !== null}
         help={user.email === null ? undefined : texts.fetched}
-        value={form.email}
-        onChange={(event) => form.setEmail(event.target.value)}
+        value={draft.email}
+        onChange={(event) => change({ email: event.target.value })}
       />
     </>
   )
 }
 
-function AboutTeam({ form }: FormProps) {
+function AboutTeam({ draft, change }: Form) {
   return (
     <>
       <Choice
         label={texts.companySize}
         options={companySizes}
-        chosen={form.companySize}
-        onChoose={form.setCompanySize}
+        chosen={draft.companySize}
+        onChoose={(companySize) => change({ companySize })}
       />
-      <Choice label={texts.role} options={roles} chosen={form.role} onChoose={form.setRole} />
+      <Choice label={texts.role} options={roles} chosen={draft.role} onChoose={(role) => change({ role })} />
     </>
   )
 }
 
-function Buttons({ form: { step, setStep, named, chosen, isLoading } }: FormProps) {
+function Buttons({ step, setStep, canSubmit, isLoading }: Form) {
   return (
     <div className="flex items-center justify-between">
       {step === 1 ? (
@@ -171,7 +171,7 @@ function Buttons({ form: { step, setStep, named, chosen, isLoading } }: FormProp
         type="submit"
         className="min-w-40"
         busy={isLoading}
-        disabled={!named || (step === 2 && !chosen)}
+        disabled={!canSubmit}
       >
         {step === 1 ? texts.continue : texts.complete}
       </Button>

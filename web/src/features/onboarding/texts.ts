@@ -1,4 +1,4 @@
-/** What the onboarding asks. */
+/** Texts of the onboarding. */
 import type { completeOnboarding } from '#domain/api/auth.schema.ts'
 import type { BodyInputOf } from '#domain/api/call.schema.ts'
 

@@ -1,4 +1,4 @@
-/** One of the things that the palette lists: what it is, what of it matched, and what more there is to know of it. */
+/** A hit in the palette: its icon, its label with the matching letters marked, and details such as its key. */
 import {
   ArrowRight,
   ChevronRight,
@@ -6,14 +6,16 @@ import {
   FolderGit2,
   Keyboard,
   LogOut,
+  type LucideIcon,
   Mic,
   Plus,
   SunMoon,
 } from 'lucide-react'
-import { Fragment, useEffect, useRef, type ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { ActionId } from '../../actions/actions.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { classes } from '../../ui/classes.ts'
+import { scrollIntoView } from '../../ui/scrollIntoView.ts'
 import { KeyCap } from '../../ui/text/KeyCap.tsx'
 import { shownStatusOf } from '../tasks/taskStatus.ts'
 import { Status } from '../../ui/status/Status.tsx'
@@ -29,14 +31,10 @@ interface HitRowProps {
 }
 
 export function HitRow({ id, hit, active, onPoint, onOpen }: HitRowProps) {
-  const row = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (active) row.current?.scrollIntoView({ block: 'nearest' })
-  }, [active])
   return (
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the field has the keys
     <div
-      ref={row}
+      ref={active ? scrollIntoView : undefined}
       id={id}
       role="option"
       aria-selected={active}
@@ -72,37 +70,29 @@ function Icon({ hit }: { readonly hit: Hit }) {
       return <Plus />
     case 'outside':
       return <ExternalLink />
-    case 'action':
-      return <ActionIcon id={hit.id} />
+    case 'action': {
+      const ActionIcon = actionIcons[hit.id] ?? ChevronRight
+      return <ActionIcon />
+    }
   }
 }
 
-function ActionIcon({ id }: { readonly id: ActionId }) {
-  switch (id) {
-    case 'newTask':
-    case 'newProject':
-      return <Plus />
-    case 'goDashboard':
-    case 'goProjects':
-    case 'goFigures':
-    case 'goSettings':
-      return <ArrowRight />
-    case 'themeLight':
-    case 'themeDark':
-    case 'themeSystem':
-      return <SunMoon />
-    case 'shortcuts':
-      return <Keyboard />
-    case 'toggleVoice':
-      return <Mic />
-    case 'logout':
-      return <LogOut />
-    default:
-      return <ChevronRight />
-  }
+const actionIcons: Readonly<Partial<Record<ActionId, LucideIcon>>> = {
+  newTask: Plus,
+  newProject: Plus,
+  goDashboard: ArrowRight,
+  goProjects: ArrowRight,
+  goFigures: ArrowRight,
+  goSettings: ArrowRight,
+  themeLight: SunMoon,
+  themeDark: SunMoon,
+  themeSystem: SunMoon,
+  shortcuts: Keyboard,
+  toggleVoice: Mic,
+  logout: LogOut,
 }
 
-/** What stands at the end of a row, and on the chosen one the key that opens it. */
+/** The end of a row: details of the hit, and on the active one the key that opens it. */
 function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
   const [written] = hit.kind === 'action' ? hit.keys : []
   return (
@@ -111,14 +101,9 @@ function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
         <span className="truncate">{hit.task.project.githubRepoName || hit.task.project.name}</span>
       )}
       {hit.kind === 'project' && <span>{texts.tasks(hit.project.stats.totalTasks)}</span>}
-      {written !== undefined && (
+      {(active || written !== undefined) && (
         <span className="hidden md:inline-flex" aria-hidden="true">
-          <Keys written={written} />
-        </span>
-      )}
-      {active && written === undefined && (
-        <span className="hidden md:inline-flex" aria-hidden="true">
-          <KeyCap>↵</KeyCap>
+          {written === undefined ? <KeyCap>↵</KeyCap> : <Keys written={written} />}
         </span>
       )}
     </span>

@@ -36,7 +36,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   }
   const open = useOpenHit(close)
   const onKeyDown = (event: KeyboardEvent) => {
-    // The keys that choose a composed character are not for the list.
+    // Keys that compose a character are not for the list.
     if (isComposingKey(event.nativeEvent)) return
     const next = indexAfter(event.key, Math.min(at, hits.length - 1), hits.length - 1)
     const mod = event.ctrlKey || event.metaKey
@@ -44,7 +44,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     else if (event.key === 'Enter') {
       if (active !== undefined) open(active, mod)
     } else if (event.key.toLowerCase() === 'k' && mod) {
-      // The key that opens it closes it.
+      // The key that opens the palette also closes it.
       close()
     } else return
     event.preventDefault()
@@ -108,12 +108,12 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Does what a hit stands for. */
+/** Opens the page of a hit, or runs its action. */
 function useOpenHit(close: () => void) {
   const navigate = useNavigate()
   const { run } = useActions()
   return (hit: Hit, inNewTab: boolean) => {
-    // First: closing returns the focus to where it was, and an action may move it elsewhere.
+    // Closing comes first: it returns the focus to where it was, and an action may move it elsewhere.
     close()
     if (hit.kind === 'action') run(hit.id)
     else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')
@@ -125,7 +125,7 @@ function useOpenHit(close: () => void) {
   }
 }
 
-/** Where a key moves to from `here`; `undefined` for any other key. */
+/** The index that a key moves to from `here`; `undefined` for other keys. */
 function indexAfter(key: string, here: number, last: number): number | undefined {
   return {
     ArrowDown: here >= last ? 0 : here + 1,

@@ -1,4 +1,4 @@
-/** Every key there is, by where it works; made from the list of actions. */
+/** All shortcuts, grouped by where they work, from the list of actions. */
 import { X } from 'lucide-react'
 import { Fragment, useId } from 'react'
 import { actions, type ActionFacts } from '../../actions/actions.ts'
@@ -22,7 +22,7 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
         </h2>
         <IconButton icon={X} label={texts.close} onClick={onClose} />
       </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by the keyboard */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrolling area must be reachable by keyboard */}
       <div tabIndex={0} className="focus-inset min-h-0 flex-1 overflow-y-auto px-4 py-4 md:px-5">
         <div className="gap-8 md:columns-2">
           {groupsOf(actions).map(({ name, rows }) => (
@@ -57,13 +57,8 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-interface Group {
-  readonly name: ActionFacts['group']
-  readonly rows: readonly ActionFacts[]
-}
-
-/** Actions that have a key, under where they work, both in the order of the list. */
-function groupsOf(all: readonly ActionFacts[]): readonly Group[] {
+/** The actions that have a key, by group, both in the order of the list. */
+function groupsOf(all: readonly ActionFacts[]) {
   const withKeys = all.filter(({ keys }) => keys.length > 0)
   return [...new Set(withKeys.map(({ group }) => group))].map((name) => ({
     name,

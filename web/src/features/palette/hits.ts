@@ -1,4 +1,4 @@
-/** What the palette lists: tasks, projects and what can be done, as far as they match. Pure. */
+/** The hits of the palette: the tasks, projects and actions that match the query. Pure. */
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { actions, type ActionId } from '../../actions/actions.ts'
@@ -7,7 +7,7 @@ import { match, type Match } from './match.ts'
 import { texts } from './texts.ts'
 
 export type Hit = {
-  /** Unique in the list, and fit for an id of the page. */
+  /** Unique in the list, and usable in an element id. */
   readonly key: string
   readonly label: string
   readonly marks: Match['marks']
@@ -19,103 +19,105 @@ export type Hit = {
   | { readonly kind: 'outside'; readonly href: string }
 )
 
-export interface HitGroup {
+interface HitGroup {
   readonly name: string
   readonly hits: readonly Hit[]
 }
 
-interface Known {
+interface PaletteInput {
   readonly query: string
   readonly tasks: readonly Task[]
   readonly projects: readonly Project[]
-  /** What can be done on the page now. */
+  /** The actions that are available on the page now. */
   readonly offered: readonly ActionId[]
 }
 
-/** Rows of a group; before anything is typed there is less of it, so that the actions are in sight. */
-const tasksShown = { first: 4, searching: 6 }
-const projectsShown = { first: 2, searching: 4 }
-/** Projects that what can be done is offered for. */
-const projectsOffered = 2
+/** The most hits per group. Before anything is typed there are fewer, so that the actions are in view. */
+const maxTasks = { initial: 4, searching: 6 }
+const maxProjects = { initial: 2, searching: 4 }
+/** The most projects for which actions are listed. */
+const maxActionProjects = 2
 
-export function hitsOf({ query, tasks, projects, offered }: Known): readonly HitGroup[] {
-  const typed = query.trim() !== ''
-  const extent = typed ? 'searching' : 'first'
-  const foundProjects = best(projects, nameOf, query).slice(0, projectsShown[extent])
-  const ofProjects = (labelOf: (name: string) => string) =>
-    typed
-      ? best(projects, (project) => labelOf(nameOf(project)), query)
-          .slice(0, projectsOffered)
-          .map((found) => ({ ...found, label: labelOf(nameOf(found.item)) }))
-      : []
+export function hitsOf({ query, tasks, projects, offered }: PaletteInput): readonly HitGroup[] {
+  const phase = query.trim() === '' ? 'initial' : 'searching'
   const groups: readonly HitGroup[] = [
     {
       name: texts.groups.tasks,
       hits: best(tasks, ({ title }) => title, query)
-        .slice(0, tasksShown[extent])
-        .map(({ item: task, marks }) => ({
+        .slice(0, maxTasks[phase])
+        .map(({ item: task, ...found }) => ({
+          ...found,
           kind: 'task',
           key: `task-${task.id}`,
-          label: task.title,
-          marks,
           task,
           to: `/tasks/${task.id}`,
         })),
     },
     {
       name: texts.groups.projects,
-      hits: foundProjects.map(({ item: project, marks }) => ({
-        kind: 'project',
-        key: `project-${project.id}`,
-        label: nameOf(project),
-        marks,
-        project,
-        to: `/projects/${project.id}`,
-      })),
+      hits: best(projects, nameOf, query)
+        .slice(0, maxProjects[phase])
+        .map(({ item: project, ...found }) => ({
+          ...found,
+          kind: 'project',
+          key: `project-${project.id}`,
+          project,
+          to: `/projects/${project.id}`,
+        })),
     },
     {
       name: texts.groups.actions,
       hits: [
-        ...best(
-          // The palette is what is open.
-          actions.filter(({ id }) => id !== 'palette' && offered.includes(id)),
-          ({ label }) => label,
-          query,
-        ).map(({ item: { id, label, keys }, marks }): Hit => ({
-          kind: 'action',
-          key: `action-${id}`,
-          label,
-          marks,
-          id,
-          keys,
-        })),
-        ...ofProjects(texts.newTaskIn).map(({ item: project, label, marks }): Hit => ({
-          kind: 'new-task',
-          key: `new-${project.id}`,
-          label,
-          marks,
-          project,
-        })),
-        ...ofProjects(texts.openOutside).flatMap(({ item: project, label, marks }): Hit[] => {
-          const href = safeLink(project.githubUrl)
-          return href === null ? [] : [{ kind: 'outside', key: `outside-${project.id}`, label, marks, href }]
-        }),
+        ...actionHits(offered, query),
+        ...(phase === 'searching' ? projectActionHits(projects, query) : []),
       ],
     },
   ]
   return groups.filter(({ hits }) => hits.length > 0)
 }
 
+function actionHits(offered: readonly ActionId[], query: string): Hit[] {
+  // Without the action that opens the palette, which is open already.
+  const available = actions.filter(({ id }) => id !== 'palette' && offered.includes(id))
+  return best(available, ({ label }) => label, query).map(({ item: { id, keys }, ...found }) => ({
+    ...found,
+    kind: 'action',
+    key: `action-${id}`,
+    id,
+    keys,
+  }))
+}
+
+/** The actions for the projects that match best. */
+function projectActionHits(projects: readonly Project[], query: string): Hit[] {
+  const bestFor = (labelOf: (name: string) => string) =>
+    best(projects, (project) => labelOf(nameOf(project)), query).slice(0, maxActionProjects)
+  return [
+    ...bestFor(texts.newTaskIn).map(({ item: project, ...found }): Hit => ({
+      ...found,
+      kind: 'new-task',
+      key: `new-${project.id}`,
+      project,
+    })),
+    ...bestFor(texts.openOutside).flatMap(({ item: project, ...found }): Hit[] => {
+      const href = safeLink(project.githubUrl)
+      return href === null ? [] : [{ ...found, kind: 'outside', key: `outside-${project.id}`, href }]
+    }),
+  ]
+}
+
 function nameOf({ githubOwner, githubRepoName, name }: Project): string {
   return githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`
 }
 
-/** Those that match, the best first, and else in the order they came in. */
-function best<Item>(items: readonly Item[], textOf: (item: Item) => string, query: string) {
+/** The items whose label matches, the best first, otherwise in their order. */
+function best<Item>(items: readonly Item[], labelOf: (item: Item) => string, query: string) {
   return items
     .flatMap((item) => {
-      const found = match(textOf(item), query)
-      return found === null ? [] : [{ item, ...found }]
+      const label = labelOf(item)
+      const found = match(label, query)
+      return found === null ? [] : [{ item, label, marks: found.marks, score: found.score }]
     })
     .toSorted((a, b) => b.score - a.score)
+    .map(({ score: _score, ...found }) => found)
 }

@@ -1,23 +1,23 @@
-/** Whether a text is what somebody types, how well, and which part of it. Pure. */
+/** Fuzzy matching: whether a text matches a query, how well, and in which parts. Pure. */
 
 export interface Match {
   /** Higher is better. */
   readonly score: number
-  /** The parts that matched: where each begins, and where it has ended; in order, none touching the next. */
+  /** The start and end of each matching part, in order; no two are adjacent. */
   readonly marks: readonly (readonly [from: number, to: number])[]
 }
 
-/** How many times as long as what was typed the part may be over which its letters are spread. */
-const spread = 4
+/** Letters that match apart from each other may be spread over this many times their number. */
+const maxSpread = 4
 
 /**
- * Matches every word of `query` somewhere in `text`, in any order and case: as it stands, best at the beginning of a word, or with
- * its letters in their order from the beginning of a word on, not far apart (`nwp` in `New project`). `null` when one has no place.
+ * Matches every word of `query` somewhere in `text`, in any order and case: as a whole, best at the beginning of a word, or letter by letter
+ * from the beginning of a word on (`nwp` in `New project`). `null` when a word does not match.
  */
 export function match(text: string, query: string): Match | null {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const lower = text.toLowerCase()
-  // A letter whose small form is longer would move all the marks after it.
+  // Some letters have a longer lower-case form, which would shift the marks after them.
   const searched = lower.length === text.length ? lower : text
   let score = 0
   const marks: (readonly [number, number])[] = []
@@ -41,11 +41,8 @@ function whole(text: string, word: string): Match | null {
 
 function scattered(text: string, word: string): Match | null {
   if (word.length < 2) return null
-  for (
-    let start = text.indexOf(word.charAt(0));
-    start !== -1;
-    start = text.indexOf(word.charAt(0), start + 1)
-  ) {
+  const initial = word.charAt(0)
+  for (let start = text.indexOf(initial); start !== -1; start = text.indexOf(initial, start + 1)) {
     if (!beginsWord(text, start)) continue
     const marks: (readonly [number, number])[] = []
     let next = start
@@ -55,7 +52,8 @@ function scattered(text: string, word: string): Match | null {
       marks.push([at, at + letter.length])
       next = at + letter.length
     }
-    if (marks.length === [...word].length && next - start <= word.length * spread) return { score: 1, marks }
+    if (marks.length === [...word].length && next - start <= word.length * maxSpread)
+      return { score: 1, marks }
   }
   return null
 }

@@ -1,4 +1,4 @@
-/** What the palette and the sheet of shortcuts say. */
+/** Texts of the palette and of the list of shortcuts. */
 export const texts = {
   label: 'Search or run a command',
   results: 'Results',
@@ -7,7 +7,7 @@ export const texts = {
   found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
   nothing: 'Nothing found',
   nothingWhy: 'No matching tasks, projects or actions.',
-  /** Older tasks are not looked through. */
+  /** Older tasks are not searched. */
   nothingInLatest: (tasks: number) =>
     `No matching projects or actions, and no match in your latest ${tasks} tasks.`,
   tasks: (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`,

@@ -1,11 +1,10 @@
-/** What a project is called and about, to be changed. */
+/** A dialog to change the name and the description of a project. */
 import { type FormEvent, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Project } from '#domain/api/projects.schema.ts'
-import { reasonOf } from '../../api/fault.ts'
+import { messageFor, reasonOf } from '../../api/fault.ts'
 import { AreaField, Field } from '../../ui/form/Field.tsx'
-import { Button } from '../../ui/form/Button.tsx'
-import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { notified } from '../notifications/notifications.ts'
 import { useUpdateProjectMutation } from './projectsApi.ts'
@@ -13,63 +12,46 @@ import { texts } from './texts.ts'
 
 interface EditProjectProps {
   readonly project: Project
-  readonly open: boolean
   readonly onClose: () => void
 }
 
-export function EditProject({ project, open, onClose }: EditProjectProps) {
+export function EditProject({ project, onClose }: EditProjectProps) {
   const dispatch = useDispatch()
-  const [update, { isLoading, error, reset }] = useUpdateProjectMutation()
+  const [update, { isLoading, error }] = useUpdateProjectMutation()
   const [name, setName] = useState(project.name)
   const [description, setDescription] = useState(project.description)
-  const refused = error !== undefined && 'field' in error ? error : undefined
-
-  const leave = () => {
-    reset()
-    onClose()
-  }
+  const isOfInput = error !== undefined && 'field' in error && error.field !== null
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
     if (name.trim() === '' || isLoading) return
     const answer = await update({ projectId: project.id, name: name.trim(), description: description.trim() })
     if (answer.error !== undefined) return
     dispatch(notified('success', texts.edit.saved))
-    leave()
+    onClose()
   }
 
   const form = `edit-${project.id}`
   return (
-    <Dialog
-      open={open}
-      onClose={leave}
+    <ConfirmDialog
+      open
+      onClose={onClose}
       title={texts.edit.title}
-      actions={
-        <>
-          <Button onClick={leave}>{texts.edit.leave}</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            form={form}
-            busy={isLoading}
-            busyLabel={texts.edit.saving}
-            disabled={name.trim() === ''}
-          >
-            {texts.edit.save}
-          </Button>
-        </>
-      }
+      leave={texts.edit.leave}
+      confirm={texts.edit.save}
+      onConfirm={{ form }}
+      busy={isLoading}
+      busyLabel={texts.edit.saving}
+      disabled={name.trim() === ''}
     >
       <form id={form} onSubmit={(event) => void onSubmit(event)} className="mt-4 grid gap-4 text-text">
-        {error !== undefined && (refused?.field ?? null) === null && (
-          <Note kind="error">{reasonOf(error, texts.notUpdated)}</Note>
-        )}
+        {error !== undefined && !isOfInput && <Note kind="error">{reasonOf(error, texts.notUpdated)}</Note>}
         <Field
           label={texts.edit.name}
           required
           maxCharacters={200}
           data-safe
           value={name}
-          error={refused?.field === 'name' ? refused.message : undefined}
+          error={messageFor(error, 'name')}
           onChange={(event) => setName(event.target.value)}
         />
         <AreaField
@@ -81,6 +63,6 @@ export function EditProject({ project, open, onClose }: EditProjectProps) {
           onChange={(event) => setDescription(event.target.value)}
         />
       </form>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -1,4 +1,4 @@
-/** The way to the dashboard to write a task for a project: it is the chosen one there, and the description has the focus. */
+/** A link to the dashboard for a new task in a project: the project is chosen there, and the description has the focus. */
 import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
@@ -7,7 +7,7 @@ import { newTaskState } from '../dashboard/newTaskLocation.ts'
 
 interface NewTaskLinkProps {
   readonly project: Pick<Project, 'id'>
-  /** Where its words do not say which project. */
+  /** The accessible name, when the content does not name the project. */
   readonly label?: string
   readonly className: string
   readonly children: ReactNode

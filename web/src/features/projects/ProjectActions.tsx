@@ -1,4 +1,4 @@
-/** What can be done with a project, at the right of its name. */
+/** The actions of a project, at the right of its name. */
 import { Ellipsis, Pencil, Plus, RefreshCw, Settings, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
@@ -10,11 +10,15 @@ import { classes } from '../../ui/classes.ts'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/overlay/Menu.tsx'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
-import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { notifiedOutcome } from '../notifications/notifications.ts'
 import { EditProject } from './EditProject.tsx'
 import { NewTaskLink } from './NewTaskLink.tsx'
 import { useSyncProjectMutation } from './projectsApi.ts'
 import { texts } from './texts.ts'
+
+const menuButton = (props: MenuButtonProps) => (
+  <IconButton icon={Ellipsis} label={texts.detail.actions} {...props} />
+)
 
 export function ProjectActions({ project }: { readonly project: Project }) {
   const dispatch = useDispatch()
@@ -23,12 +27,8 @@ export function ProjectActions({ project }: { readonly project: Project }) {
   const [asking, setAsking] = useState<'nothing' | 'edit' | 'delete'>('nothing')
   const settings = `/projects/${project.id}/settings`
   const onSync = async () => {
-    const answer = await sync(project.id)
-    dispatch(
-      answer.error === undefined
-        ? notified('success', texts.detail.synced)
-        : notifiedFailure(texts.notSynced, answer.error),
-    )
+    const { error } = await sync(project.id)
+    dispatch(notifiedOutcome(error, texts.detail.synced, texts.notSynced))
   }
   const leave = () => setAsking('nothing')
 
@@ -41,9 +41,6 @@ export function ProjectActions({ project }: { readonly project: Project }) {
     { label: texts.edit.title, icon: Pencil, onChoose: () => setAsking('edit') },
     { label: texts.delete.title, icon: Trash2, onChoose: () => setAsking('delete'), danger: true },
   ]
-  const menuButton = (props: MenuButtonProps) => (
-    <IconButton icon={Ellipsis} label={texts.detail.actions} {...props} />
-  )
   return (
     <>
       <div className="flex w-full items-center gap-2 md:w-auto">
@@ -70,8 +67,8 @@ export function ProjectActions({ project }: { readonly project: Project }) {
         </Button>
         <Menu button={menuButton} items={items} />
       </div>
-      {/* What was written and left is not there when it is opened again. */}
-      {asking === 'edit' && <EditProject project={project} open onClose={leave} />}
+      {/* Mounted only while open, so that discarded input is not there the next time. */}
+      {asking === 'edit' && <EditProject project={project} onClose={leave} />}
       <DeleteQuestion
         kind="project"
         id={project.id}

@@ -1,4 +1,4 @@
-/** A project in the list: what it is, and what goes on in it. The whole card leads to it. */
+/** A project in the list, with its repository and its tasks. The whole card is a link to it. */
 import { ChevronRight, Lock, Plus } from 'lucide-react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
@@ -32,7 +32,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
         <p className="mt-1 line-clamp-2 text-ui wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
         </p>
-        {/* At one height in a row of cards. */}
+        {/* At the same height in all cards of a row. */}
         <div className="mt-auto pt-2.5">
           <RepositoryLine project={project} />
         </div>
@@ -79,19 +79,19 @@ export function ProjectCard({ project }: { readonly project: Project }) {
   )
 }
 
-/** Titles of running tasks that a card has room for (section 9). */
-const titlesShown = 2
+/** The most titles of running tasks on a card (section 9). */
+const maxTitles = 2
 
 function RunningTitles({ stats: { runningTasks, runningTitles } }: { readonly stats: Project['stats'] }) {
-  const shown = runningTitles.slice(0, titlesShown)
-  const more = runningTasks - titlesShown
+  const titles = runningTitles.slice(0, maxTitles)
+  const more = runningTasks - maxTitles
   return (
     <ul className="pl-5 text-meta/4.5">
-      {shown.map((title, index) => (
-        // Two tasks may have one title.
+      {titles.map((title, index) => (
+        // Two tasks may have the same title.
         <li key={`${index}-${title}`} className="flex gap-2">
           <span className="truncate">{title}</span>
-          {more > 0 && index === shown.length - 1 && (
+          {more > 0 && index === titles.length - 1 && (
             <span className="ml-auto flex-none text-muted">{texts.card.more(more)}</span>
           )}
         </li>

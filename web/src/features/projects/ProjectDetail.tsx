@@ -1,4 +1,4 @@
-/** One project: its description, its figures and its tasks. */
+/** A project: its description, its figures and its tasks. */
 import { Linked } from '../../ui/text/Linked.tsx'
 import { Lock } from 'lucide-react'
 import { useNavigate, useParams } from 'react-router-dom'
@@ -9,13 +9,14 @@ import { isUnknown } from '../../api/isUnknown.ts'
 import { draftDescription, recall, remember, selectedProjectId } from '../../state/persisted.ts'
 import { isRunning } from '../tasks/taskStatus.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
-import { Button, ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
+import { ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
 import { age } from '../../ui/text/clock.ts'
 import { Empty } from '../../ui/layout/Empty.tsx'
-import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
+import { ShowMore } from '../../ui/layout/ShowMore.tsx'
+import { Skeleton, Skeletons } from '../../ui/status/Loading.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
 import { Status } from '../../ui/status/Status.tsx'
 import { useNow } from '../../ui/hooks.ts'
@@ -36,7 +37,8 @@ import { isSample } from './useSampleProject.ts'
 
 export function ProjectDetail() {
   const { projectId = '' } = useParams()
-  const { data, error, refetch, isFetching } = useProjectQuery(projectId)
+  const read = useProjectQuery(projectId)
+  const { data, error } = read
   const tasks = useProjectTasksQuery(projectId)
   const running = useRunning(projectId, data?.project, tasks.data?.tasks)
   const deleted = useIsDeleted(projectId)
@@ -52,19 +54,14 @@ export function ProjectDetail() {
   }
   if (data === undefined) {
     return error === undefined ? (
-      <Loading />
+      <Skeletons
+        label={texts.list.loading}
+        each={['h-8 w-64', 'mt-3 h-5 w-96', 'mt-9 h-20 w-full']}
+        className="mx-auto w-full max-w-272 px-4 pt-6 md:px-6 md:pt-12"
+      />
     ) : (
       <Page title={texts.oneNotFetched} width="normal">
-        <Note
-          kind="error"
-          action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {reasonOf(error, texts.oneNotFetched)}
-        </Note>
+        <RetryNote read={read}>{reasonOf(error, texts.oneNotFetched)}</RetryNote>
         <div className="mt-4">
           <ButtonLink to="/projects">{texts.detail.back}</ButtonLink>
         </div>
@@ -97,48 +94,33 @@ interface OtherTasksProps {
   readonly running: readonly Task[]
 }
 
-/** The tasks that do not run, with a button for more. */
+/** The tasks that are not running, with a button for more. */
 function OtherTasks({ project, tasks, running }: OtherTasksProps) {
   const others = tasks.data?.tasks.filter(({ id }) => !running.some((task) => task.id === id)) ?? []
   const isEmpty = others.length === 0 && running.length === 0
   if (tasks.data === undefined && tasks.error === undefined) {
     return (
-      <Panel>
-        <TasksLoading />
+      <Panel className="grid gap-4 p-4">
+        <Skeleton className="h-7 w-full" />
+        <Skeleton className="h-7 w-full" />
       </Panel>
     )
   }
   return (
     <>
-      {tasks.error !== undefined && (
-        <Note
-          kind="error"
-          className="mb-3"
-          action={
-            <Button size="small" busy={tasks.isFetching} onClick={() => void tasks.refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {reasonOf(tasks.error, taskTexts.notFetched)}
-        </Note>
-      )}
+      <RetryNote read={tasks} className="mb-3">
+        {reasonOf(tasks.error, taskTexts.notFetched)}
+      </RetryNote>
       {tasks.data !== undefined && (isEmpty || others.length > 0 || tasks.hasMore) && (
         <Panel>
           {isEmpty ? <NoTask project={project} /> : <Rows tasks={others} />}
           {tasks.hasMore && (
-            <div className="border-t border-line-soft p-2">
-              <Button
-                kind="ghost"
-                size="touch"
-                busy={tasks.isShowingMore}
-                busyLabel={texts.detail.showingMore}
-                onClick={() => void tasks.showMore()}
-                className="w-full"
-              >
-                {texts.detail.showMore}
-              </Button>
-            </div>
+            <ShowMore
+              label={texts.detail.showMore}
+              busyLabel={texts.detail.showingMore}
+              busy={tasks.isShowingMore}
+              onShow={() => void tasks.showMore()}
+            />
           )}
         </Panel>
       )}
@@ -182,7 +164,7 @@ function figures({ stats }: Project) {
   ]
 }
 
-/** Running tasks have a panel of their own, even if the list has not reached them. */
+/** All running tasks, including those that the list has not loaded yet. */
 function useRunning(projectId: string, project: Project | undefined, listed: readonly Task[] = []) {
   const found = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
   return (found ?? listed).filter(isRunning)
@@ -239,25 +221,5 @@ function NoTask({ project }: { readonly project: Project }) {
         <SuggestedTasks ofSample={isSample(project)} onChoose={suggest} />
       </div>
     </>
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status" className="mx-auto w-full max-w-272 px-4 pt-6 md:px-6 md:pt-12">
-      <span className="sr-only">{texts.list.loading}</span>
-      <Skeleton className="h-8 w-64" />
-      <Skeleton className="mt-3 h-5 w-96" />
-      <Skeleton className="mt-9 h-20 w-full" />
-    </div>
-  )
-}
-
-function TasksLoading() {
-  return (
-    <div className="grid gap-4 p-4">
-      <Skeleton className="h-7 w-full" />
-      <Skeleton className="h-7 w-full" />
-    </div>
   )
 }

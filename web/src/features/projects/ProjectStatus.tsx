@@ -1,4 +1,4 @@
-/** How a project stands: an icon and a word, as with tasks, but no icon of theirs. */
+/** The status of a project as an icon and a word. The icons differ from those of tasks. */
 import { useEffect } from 'react'
 import { useDispatch } from 'react-redux'
 import { Link2, Link2Off, type LucideIcon, RefreshCw, TriangleAlert } from 'lucide-react'
@@ -14,8 +14,8 @@ const looks: Record<Project['status'], { readonly Icon: LucideIcon; readonly col
   inactive: { Icon: Link2Off, colour: 'text-muted' },
 }
 
-/** How often it is looked whether a sync has ended, of which nothing is told live. */
-const lookMs = 2_000
+/** How often to check whether a sync has ended, in milliseconds: the live connection does not report it. */
+const pollIntervalMs = 2_000
 
 export function ProjectStatus({ project }: { readonly project: Project }) {
   const status = statusOf(project.status)
@@ -23,8 +23,8 @@ export function ProjectStatus({ project }: { readonly project: Project }) {
   const { id } = project
   useEffect(() => {
     if (status !== 'syncing') return undefined
-    const look = () => void dispatch(api.util.invalidateTags(['Projects', { type: 'Project', id }]))
-    const timer = setInterval(look, lookMs)
+    const refetch = () => void dispatch(api.util.invalidateTags(['Projects', { type: 'Project', id }]))
+    const timer = setInterval(refetch, pollIntervalMs)
     return () => clearInterval(timer)
   }, [dispatch, id, status])
   const { Icon, colour } = looks[status]
@@ -42,10 +42,9 @@ export function ProjectStatus({ project }: { readonly project: Project }) {
   )
 }
 
-/** How a project stands, as the screens know it. */
 const statuses: readonly Project['status'][] = ['active', 'syncing', 'error', 'inactive']
 
-/** A status that is not known here is shown as inactive (section 4). */
-export function statusOf(said: string): Project['status'] {
-  return statuses.find((status) => status === said) ?? 'inactive'
+/** An unknown status is shown as inactive (section 4). */
+export function statusOf(text: string): Project['status'] {
+  return statuses.find((status) => status === text) ?? 'inactive'
 }

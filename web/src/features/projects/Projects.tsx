@@ -10,6 +10,7 @@ import { Field } from '../../ui/form/Field.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { Skeleton, Spinner } from '../../ui/status/Loading.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
 import { ProjectCard } from './ProjectCard.tsx'
@@ -20,10 +21,11 @@ import { useSampleProject } from './useSampleProject.ts'
 
 export function Projects() {
   usePageTitle(texts.list.title)
-  const { data, error, refetch, isFetching } = useProjectsQuery()
+  const read = useProjectsQuery()
+  const { data, error } = read
   const [search, setSearch] = useState('')
   const projects = data?.projects
-  const shown = projects?.filter((project) => matches(project, search))
+  const found = projects?.filter((project) => matches(project, search))
   const missing = error === undefined ? undefined : null
   const total = (figure: (project: Project) => number) =>
     projects?.reduce((sum, project) => sum + figure(project), 0) ?? missing
@@ -43,24 +45,14 @@ export function Projects() {
           ]}
         />
       </Panel>
-      {error !== undefined && (
-        <Note
-          kind="error"
-          className="mb-6"
-          action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
-          {reasonOf(error, texts.notFetched)}
-        </Note>
-      )}
-      {shown === undefined ? (
+      <RetryNote read={read} className="mb-6">
+        {reasonOf(error, texts.notFetched)}
+      </RetryNote>
+      {found === undefined ? (
         error === undefined && <Loading />
-      ) : shown.length > 0 ? (
-        // A new search starts at the top.
-        <Cards key={search} projects={shown} />
+      ) : found.length > 0 ? (
+        // A new search starts with the first cards.
+        <Cards key={search} projects={found} />
       ) : search.trim() === '' ? (
         <NoProject />
       ) : (
@@ -114,16 +106,16 @@ function Actions({ search, onSearch, isEmpty }: ActionsProps) {
 }
 
 function matches(project: Project, search: string): boolean {
-  const wanted = search.trim().toLowerCase()
-  return project.name.toLowerCase().includes(wanted) || project.description.toLowerCase().includes(wanted)
+  const words = search.trim().toLowerCase()
+  return project.name.toLowerCase().includes(words) || project.description.toLowerCase().includes(words)
 }
 
-/** Cards that are shown at first, and more each time: nobody reads thousands, and search finds them. */
-const cardsShown = 60
+/** How many cards are shown at first, and how many more each time: search finds the others. */
+const cardsPerStep = 60
 
 function Cards({ projects }: { readonly projects: readonly Project[] }) {
-  const [count, setCount] = useState(cardsShown)
-  const more = Math.min(cardsShown, projects.length - count)
+  const [count, setCount] = useState(cardsPerStep)
+  const more = Math.min(cardsPerStep, projects.length - count)
   return (
     <>
       <ul className="grid gap-4 md:grid-cols-2 wide:grid-cols-3">
@@ -132,7 +124,7 @@ function Cards({ projects }: { readonly projects: readonly Project[] }) {
         ))}
       </ul>
       {more > 0 && (
-        <Button size="touch" className="mt-4 w-full" onClick={() => setCount(count + cardsShown)}>
+        <Button size="touch" className="mt-4 w-full" onClick={() => setCount(count + cardsPerStep)}>
           {texts.list.showMore(more)}
         </Button>
       )}
@@ -145,7 +137,7 @@ function NoProject() {
   const sample = useSampleProject()
   const addSample = async () => {
     const project = await sample.add()
-    if (project !== null) onCreated(project, texts.create.created(project.name), texts.create.createdWhy)
+    if (project !== null) onCreated(project)
   }
   return (
     <>

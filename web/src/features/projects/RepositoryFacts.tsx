@@ -1,24 +1,24 @@
-/** In a line what of a project's repository is not as in any clone. */
+/** A line about how a project's repository differs from a plain clone. */
 import { Link } from 'react-router-dom'
 import { factsOf } from './factsOf.ts'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './settings/projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
-const said = texts.detail.repository
+const repositoryTexts = texts.detail.repository
 
 export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
-  // A task may have fetched it since; each answer costs the person requests at the code host.
+  // A task may have fetched the repository meanwhile, but each answer costs the person requests at the code host.
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
-  const facts = data?.repository ? factsOf(data.repository, said) : []
-  // Its line is kept: nothing moves when the answer comes.
+  const facts = data?.repository ? factsOf(data.repository, repositoryTexts) : []
+  // The line has a fixed height, so that nothing moves when the answer comes.
   return (
     <p className="min-h-5 wrap-anywhere text-meta text-muted">
-      {data?.repository === null && said.unknown}
+      {data?.repository === null && repositoryTexts.unknown}
       {facts.length > 0 && (
         <>
           {facts.join(', ')}{' '}
           <Link to={`/projects/${projectId}/settings`} className="underline hover:text-text">
-            {said.details}
+            {repositoryTexts.details}
           </Link>
         </>
       )}

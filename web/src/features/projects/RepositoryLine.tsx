@@ -1,4 +1,4 @@
-/** What a project is made of: its language, and the way to its repository. */
+/** The language of a project, and a link to its repository. */
 import { ExternalLink } from 'lucide-react'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
@@ -34,7 +34,7 @@ export function RepositoryLine({ project }: { readonly project: Project }) {
   )
 }
 
-/** The dots beside languages: the only free colours of the product (GitHub's own, from linguist). */
+/** The colours of languages, as on GitHub (from linguist): the only ones in the product that are not in tokens.css. */
 const colours: Readonly<Record<string, string>> = {
   TypeScript: '#3178c6',
   JavaScript: '#f1e05a',
@@ -50,7 +50,7 @@ const colours: Readonly<Record<string, string>> = {
   Shell: '#89e051',
 }
 
-/** The colour of a language; the muted one for those without. */
+/** The colour of a language; muted for an unknown one. */
 export function languageColour(language: string): string {
-  return Object.hasOwn(colours, language) ? (colours[language] ?? 'var(--muted)') : 'var(--muted)'
+  return (Object.hasOwn(colours, language) && colours[language]) || 'var(--muted)'
 }

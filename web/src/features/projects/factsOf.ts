@@ -1,8 +1,8 @@
-/** What of a repository is not as in any clone, in the words of the page that says it. */
+/** How a repository differs from a plain clone, in the texts of the page that shows it. */
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 
-interface Said {
-  /** Left out where the page has a list of them. */
+interface FactTexts {
+  /** Left out by a page that lists the submodules. */
   readonly submodules?: (count: number) => string
   readonly lfs: string
   readonly filters: (names: string) => string
@@ -11,13 +11,13 @@ interface Said {
 
 export function factsOf(
   { submoduleCount, filters, isShallow }: ShownRepository,
-  { submodules, ...said }: Said,
+  { submodules, ...texts }: FactTexts,
 ): readonly string[] {
   const others = filters.filter((filter) => filter !== 'lfs')
   return [
     ...(submodules !== undefined && submoduleCount > 0 ? [submodules(submoduleCount)] : []),
-    ...(filters.includes('lfs') ? [said.lfs] : []),
-    ...(others.length > 0 ? [said.filters(others.join(', '))] : []),
-    ...(isShallow ? [said.shallow] : []),
+    ...(filters.includes('lfs') ? [texts.lfs] : []),
+    ...(others.length > 0 ? [texts.filters(others.join(', '))] : []),
+    ...(isShallow ? [texts.shallow] : []),
   ]
 }

@@ -17,7 +17,7 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 
-/** What is said when a call fails. It is not among the texts of the pages: the dashboard makes these calls too. */
+/** The messages of failed calls. Apart from the texts of the pages, because the dashboard makes these calls too. */
 export const errorTexts = {
   notFetched: 'Failed to fetch projects',
   oneNotFetched: 'Failed to fetch project',
@@ -30,14 +30,11 @@ export const errorTexts = {
   repositoryFailedWhy: 'An error occurred while creating the repository.',
 } as const
 
-/** Repositories that are asked for at once. */
-const perPage = limits.repositoriesPage
-/** Projects that are asked for at once. */
+const repositoriesPerPage = limits.repositoriesPage
 const projectsPerPage = 1_000
 
 type Builder = Parameters<Parameters<typeof api.injectEndpoints>[0]['endpoints']>[0]
 
-/** Reads projects. */
 function projectQueries(build: Builder) {
   return {
     projects: build.query<AnswerOf<typeof listProjects>, void>({
@@ -77,8 +74,7 @@ function projectQueries(build: Builder) {
   }
 }
 
-/** Changes projects. */
-function projectChanges(build: Builder) {
+function projectMutations(build: Builder) {
   return {
     createProject: build.mutation<AnswerOf<typeof createProject>, BodyInputOf<typeof createProject>>({
       query: (body) =>
@@ -111,7 +107,7 @@ function projectChanges(build: Builder) {
           fallback: errorTexts.notDeleted,
           keepalive: true,
         }),
-      // It is gone from the list at once, and not only when that was read again.
+      // Removes it from the list at once, before the list is fetched again.
       onQueryStarted: async (projectId, { dispatch, queryFulfilled }) => {
         if ((await queryFulfilled.catch(() => null)) === null) return
         dispatch(
@@ -133,8 +129,8 @@ function projectChanges(build: Builder) {
   }
 }
 
-/** The repositories of the code host. */
-function repositories(build: Builder) {
+/** Repositories of the code host. */
+function repositoryEndpoints(build: Builder) {
   return {
     repositories: build.query<AnswerOf<typeof listRepositories>, void>({
       queryFn: async (_, _api, _extra, ask) => {
@@ -142,14 +138,19 @@ function repositories(build: Builder) {
         for (let page = 1; ; page += 1) {
           const answer = await ask(
             requestOf<typeof listRepositories>(projectRoutes.listRepositories, {
-              query: { type: 'all', sort: 'updated', per_page: perPage, ...(page > 1 && { page }) },
+              query: {
+                type: 'all',
+                sort: 'updated',
+                per_page: repositoriesPerPage,
+                ...(page > 1 && { page }),
+              },
               fallback: errorTexts.repositoriesNotFetched,
             }),
           )
           if (answer.error !== undefined) return { error: answer.error }
           const more = answer.data as AnswerOf<typeof listRepositories>
           repositories.push(...more.repositories)
-          if (more.repositories.length < perPage) return { data: { ...more, repositories } }
+          if (more.repositories.length < repositoriesPerPage) return { data: { ...more, repositories } }
         }
       },
       providesTags: ['GitHub'],
@@ -168,10 +169,14 @@ function repositories(build: Builder) {
 }
 
 export const projectsApi = api.injectEndpoints({
-  endpoints: (build) => ({ ...projectQueries(build), ...projectChanges(build), ...repositories(build) }),
+  endpoints: (build) => ({
+    ...projectQueries(build),
+    ...projectMutations(build),
+    ...repositoryEndpoints(build),
+  }),
 })
 
-/** The projects of the person, but those that were just deleted. */
+/** The projects of the person, without recently deleted ones. */
 export function useProjectsQuery() {
   const { data, error, isFetching, refetch } = projectsApi.useProjectsQuery()
   const projects = useNotDeleted(data?.projects)

@@ -1,4 +1,4 @@
-/** What the project pages say. */
+/** Texts of the project pages. */
 import { grouped } from '../../ui/layout/Stats.tsx'
 import { errorTexts } from './projectsApi.ts'
 

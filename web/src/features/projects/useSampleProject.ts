@@ -1,30 +1,23 @@
-/** The sample repository of a new local code host, to be made a project by one click. */
-import type { Project, Repository } from '#domain/api/projects.schema.ts'
+/** Creates a project from the sample repository, which only a new local code host has. */
+import type { Project } from '#domain/api/projects.schema.ts'
 import { sampleRepository } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from './projectsApi.ts'
 import { texts } from './texts.ts'
 
-interface SampleProject {
-  /** Whether there is one is not known yet. */
-  readonly isLoading: boolean
-  readonly exists: boolean
-  readonly adding: boolean
-  readonly error: string | undefined
-  /** Makes it a project; `null` when that failed. */
-  readonly add: () => Promise<Project | null>
-}
-
-export function useSampleProject(): SampleProject {
+/** While `isLoading` it is not known whether the repository `exists`; `add` returns the project, or `null` when that failed. */
+export function useSampleProject() {
   const { data, isLoading } = useRepositoriesQuery()
   const [create, { isLoading: adding, error }] = useCreateProjectMutation()
-  const sample = data?.repositories.find(isSampleRepository)
+  const sample = data?.repositories.find((repository) =>
+    isSampleNamed(repository.name, repository.description),
+  )
   return {
     isLoading,
     exists: sample !== undefined,
     adding,
     error: error === undefined ? undefined : reasonOf(error, texts.notCreated),
-    add: async () => {
+    add: async (): Promise<Project | null> => {
       if (sample === undefined) return null
       const answer = await create({ repoUrl: sample.html_url })
       return answer.error === undefined ? answer.data.project : null
@@ -32,10 +25,8 @@ export function useSampleProject(): SampleProject {
   }
 }
 
-export function isSample({ githubRepoName, description }: Project): boolean {
-  return githubRepoName === sampleRepository.name && description === sampleRepository.description
-}
+export const isSample = ({ githubRepoName, description }: Project): boolean =>
+  isSampleNamed(githubRepoName, description)
 
-function isSampleRepository({ name, description }: Repository): boolean {
-  return name === sampleRepository.name && description === sampleRepository.description
-}
+const isSampleNamed = (name: string, description: string | null): boolean =>
+  name === sampleRepository.name && description === sampleRepository.description

@@ -1,4 +1,4 @@
-/** For administrators: the ways to the audit log and to the rights of the App. */
+/** For administrators: links to the audit log and to the rights of the App. */
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
 import { adminTexts as texts } from './texts.ts'

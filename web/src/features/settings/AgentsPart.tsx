@@ -1,9 +1,9 @@
-/** The agents of this server: versions, what is missing, and where a key goes. */
+/** The agents of this server: their versions, what they lack, and whether their key enters the sandbox. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { agentNamed } from '#domain/agents.ts'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { useAgentsQuery } from '../agents/agentsApi.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
 import { texts as allTexts } from './texts.ts'
 
 const texts = allTexts.agents

@@ -1,4 +1,4 @@
-/** Deleting one's account: asked for by typing one's own name, since there is no way back. */
+/** Deletes the person's account. It cannot be undone, so the person has to type their name first. */
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
@@ -51,7 +51,7 @@ function Question({ user, open, onClose }: QuestionProps) {
     event.preventDefault()
     const answer = await deleteAccount()
     if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.notDeleted, answer.error, texts.notDeleted))
+      dispatch(notifiedFailure(texts.notDeleted, answer.error))
       return
     }
     dropToken()

@@ -1,4 +1,4 @@
-/** The account at the code host: connect it, see what it can access, disconnect it. */
+/** The account at the code host: connect it, see which repositories it reaches, disconnect it. */
 import { Building2, CircleCheck, ExternalLink, Info, RefreshCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
@@ -6,12 +6,12 @@ import { useSearchParams } from 'react-router-dom'
 import type { User } from '#domain/api/auth.schema.ts'
 import { isFault } from '../../api/fault.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
-import { Dialog } from '../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { GitHubMark } from '../../ui/text/Brand.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
-import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { notifiedFailure, notifiedOutcome } from '../notifications/notifications.ts'
 import {
   useGitHubAccessQuery,
   useGitHubUserQuery,
@@ -62,21 +62,22 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const account = useGitHubUserQuery()
   const repositories = useRepositoriesQuery()
   const organizations = useOrganizationsQuery()
-  // Somebody may come back from the code host, where they have changed it.
+  // Fetched again, because the person may come back from changing it at the code host.
   const access = useGitHubAccessQuery(null, { refetchOnMountOrArgChange: true })
-  // Whoever took the access back did so on GitHub, and nobody was told.
+  // An access that was revoked on GitHub is only noticed when it is used.
   const isLost = isFault(account.error, lostAccess)
   const error = isLost ? undefined : (account.error ?? repositories.error ?? organizations.error)
   useEffect(() => {
     if (error !== undefined) dispatch(notifiedFailure(texts.notFetched, error))
   }, [dispatch, error])
 
-  const readAgain = () => {
-    for (const { isError, refetch } of [account, repositories, organizations]) if (isError) void refetch()
+  const reads = [account, repositories, organizations]
+  const retry = () => {
+    for (const { isError, refetch } of reads) if (isError) void refetch()
   }
   const missing = error === undefined ? undefined : null
   const isCounted = access.data !== undefined || access.isError
-  // With an App it is what that reaches; without one, or where it does not say, what the person reaches.
+  // The repositories that the App reaches; without an App, or when that is unknown, those that the person reaches.
   const reached =
     reachedCount(access.data) ?? (isCounted ? repositories.data?.repositories.length : undefined)
   const login = account.data?.user.login ?? handle
@@ -90,7 +91,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
           <div className="min-w-0 flex-1">
             <h2 className="font-semibold">
               {texts.connected}
-              {/* On a phone it would stand alone on a line. */}
+              {/* On a phone it would be alone on a line. */}
               <CircleCheck className="ml-2 hidden size-3.5 text-ok md:inline" />
             </h2>
             {login !== null && <p className="text-ui text-muted">@{login}</p>}
@@ -113,11 +114,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
           kind="warning"
           className="mt-4"
           action={
-            <Button
-              size="small"
-              busy={account.isFetching || repositories.isFetching || organizations.isFetching}
-              onClick={readAgain}
-            >
+            <Button size="small" busy={reads.some(({ isFetching }) => isFetching)} onClick={retry}>
               {texts.tryAgain}
             </Button>
           }
@@ -130,11 +127,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   )
 }
 
-interface AccessProps {
-  readonly access: ReturnType<typeof useGitHubAccessQuery>
-}
-
-/** The server keeps what GitHub said for some minutes. */
+/** Has the server read from GitHub again, since it keeps each answer for some minutes. */
 function Refresh({ isFetching }: { readonly isFetching: boolean }) {
   const dispatch = useDispatch()
   const [refreshAccess, { isLoading }] = useRefreshGitHubAccessMutation()
@@ -155,8 +148,8 @@ function Refresh({ isFetching }: { readonly isFetching: boolean }) {
   )
 }
 
-/** Which repositories the app can reach, and how to change that. */
-function Access({ access }: AccessProps) {
+/** Which repositories the App can reach, and how to change that. */
+function Access({ access }: { readonly access: ReturnType<typeof useGitHubAccessQuery> }) {
   const app = access.data?.app
   const installUrl = installUrlOf(access.data)
   if (app === null)
@@ -205,41 +198,28 @@ function Disconnect() {
   const [asking, setAsking] = useState(false)
   const [disconnect, { isLoading }] = useDisconnectGitHubMutation()
   const onConfirm = async () => {
-    const answer = await disconnect()
+    const { error } = await disconnect()
     setAsking(false)
-    dispatch(
-      answer.error === undefined
-        ? notified('success', texts.disconnected)
-        : notifiedFailure(texts.notDisconnected, answer.error, texts.disconnectFailed),
-    )
+    dispatch(notifiedOutcome(error, texts.disconnected, texts.notDisconnected, texts.disconnectFailed))
   }
   return (
     <>
       <Button kind="danger" size="touch" onClick={() => setAsking(true)}>
         {texts.disconnect}
       </Button>
-      <Dialog
+      <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
         title={texts.disconnectTitle}
-        actions={
-          <>
-            <Button data-safe onClick={() => setAsking(false)}>
-              {texts.keep}
-            </Button>
-            <Button
-              kind="danger-filled"
-              busy={isLoading}
-              busyLabel={texts.disconnecting}
-              onClick={() => void onConfirm()}
-            >
-              {texts.disconnect}
-            </Button>
-          </>
-        }
+        leave={texts.keep}
+        confirm={texts.disconnect}
+        isDangerous
+        busy={isLoading}
+        busyLabel={texts.disconnecting}
+        onConfirm={() => void onConfirm()}
       >
         {texts.disconnectWhy}
-      </Dialog>
+      </ConfirmDialog>
     </>
   )
 }

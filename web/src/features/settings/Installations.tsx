@@ -1,45 +1,36 @@
-/** Where the App is installed for the person, what is missing there and who can grant it, and what waits for an owner. */
+/** The person's installations of the App, with the permissions they lack and who can grant them, and the requests that wait for an owner. */
 import { CircleCheck, Clock, ExternalLink, TriangleAlert } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
-import { reasonOf } from '../../api/fault.ts'
-import { Button, ButtonLink } from '../../ui/form/Button.tsx'
-import { Note } from '../../ui/layout/Note.tsx'
+import { isFault, reasonOf } from '../../api/fault.ts'
+import { ButtonLink } from '../../ui/form/Button.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
+import { RetryNote } from '../../ui/layout/RetryNote.tsx'
+import { Skeletons } from '../../ui/status/Loading.tsx'
 import { useGitHubAccessQuery, type GitHubAccess } from '../github/gitHubApi.ts'
 import { installationTexts as texts, linkError } from './texts.ts'
 
-/** What came of an installation from which the browser returns: one that is not the person's is refused. */
+/** The outcome of an installation from which the browser returns. One that is not the person's is refused. */
 export function ReturnedFromInstalling() {
   const [query, setQuery] = useSearchParams()
-  // It leaves the address, and what is next stays.
+  // Kept, because the id is removed from the address below.
   const [id] = useState(() => query.get('installation_id'))
-  const { currentData, error, isFetching, refetch } = useGitHubAccessQuery(id, {
-    skip: id === null,
-    refetchOnMountOrArgChange: true,
-  })
+  const read = useGitHubAccessQuery(id, { skip: id === null, refetchOnMountOrArgChange: true })
+  const { currentData, error, isFetching } = read
   const account = currentData?.installations?.find((one) => one.id === id)?.account
-  const isTold = account !== undefined && !isFetching
+  const isKnown = account !== undefined && !isFetching
   useEffect(() => {
-    if (isTold) setQuery({ tab: 'github' }, { replace: true })
-  }, [isTold, setQuery])
-  if (isTold) return <Next account={account} />
-  if (id === null || error === undefined) return null
-  const isRefused = 'code' in error && error.code === 'install_callback'
+    if (isKnown) setQuery({ tab: 'github' }, { replace: true })
+  }, [isKnown, setQuery])
+  if (isKnown) return <Next account={account} />
+  if (id === null) return null
   return (
-    <Note
-      kind="error"
-      className="mb-4"
-      action={
-        <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-          {texts.again}
-        </Button>
-      }
-    >
-      {isRefused ? `${linkError('install_callback')} ${texts.notYours}` : reasonOf(error, texts.notFetched)}
-    </Note>
+    <RetryNote read={read} className="mb-4">
+      {isFault(error, 'install_callback')
+        ? `${linkError('install_callback')} ${texts.notYours}`
+        : reasonOf(error, texts.notFetched)}
+    </RetryNote>
   )
 }
 
@@ -64,31 +55,25 @@ interface InstallationsProps {
   readonly access: ReturnType<typeof useGitHubAccessQuery>
 }
 
-export function Installations({ access: { data, error, isFetching, refetch } }: InstallationsProps) {
+export function Installations({ access }: InstallationsProps) {
+  const { data, error } = access
   const [query] = useSearchParams()
   const justRequested = query.get('requested') !== null
   if (data !== undefined && data.installations === null) return null
   return (
     <Panel label={texts.title} className="mb-4 divide-y divide-line-soft">
-      {data === undefined ? (
-        error === undefined ? (
-          <Loading />
-        ) : (
-          <div className="p-4">
-            <Note
-              kind="error"
-              action={
-                <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-                  {texts.again}
-                </Button>
-              }
-            >
-              {reasonOf(error, texts.notFetched)}
-            </Note>
-          </div>
-        )
-      ) : (
-        <Rows access={data} justRequested={justRequested} />
+      {data !== undefined && <Rows access={data} justRequested={justRequested} />}
+      {data === undefined && error === undefined && (
+        <Skeletons
+          label={texts.loading}
+          each={['h-4 w-40', 'h-3.5 w-56']}
+          className="grid gap-2 px-4 py-3.5 md:px-5"
+        />
+      )}
+      {data === undefined && error !== undefined && (
+        <div className="p-4">
+          <RetryNote read={access}>{reasonOf(error, texts.notFetched)}</RetryNote>
+        </div>
       )}
     </Panel>
   )
@@ -111,7 +96,7 @@ function Rows({ access: { installations, requests, more }, justRequested }: Rows
           <Waiting>{texts.waiting(account)}</Waiting>
         </Line>
       ))}
-      {/* The code host's list may come later than the browser. */}
+      {/* The browser may return before the code host lists the request. */}
       {justRequested && waiting.length === 0 && (
         <Line>
           <Waiting>{texts.waitingForSomebody}</Waiting>
@@ -167,15 +152,5 @@ function Warning({ children }: { readonly children: string }) {
       <TriangleAlert className="mt-0.75 size-3.5 flex-none" />
       <span className="min-w-0 wrap-anywhere">{children}</span>
     </p>
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status" className="grid gap-2 px-4 py-3.5 md:px-5">
-      <span className="sr-only">{texts.loading}</span>
-      <Skeleton className="h-4 w-40" />
-      <Skeleton className="h-3.5 w-56" />
-    </div>
   )
 }

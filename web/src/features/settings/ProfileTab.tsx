@@ -1,13 +1,14 @@
-/** Name, address, and how the pages look. */
+/** The person's name and email address, the theme, and the other settings of the person. */
 import { type FormEvent, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
+import { messageFor } from '../../api/fault.ts'
 import { chooseTheme, themes, useChosenTheme } from '../../state/theme.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
-import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { notifiedOutcome } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
 import { AdministrationPart } from './AdministrationPart.tsx'
 import { AgentsPart } from './AgentsPart.tsx'
@@ -35,17 +36,11 @@ function PersonalInformation({ user }: { readonly user: User }) {
   const [update, { isLoading, error }] = useUpdateProfileMutation()
   const [fullName, setFullName] = useState(user.fullName || user.name)
   const [email, setEmail] = useState(user.email ?? '')
-  const refused = error !== undefined && 'field' in error ? error : undefined
-
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
     const address = email.trim()
     const answer = await update({ fullName: fullName.trim(), email: address === '' ? null : address })
-    dispatch(
-      answer.error === undefined
-        ? notified('success', texts.updated)
-        : notifiedFailure(texts.notUpdated, answer.error, texts.updateFailed),
-    )
+    dispatch(notifiedOutcome(answer.error, texts.updated, texts.notUpdated, texts.updateFailed))
   }
 
   return (
@@ -58,7 +53,7 @@ function PersonalInformation({ user }: { readonly user: User }) {
           required
           maxCharacters={200}
           value={fullName}
-          error={refused?.field === 'fullName' ? refused.message : undefined}
+          error={messageFor(error, 'fullName')}
           onChange={(event) => setFullName(event.target.value)}
         />
         <Field
@@ -66,7 +61,7 @@ function PersonalInformation({ user }: { readonly user: User }) {
           type="email"
           autoComplete="email"
           value={email}
-          error={refused?.field === 'email' ? refused.message : undefined}
+          error={messageFor(error, 'email')}
           onChange={(event) => setEmail(event.target.value)}
         />
         <div className="flex justify-end">

@@ -1,4 +1,4 @@
-/** Where the person is signed in, and the ways to end that: one session, or all. */
+/** The person's sessions, with buttons to end one or all. */
 import { useState } from 'react'
 import { useDispatch, useStore } from 'react-redux'
 import type { Session } from '#domain/api/auth.schema.ts'
@@ -71,7 +71,7 @@ function Row({ session: { id, client, startedAt, current } }: { readonly session
   const name = client ?? texts.unknown
   const onEnd = async () => {
     const answer = await end(id)
-    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notEnded, answer.error, texts.notEnded))
+    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notEnded, answer.error))
   }
   return (
     <div className="flex items-center gap-3 px-5 py-3.5">
@@ -108,11 +108,11 @@ function Question({ count, open, onClose }: QuestionProps) {
   const store = useStore<WithDeletions>()
   const [endAll, { isLoading }] = useEndSessionsMutation()
   const onEnd = async () => {
-    // While there is a token that they may go with.
+    // While there is still a token to send them with.
     sendDeletions(store)
     const answer = await endAll()
     if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.notEnded, answer.error, texts.notEnded))
+      dispatch(notifiedFailure(texts.notEnded, answer.error))
       return
     }
     dropToken()

@@ -307,7 +307,7 @@ describe('the installations of the App', () => {
     return (await list.findAllByRole('listitem')).map(({ textContent }) => textContent)
   }
 
-  test('are asked of the code host anew by a button', async () => {
+  test('are fetched from the code host again by a button', async () => {
     const server = open(withApp({ installations: [installed] }))
     expect(await rows()).toHaveLength(1)
     server.answer({ 'GET /github/access': withApp({ installations: [installed, own] }) })

@@ -1,4 +1,4 @@
-/** The settings: two tabs, the chosen one in the address. */
+/** The settings, in two tabs. The address has the chosen one. */
 import { useSearchParams } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/layout/Page.tsx'

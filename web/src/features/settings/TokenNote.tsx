@@ -1,4 +1,4 @@
-/** Single-user mode: which kind of token this server acts with, and what it cannot do. */
+/** For single-user mode: which kind of token this server uses, and its limits. */
 import type { TokenKind } from '#domain/codeHostToken.ts'
 import { tokenTexts as texts } from './tokenTexts.ts'
 

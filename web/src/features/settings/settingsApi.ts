@@ -13,28 +13,21 @@ import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type { listOrganizations } from '#domain/api/projects.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
-import { userTold } from '../auth/authApi.ts'
-import { accountTexts, sessionTexts } from './texts.ts'
-import { texts } from './texts.ts'
+import { storeUser } from '../auth/authApi.ts'
+import { accountTexts, sessionTexts, texts } from './texts.ts'
 
 export const settingsApi = api.injectEndpoints({
   endpoints: (build) => ({
     updateProfile: build.mutation<AnswerOf<typeof updateProfile>, BodyInputOf<typeof updateProfile>>({
       query: (body) =>
         requestOf<typeof updateProfile>(authRoutes.updateProfile, { body, fallback: texts.updateFailed }),
-      onQueryStarted: async (_body, { dispatch, queryFulfilled }) => {
-        const answer = await queryFulfilled.catch(() => null)
-        if (answer !== null) dispatch(userTold(answer.data.user))
-      },
+      onQueryStarted: storeUser,
     }),
     disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
       query: () =>
         requestOf<typeof disconnectGitHub>(authRoutes.disconnectGitHub, { fallback: texts.disconnectFailed }),
-      onQueryStarted: async (_arg, { dispatch, queryFulfilled }) => {
-        const answer = await queryFulfilled.catch(() => null)
-        // What the host had told is not asked for again: it would refuse, and the person be told of a fault.
-        if (answer !== null) dispatch(userTold(answer.data.user))
-      },
+      // GitHub's data is not fetched again, because that would fail now and show a fault.
+      onQueryStarted: storeUser,
     }),
     deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({
       query: () =>

@@ -1,4 +1,4 @@
-/** What the settings say. */
+/** Texts of the settings. */
 import type { LinkError } from '#domain/api/auth.ts'
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { grouped } from '../../ui/layout/Stats.tsx'
@@ -75,7 +75,7 @@ const linkErrors: Readonly<Record<LinkError, string>> = {
     'Your Flightdeck account is linked to a different GitHub account. Sign in to that one on GitHub, then connect again.',
 }
 
-/** Why an account was not connected, for an `error` in the address; any value gets a sentence. */
+/** The reason why an account was not connected, for an `error` in the address. Every value has a message. */
 export function linkError(value: string): string {
   const known = Object.entries(linkErrors).find(([error]) => error === value)
   return known ? known[1] : signInError(value)
@@ -88,7 +88,6 @@ export const installationTexts = {
   title: 'Installations',
   loading: 'Loading the installations',
   notFetched: 'Failed to fetch the installations of the App',
-  again: 'Try Again',
   none: 'The App is not installed in an account of yours yet.',
   more: (count: number) => `${count} more not shown here.`,
   installed: (account: string) => `The App is installed for ${account}`,
@@ -150,7 +149,6 @@ export const sessionTexts = {
   again: 'Try Again',
 } as const
 
-/** What the settings say to administrators. */
 export const adminTexts = {
   heading: 'Administration',
   why: 'You are an administrator of this server. The audit log shows who did what on it; the rights page shows what its App may do at GitHub, and what GitHub told it.',

@@ -1,4 +1,4 @@
-/** What is said of the token of single-user mode. */
+/** Texts about the token of single-user mode. */
 import type { TokenKind } from '#domain/codeHostToken.ts'
 
 const scopes = 'It needs the scopes repo, read:org and, to change workflow files, workflow.'
@@ -16,7 +16,7 @@ export const tokenTexts = {
     installation: 'a token of an installation',
     other: 'a token of unknown kind',
   } satisfies Record<TokenKind, string>,
-  /** What each kind cannot do, and then what none can. */
+  /** The limits of each kind; `limits` are those of all kinds. */
   limitsOf: {
     classic: [scopes],
     fine_grained: [

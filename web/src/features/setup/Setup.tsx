@@ -1,9 +1,10 @@
-/** Makes the GitHub App of this server, once. For whoever has the code that the server printed, and for administrators. */
+/** Creates the GitHub App of this server, once. For administrators, and for whoever has the code that the server printed. */
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
 import { longestAppName, setupErrors, setupRoutes } from '#domain/api/setup.ts'
-import { reasonOf } from '../../api/fault.ts'
+import { attempt } from '../../api/attempt.ts'
+import { messageFor, reasonOf } from '../../api/fault.ts'
 import { selectSignedIn } from '../../api/session.ts'
 import { Button, ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
 import { Checkbox, Choice } from '../../ui/form/Choice.tsx'
@@ -13,16 +14,13 @@ import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Brand } from '../../ui/text/Brand.tsx'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
+import { useWindowEvent } from '../../ui/hooks.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { useBeginSetupMutation, useSetupQuery } from './setupApi.ts'
 import { texts } from './texts.ts'
 
-/** There is no top bar before anybody can sign in. */
-const above = (
-  <div className="mb-8 md:mb-10">
-    <Brand />
-  </div>
-)
+/** The texts and the width of the page; it has no top bar, because nobody can sign in yet. */
+const page = { title: texts.title, width: 'narrow', above: <Brand className="mb-8 md:mb-10" /> } as const
 
 export function Setup() {
   usePageTitle(texts.title)
@@ -30,7 +28,7 @@ export function Setup() {
   if (setup.isLoading) return <PageSpinner />
   if (setup.data === undefined)
     return (
-      <Page title={texts.title} width="narrow" above={above}>
+      <Page {...page}>
         <Note
           kind="error"
           action={
@@ -50,9 +48,8 @@ export function Setup() {
 function Done({ installUrl }: { readonly installUrl: string | null }) {
   return (
     <Page
+      {...page}
       title={texts.doneTitle}
-      width="narrow"
-      above={above}
       lead={<p className="text-muted">{installUrl === null ? texts.done : texts.made}</p>}
     >
       <div className="flex flex-wrap gap-2">
@@ -81,7 +78,7 @@ function Open({ publicUrl, hostUrl }: OpenProps) {
   const error = query.get('error')
   const known = setupErrors.find((one) => one === error)
   return (
-    <Page title={texts.title} width="narrow" above={above} lead={<p className="text-muted">{texts.lead}</p>}>
+    <Page {...page} lead={<p className="text-muted">{texts.lead}</p>}>
       {error !== null && (
         <Note
           kind="error"
@@ -109,24 +106,16 @@ function Open({ publicUrl, hostUrl }: OpenProps) {
 const keptCode = 'setupCode'
 const keptName = 'setupName'
 
-/** Of this tab; `null` also without storage. */
+/** A value that this tab has kept; `null` if there is none, or without storage. */
 function keptIn(key: string): string | null {
-  try {
-    return sessionStorage.getItem(key)
-  } catch {
-    return null
-  }
+  return attempt(() => sessionStorage.getItem(key), null)
 }
 
 function keep(key: string, value: string): void {
-  try {
-    sessionStorage.setItem(key, value)
-  } catch {
-    // Without storage the page does not know it when it is opened again.
-  }
+  attempt(() => sessionStorage.setItem(key, value), undefined)
 }
 
-/** Out of the address, which then no longer shows it, or as this tab knows it: GitHub sends back without it. */
+/** Removes the code from the address and keeps it in this tab, because GitHub returns to the page without it. */
 function takeCode(): string | null {
   const code = new URLSearchParams(window.location.hash.slice(1)).get('code')
   if (code === null) return keptIn(keptCode)
@@ -135,7 +124,7 @@ function takeCode(): string | null {
   return code
 }
 
-/** The host's name tells Apps of several servers apart. */
+/** A name with the server's host, which distinguishes the Apps of several servers. */
 function suggestedName(address: string): string {
   const host = URL.canParse(address) ? new URL(address).hostname : ''
   const isHere = host === '' || host === 'localhost' || /^(127\.|\[)/.test(host)
@@ -143,12 +132,42 @@ function suggestedName(address: string): string {
   return `Flightdeck ${suffix}`.slice(0, longestAppName).trim()
 }
 
+const tickNames = ['hooks', 'isPublic', 'workflows', 'members'] as const
+type TickValues = Readonly<Record<(typeof tickNames)[number], boolean>>
+
+interface TicksProps {
+  readonly ticks: TickValues
+  readonly onChange: (ticks: TickValues) => void
+}
+
+function Ticks({ ticks, onChange }: TicksProps) {
+  return (
+    <fieldset className="grid gap-3 border-t border-line-soft pt-4">
+      <legend className="sr-only">{texts.options}</legend>
+      {tickNames.map((tick) => (
+        <div key={tick}>
+          <Checkbox
+            checked={ticks[tick]}
+            describedBy={`setup-${tick}`}
+            onChange={(checked) => onChange({ ...ticks, [tick]: checked })}
+          >
+            {texts[tick]}
+          </Checkbox>
+          <p id={`setup-${tick}`} className="ml-6 text-meta text-muted max-md:-mt-1.5 md:-mt-0.5">
+            {texts[`${tick}Why`]}
+          </p>
+        </div>
+      ))}
+    </fieldset>
+  )
+}
+
 function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: string | null }) {
   const [owner, setOwner] = useState<'person' | 'organization'>('person')
   const [organization, setOrganization] = useState('')
   const [address, setAddress] = useState(publicUrl ?? window.location.origin)
   const [name, setName] = useState(() => suggestedName(publicUrl ?? window.location.origin))
-  const [ticks, setTicks] = useState({
+  const [ticks, setTicks] = useState<TickValues>({
     hooks: publicUrl?.startsWith('https:') === true,
     isPublic: false,
     workflows: false,
@@ -157,17 +176,13 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
   const [begin, { isLoading, error, data, reset }] = useBeginSetupMutation()
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    // The browser itself goes, with a form: a request of ours would have nobody signed in there.
+    // The browser itself must send it, with a form, because only the browser is signed in at GitHub.
     if (data !== undefined) form.current?.submit()
   }, [data])
-  useEffect(() => {
-    // Back from the code host, a browser may show the page as it was left: as if it still were on its way there.
-    const shownAgain = ({ persisted }: PageTransitionEvent) => {
-      if (persisted) reset()
-    }
-    window.addEventListener('pageshow', shownAgain)
-    return () => window.removeEventListener('pageshow', shownAgain)
-  }, [reset])
+  // The browser's history may restore the page as it was left, with a busy button.
+  useWindowEvent('pageshow', ({ persisted }) => {
+    if (persisted) reset()
+  })
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
     keep(keptName, name.trim())
@@ -180,7 +195,6 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
     })
   }
   const field = error !== undefined && 'field' in error ? error.field : null
-  const said = error === undefined ? undefined : reasonOf(error, texts.notBegun)
   return (
     <>
       <form onSubmit={onSubmit}>
@@ -198,7 +212,7 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
             <Field
               label={texts.organization}
               help={texts.organizationHelp}
-              error={field === 'organization' ? said : undefined}
+              error={messageFor(error, 'organization')}
               value={organization}
               required
               maxCharacters={39}
@@ -218,34 +232,18 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
           <Field
             label={texts.address}
             help={publicUrl === null ? texts.addressHelp : texts.fixedAddress}
-            error={field === 'publicUrl' ? said : undefined}
+            error={messageFor(error, 'publicUrl')}
             type="url"
             value={address}
             required
             readOnly={publicUrl !== null}
             onChange={(event) => setAddress(event.target.value)}
           />
-          <fieldset className="grid gap-3 border-t border-line-soft pt-4">
-            <legend className="sr-only">{texts.options}</legend>
-            {(['hooks', 'isPublic', 'workflows', 'members'] as const).map((tick) => (
-              <div key={tick}>
-                <Checkbox
-                  checked={ticks[tick]}
-                  describedBy={`setup-${tick}`}
-                  onChange={(checked) => setTicks({ ...ticks, [tick]: checked })}
-                >
-                  {texts[tick]}
-                </Checkbox>
-                <p id={`setup-${tick}`} className="ml-6 text-meta text-muted max-md:-mt-1.5 md:-mt-0.5">
-                  {texts[`${tick}Why`]}
-                </p>
-              </div>
-            ))}
-          </fieldset>
+          <Ticks ticks={ticks} onChange={setTicks} />
         </Panel>
-        {said !== undefined && field === null && (
+        {error !== undefined && field === null && (
           <Note kind="error" className="mt-4">
-            {said}
+            {reasonOf(error, texts.notBegun)}
           </Note>
         )}
         <p className="mt-4 text-ui text-muted">{texts.signInFirst}</p>

@@ -1,11 +1,11 @@
-/** A task's pull request: a link with its number, and how it stands at the code host as an icon and a word. */
+/** A link to a task's pull request: its number, and its state, review and checks as icons. */
 import { Check, CircleCheck, CircleDashed, CircleX, Clock, GitPullRequest, Pencil } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
 import { texts } from './texts.ts'
 
-// Of icons that lists have anyway: each other one is loaded by every page.
+// Icons that other parts of lists use too, because every page would load further ones.
 const [good, bad, waiting] = [
   [CircleCheck, 'text-ok'],
   [CircleX, 'text-bad'],
@@ -17,7 +17,7 @@ const looks = {
   merged: [CircleCheck, 'text-accent'],
   closed: bad,
 } as const
-/** Those of checks are round, those of reviews are not: a review that fails beside a check that does is no second cross. */
+/** Icons of checks are round and those of reviews are not, so that the two cannot be confused. */
 const verdicts = {
   Approved: [Check, 'text-ok'],
   'Changes requested': [Pencil, 'text-bad'],
@@ -62,7 +62,7 @@ export function PullRequestLink({ task: { prUrl, prNumber, pullRequest }, classN
   )
 }
 
-/** What its reviews and checks say, as icons with words for those who do not see them. */
+/** The results of its reviews and checks, as icons with words for assistive technology. */
 function Verdicts({ standing }: { readonly standing: NonNullable<Task['pullRequest']>['standing'] }) {
   const { review, checks } = standing ?? {}
   return [review && reviews[review], checks && (`Checks ${checks.state}` as const)].map((words) => {
@@ -77,7 +77,7 @@ function Verdicts({ standing }: { readonly standing: NonNullable<Task['pullReque
   })
 }
 
-/** Whether the pull request takes no more work, as far as is known. */
+/** Whether the pull request is known to be merged or closed. */
 export function isPullRequestOver({ pullRequest }: Pick<Task, 'pullRequest'>): boolean {
   return pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
 }

@@ -1,4 +1,4 @@
-/** A task in a list: how it stands, what it is about, where it works, what it changed. */
+/** A task in a list: its status, its description, its repository and branch, and its changes. */
 import { memo } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -17,11 +17,11 @@ interface TaskRowProps {
   readonly task: Task
   /** The last column: a date or an age. */
   readonly when: string
-  /** On the page of its project, which says the repository already. */
+  /** Whether it is on the page of its project, which names the repository already. */
   readonly ofProject?: boolean
 }
 
-/** Of a list of thousands only the rows that change are drawn again. */
+/** Memoized, because lists have up to thousands of rows. */
 export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: TaskRowProps) {
   return (
     <ListRow
@@ -32,8 +32,8 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
       {isRunning(task) ? (
         <Running task={task} />
       ) : (
-        // In a narrow column its words stand below each other.
-        <div className={classes(place, '*:leading-4 md:*:whitespace-normal')}>
+        // In a narrow column the words of the status wrap.
+        <div className={classes(statusCell, '*:leading-4 md:*:whitespace-normal')}>
           <Status status={shownStatusOf(task)} />
         </div>
       )}
@@ -43,7 +43,7 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
       >
         {task.issue ? `#${task.issue.number} ${task.title}` : task.description}
       </p>
-      <Place task={task} ofProject={ofProject} />
+      <Origin task={task} ofProject={ofProject} />
       <div className="order-6 flex justify-end md:order-none">
         <Changes task={task} />
       </div>
@@ -60,12 +60,12 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
   )
 })
 
-const place = 'order-4 flex items-center gap-x-1 md:order-none md:grid md:self-start wide:self-center'
+const statusCell = 'order-4 flex items-center gap-x-1 md:order-none md:grid md:self-start wide:self-center'
 
 function Running({ task }: { readonly task: Task }) {
   const lost = useSelector(selectLost)
   return (
-    <div className={place}>
+    <div className={statusCell}>
       {lost && <span className="text-meta/4 text-muted">{texts.lastKnown}</span>}
       <Status status="running" progress={task.progress} />
       {!lost && (
@@ -75,7 +75,8 @@ function Running({ task }: { readonly task: Task }) {
   )
 }
 
-function Place({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofProject'>>) {
+/** The agent, the repository and the branch. */
+function Origin({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofProject'>>) {
   const { githubOwner, githubRepoName, name } = task.project
   const repository = githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`
   return (
@@ -92,7 +93,7 @@ function Place({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofProj
         </span>
       )}
       <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
-        {/* Every working branch begins with the same word. */}
+        {/* Without the prefix that all working branches have. */}
         {(task.workingBranch ?? task.branch).replace(/^flightdeck\//, '')}
       </span>
     </div>

@@ -1,4 +1,4 @@
-/** Keeps lists of tasks in step with what the live connection tells: statuses are patched, what is computed is fetched again. */
+/** Updates lists of tasks from the live connection: statuses are patched, and computed values are fetched again. */
 import { createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../../api/api.ts'
 import type { RootState } from '../../state/rootReducer.ts'
@@ -6,8 +6,8 @@ import { connectionChanged, taskStatusChanged } from '../../live/connection.ts'
 import { statusOf } from './taskStatus.ts'
 import { recentTasksApi } from './recentTasksApi.ts'
 
-/** A rush of changes fetches lists at most this often, in milliseconds. */
-const refetchEveryMs = 1_000
+/** Lists are fetched at most this often, in milliseconds. */
+const minIntervalMs = 1_000
 
 export function followStatus() {
   const listener = createListenerMiddleware<RootState>()
@@ -29,11 +29,10 @@ export function followStatus() {
       else if (!connectionChanged.match(action) || action.payload.status !== 'connected') return
       else if (wasConnected) dispatch(fetchLists())
       else wasConnected = true
-      // Counts, branches and pull requests come with the lists, new tasks too: all settle in one fetch.
-      // So does what changed before the connection stood, of which nothing is told: the first lists were read before it.
+      // One fetch brings new tasks, counts, branches and pull requests, and also changes between the first fetch and the connection.
       if (isWaiting) return
       isWaiting = true
-      await delay(refetchEveryMs)
+      await delay(minIntervalMs)
       isWaiting = false
       dispatch(fetchLists())
     },

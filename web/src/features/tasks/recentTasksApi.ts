@@ -1,4 +1,4 @@
-/** Reading the newest tasks: apart from `tasksApi.ts`, since the first chunk needs nothing else of it. */
+/** Reads the newest tasks. Apart from `tasksApi.ts`, because the first chunk only needs this endpoint. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { listTasks } from '#domain/api/tasks.schema.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 
 export const recentTasksApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** The newest tasks; the dashboard shows eight of them, the top bar counts those that run. */
+    /** For the dashboard, and for the number of running tasks in the top bar. */
     recentTasks: build.query<AnswerOf<typeof listTasks>, void>({
       query: () =>
         requestOf<typeof listTasks>(taskRoutes.listTasks, {

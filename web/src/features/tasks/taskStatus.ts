@@ -1,14 +1,14 @@
-/** How a task stands, as the screens know it. */
+/** The status of a task for display. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { taskStatuses } from '#domain/api/tasks.ts'
 import type { StatusName } from '../../ui/status/Status.tsx'
 
-/** A status that is not known here counts as pending (section 4). */
-export function statusOf(said: string): Task['status'] {
-  return taskStatuses.find((status) => status === said) ?? 'pending'
+/** An unknown status counts as pending (section 4). */
+export function statusOf(text: string): Task['status'] {
+  return taskStatuses.find((status) => status === text) ?? 'pending'
 }
 
-/** Whether the task's own record is damaged: nothing can be added to it, and nobody knows how what it says last went on. */
+/** Whether the task's own stream is damaged: nothing can be added to it, and its last status may be outdated. */
 export function isRecordDamaged({ unreadable }: Pick<Task, 'unreadable'>): boolean {
   return unreadable !== undefined && unreadable.stream !== 'terminal'
 }
@@ -17,7 +17,6 @@ export function isRunning(task: Pick<Task, 'status' | 'unreadable'>): boolean {
   return task.status === 'running' && !isRecordDamaged(task)
 }
 
-/** The status that is shown of a task. */
 export function shownStatusOf(task: Pick<Task, 'status' | 'unreadable'>): StatusName {
   return isRecordDamaged(task) ? 'damaged' : task.status
 }

@@ -1,4 +1,4 @@
-/** Tasks on the server: lists of them, creating and deleting one. The calls of one open task are in `task/taskApi.ts`. */
+/** Lists of tasks, and creating and deleting a task. The calls for an open task are in `task/taskApi.ts`. */
 import { useMemo } from 'react'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
@@ -10,44 +10,39 @@ import { useNotDeleted } from '../deletions/deletions.ts'
 import { recentTasksApi } from './recentTasksApi.ts'
 import { texts } from './texts.ts'
 
-/** Tasks that the palette finds things in. */
-const paletteTasks = 500
-/** Tasks that a project page shows at first (section 9), and more each time. */
-const projectTasks = 10
-const moreProjectTasks = 50
-/** Tasks of a project that are shown as running. */
-const runningTasks = 10
+/** How many of the newest tasks the palette searches. */
+const maxPaletteTasks = 500
+/** How many tasks a project page shows at first (section 9), and how many more each time. */
+const firstPageSize = 10
+const pageSize = 50
+/** The most running tasks that a project page shows. */
+const maxRunningTasks = 10
+
+type ListQuery = Readonly<Partial<Record<'project' | 'status' | 'after', string>>> & {
+  readonly limit: number
+}
+
+const listOf = (query: ListQuery) =>
+  requestOf<typeof listTasks>(taskRoutes.listTasks, { query, fallback: texts.notFetched })
 
 export const tasksApi = api.injectEndpoints({
   endpoints: (build) => ({
     paletteTasks: build.query<AnswerOf<typeof listTasks>, void>({
-      query: () =>
-        requestOf<typeof listTasks>(taskRoutes.listTasks, {
-          query: { limit: paletteTasks },
-          fallback: texts.notFetched,
-        }),
-      // It is asked for once each time the palette opens: what is known shows meanwhile.
+      query: () => listOf({ limit: maxPaletteTasks }),
+      // Fetched again each time the palette opens, which shows the earlier result meanwhile.
       keepUnusedDataFor: 60,
     }),
-    /** Page by page; a page is named by the cursor it comes after. */
+    /** By page; the parameter of a page is the cursor that it follows. */
     projectTasks: build.infiniteQuery<AnswerOf<typeof listTasks>, string, string | null>({
       infiniteQueryOptions: { initialPageParam: null, getNextPageParam: ({ next }) => next },
       query: ({ queryArg: project, pageParam: after }) =>
-        requestOf<typeof listTasks>(taskRoutes.listTasks, {
-          query:
-            after === null ? { project, limit: projectTasks } : { project, limit: moreProjectTasks, after },
-          fallback: texts.notFetched,
-        }),
+        listOf(after === null ? { project, limit: firstPageSize } : { project, limit: pageSize, after }),
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
-    /** Those of a project that run now, wherever they stand in its list. */
+    /** The running tasks of a project, whether or not its list has loaded them. */
     runningTasks: build.query<AnswerOf<typeof listTasks>, string>({
-      query: (project) =>
-        requestOf<typeof listTasks>(taskRoutes.listTasks, {
-          query: { project, status: 'running', limit: runningTasks },
-          fallback: texts.notFetched,
-        }),
+      query: (project) => listOf({ project, status: 'running', limit: maxRunningTasks }),
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
@@ -64,7 +59,7 @@ export const tasksApi = api.injectEndpoints({
           fallback: texts.notDeleted,
           keepalive: true,
         }),
-      // It is gone from the lists at once, and not only when they were read again.
+      // Removes it from the lists at once, before they are fetched again.
       onQueryStarted: async (taskId, { dispatch, getState, queryFulfilled }) => {
         if ((await queryFulfilled.catch(() => null)) === null) return
         const leaveOut = (list: AnswerOf<typeof listTasks>) => {
@@ -78,7 +73,7 @@ export const tasksApi = api.injectEndpoints({
       },
       invalidatesTags: ['Tasks', 'Projects'],
     }),
-    /** Has things made ready for a task that may come. Nobody waits for it, and nobody is told when it fails. */
+    /** Has the server prepare for a task that may be created. Its failure is not shown. */
     prepareTask: build.mutation<
       AnswerOf<typeof prepareTask>,
       BodyInputOf<typeof prepareTask> & { readonly projectId: string }
@@ -93,30 +88,24 @@ export const tasksApi = api.injectEndpoints({
   }),
 })
 
-/** The newest tasks, without those that were just deleted. */
+/** The newest tasks, without recently deleted ones. */
 export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
   const { data, error, isFetching, refetch } = recentTasksApi.useRecentTasksQuery(undefined, options)
   const tasks = useNotDeleted(data?.tasks)
   return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
 }
 
-interface PaletteTasks {
-  readonly tasks: readonly Task[]
-  /** There are older ones than these. */
-  readonly more: boolean
-}
-
-/** All that the palette can find, but what was just deleted: what is known at once, and what the server says as it comes. */
-export function usePaletteTasks(): PaletteTasks {
+/** The tasks that the palette searches, without recently deleted ones; `more` when there are older tasks. */
+export function usePaletteTasks(): { readonly tasks: readonly Task[]; readonly more: boolean } {
   const { data } = tasksApi.usePaletteTasksQuery(undefined, { refetchOnMountOrArgChange: true })
   const recent = useRecentTasksQuery().data?.tasks ?? []
   const all = useNotDeleted(data?.tasks)
-  // How they stand is kept up to date in the list of the newest.
+  // Only the list of the newest tasks has current statuses.
   const tasks = all?.map((task) => recent.find(({ id }) => id === task.id) ?? task) ?? recent
   return { tasks, more: data !== undefined && data.next !== null }
 }
 
-/** The tasks of a project, newest first and as many as were asked for, but those that were just deleted. */
+/** The loaded tasks of a project, newest first, without recently deleted ones. */
 export function useProjectTasksQuery(projectId: string) {
   const { data, error, isFetching, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
     tasksApi.useProjectTasksInfiniteQuery(projectId)
@@ -133,7 +122,7 @@ export function useProjectTasksQuery(projectId: string) {
   }
 }
 
-/** The tasks of a project that run now, but those that were just deleted. */
+/** The running tasks of a project, without recently deleted ones. */
 export function useRunningTasksQuery(projectId: string, options: { readonly skip: boolean }) {
   const { data } = tasksApi.useRunningTasksQuery(projectId, options)
   return useNotDeleted(options.skip ? undefined : data?.tasks)

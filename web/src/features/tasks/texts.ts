@@ -1,4 +1,4 @@
-/** What tasks, and their pages, say. */
+/** Texts about tasks. */
 export const texts = {
   notFetched: 'Failed to fetch tasks',
   notLoaded: 'Failed to fetch task',
@@ -12,5 +12,4 @@ export const texts = {
     state === null ? `Pull request #${number}` : `Pull request #${number}: ${state}`,
   states: { open: 'Open', draft: 'Draft', merged: 'Merged', closed: 'Closed' },
   fromIssue: (number: number) => `From issue #${number}`,
-  row: (description: string) => description,
 } as const

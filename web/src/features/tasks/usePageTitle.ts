@@ -1,4 +1,4 @@
-/** The title of the page in the browser's tab, with the number of running tasks before it. */
+/** Sets the title of the browser's tab: the page's title after the number of running tasks. */
 import { useEffect } from 'react'
 import { useRunningCount } from './useRunningCount.ts'
 import { brand } from '../../ui/text/Brand.tsx'

@@ -1,4 +1,4 @@
-/** How many of the person's tasks run now. */
+/** The number of the person's running tasks. */
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../auth/authApi.ts'
@@ -11,7 +11,7 @@ export function useRunningCount(): number {
   const { data: me } = useMeQuery(undefined, { skip: !signedIn })
   const member = signedIn && me?.user.onboardingCompleted === true
   const deleted = useSelector(selectDeletions)
-  // Only the number is looked at: what else changes in the list draws nothing here.
+  // Selects only the number, so that other changes of the list cause no render.
   const { running } = recentTasksApi.useRecentTasksQuery(undefined, {
     skip: !member,
     selectFromResult: ({ data }) => ({

@@ -1,4 +1,4 @@
-/** The microphone: it starts and stops a recording, and shows while one goes on how loud it is and since when. */
+/** A button that starts and stops a voice recording, and shows its loudness and its duration. */
 import { Mic } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { shortcutOf } from '../../actions/Keys.tsx'
@@ -30,7 +30,7 @@ export function VoiceButton({ voice }: { readonly voice: VoiceControl }) {
         icon={Mic}
         label={labels[state.kind]}
         {...shortcutOf('toggleVoice')}
-        // While the browser asks, the recording can be called off.
+        // While the browser asks for permission, the button can still cancel.
         busy={state.kind === 'stopping'}
         onClick={toggle}
         className={state.kind === 'idle' ? undefined : 'text-bad!'}
@@ -52,10 +52,10 @@ function Seconds({ since }: { readonly since: number }) {
 }
 
 const bars = 5
-/** A bar of silence, as part of its height. */
-const lowest = 0.14
+/** The height of a bar in silence, as a fraction. */
+const minHeight = 0.14
 
-/** Drawn past React: many times a second. With reduced motion nothing moves, and the seconds are the sign of life. */
+/** Updated without React, because it changes many times a second. With reduced motion nothing moves; the seconds show that it records. */
 function LevelBars({ level }: { readonly level: Level }) {
   const box = useRef<HTMLSpanElement>(null)
   const still = useMedia('(prefers-reduced-motion: reduce)')
@@ -66,7 +66,7 @@ function LevelBars({ level }: { readonly level: Level }) {
       const loud = level.read(bars)
       for (const [index, bar] of [...(box.current?.children ?? [])].entries()) {
         if (bar instanceof HTMLElement)
-          bar.style.transform = `scaleY(${Math.max(lowest, Math.min(1, (loud[index] ?? 0) * 1.6))})`
+          bar.style.transform = `scaleY(${Math.max(minHeight, Math.min(1, (loud[index] ?? 0) * 1.6))})`
       }
       frame = requestAnimationFrame(draw)
     }
@@ -79,7 +79,7 @@ function LevelBars({ level }: { readonly level: Level }) {
         <span
           key={index}
           className="h-full w-0.75 origin-center rounded-badge bg-bad"
-          style={{ transform: `scaleY(${still ? 0.4 : lowest})` }}
+          style={{ transform: `scaleY(${still ? 0.4 : minHeight})` }}
         />
       ))}
     </span>

@@ -1,7 +1,7 @@
-/** Spoken words behind what is there already, with the space between them that a person would have typed. */
+/** Adds dictated words to a text, with a space between them where a person would type one. */
 export function appendWords(text: string, words: string): string {
   const spoken = words.trim()
   if (spoken === '') return text
-  const close = text === '' || /[\s([{"'“‘/-]$/.test(text) || /^[.,!?;:)\]}…]/.test(spoken)
-  return `${text}${close ? '' : ' '}${spoken}`
+  const isAdjacent = text === '' || /[\s([{"'“‘/-]$/.test(text) || /^[.,!?;:)\]}…]/.test(spoken)
+  return `${text}${isAdjacent ? '' : ' '}${spoken}`
 }

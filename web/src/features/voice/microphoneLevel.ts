@@ -1,20 +1,20 @@
-/** How loud the microphone is, from a stream of its own. */
+/** The loudness of the microphone, from a stream of its own. */
 
 export interface Level {
-  /** Loudness of each band now, low to high, 0 to 1. */
+  /** The current loudness of each band, low to high, 0 to 1. */
   read(bands: number): readonly number[]
-  /** Gives the microphone back, also one that is only on its way. */
+  /** Releases the microphone, also while it is still being opened. */
   close(): void
 }
 
-/** Opens the microphone; where that is refused the level is silence, and the recogniser says why. */
+/** Opens the microphone. If that is refused, the level is silence, and the recogniser reports the reason. */
 export function openMicrophoneLevel(): Level {
   let closed = false
   let opened: { analyser: AnalyserNode; end: () => void } | null = null
   void listen().catch(() => undefined)
 
   async function listen(): Promise<void> {
-    // A page that is not served securely has none.
+    // On an insecure origin there are no media devices.
     const stream = await navigator.mediaDevices?.getUserMedia({ audio: true })
     if (stream === undefined) return
     const stop = () => stream.getTracks().forEach((track) => track.stop())
@@ -42,7 +42,7 @@ export function openMicrophoneLevel(): Level {
       if (opened === null) return Array<number>(bands).fill(0)
       const bins = new Uint8Array(opened.analyser.frequencyBinCount)
       opened.analyser.getByteFrequencyData(bins)
-      // A voice is in the lower half of what a microphone hears.
+      // Voices are in the lower half of the frequencies.
       const each = Math.floor(bins.length / 2 / bands)
       return Array.from({ length: bands }, (_, band) => {
         const part = bins.slice(band * each, (band + 1) * each)
@@ -57,7 +57,7 @@ export function openMicrophoneLevel(): Level {
   }
 }
 
-/** Whether a level can be had beside the recogniser: a phone gives its microphone to one of the two. */
+/** Whether the level can be read while recognising. On a phone only one of them can use the microphone. */
 export function levelFits(): boolean {
   return matchMedia('(pointer: fine)').matches
 }

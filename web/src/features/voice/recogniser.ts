@@ -1,25 +1,25 @@
-/** The browser's speech recognition, behind what is needed of it. */
+/** The browser's speech recognition, behind a smaller interface. */
 
 export interface RecogniserEvents {
   readonly onBegan: () => void
-  /** `words` are final; `interim` is all that may still change. */
+  /** `words` are final; `interim` may still change. */
   readonly onHeard: (words: string, interim: string) => void
   readonly onFailed: (code: string) => void
-  /** Nothing more comes. */
+  /** No further event follows. */
   readonly onEnded: () => void
 }
 
 export interface Recogniser {
-  /** Says what it still has, and ends. */
+  /** Reports the remaining words, and ends. */
   finish(): void
-  /** Ends at until; nothing more is said. */
+  /** Ends at once; no further event is reported. */
   drop(): void
 }
 
-/** Begins to recognise: English, continuously, with interim results (section 9). Throws what the browser throws. */
+/** Starts recognition: English, continuous, with interim results (section 9). Throws what the browser throws. */
 export type Recognise = (events: RecogniserEvents) => Recogniser
 
-/** The recognition of this browser; `null` where there is none. */
+/** The recognition of this browser; `null` if it has none. */
 export function browserRecognition(scope: object = window): Recognise | null {
   const Recognition = read(scope, 'SpeechRecognition') ?? read(scope, 'webkitSpeechRecognition')
   if (!isRecognition(Recognition)) return null
@@ -36,9 +36,9 @@ export function browserRecognition(scope: object = window): Recognise | null {
     const onResult = ({ resultIndex, results }: HeardEvent) => {
       let [words, interim] = ['', '']
       for (const result of [...results].slice(resultIndex)) {
-        const said = result[0]?.transcript ?? ''
-        if (result.isFinal) words += said
-        else interim += said
+        const text = result[0]?.transcript ?? ''
+        if (result.isFinal) words += text
+        else interim += text
       }
       onHeard(words, interim)
     }
@@ -64,7 +64,7 @@ interface Until {
   readonly signal: AbortSignal
 }
 
-/** What of a `SpeechRecognition` is used; the language's own library does not describe it. */
+/** The used members of `SpeechRecognition`, which TypeScript's library does not declare. */
 interface NativeRecognition {
   lang: string
   continuous: boolean

@@ -1,4 +1,4 @@
-/** Voice recording for one box of text; it ends with the box, and the microphone is given back. */
+/** Voice recording for one text field. It ends, and releases the microphone, when the field is unmounted. */
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useDispatch } from 'react-redux'
 import { useAction } from '../../actions/ActionsContext.tsx'
@@ -8,14 +8,14 @@ import { browserRecognition } from './recogniser.ts'
 import { createVoice, type VoiceView } from './voice.ts'
 
 export interface VoiceControl extends VoiceView {
-  /** Heard, and may still change. */
+  /** Recognised words that may still change. */
   readonly interim: string
   readonly toggle: () => void
-  /** Ends at once, with what was heard: it is sent now. */
+  /** Ends at once and keeps the recognised words. */
   readonly end: () => void
 }
 
-/** `onWords` is given what was said and will not change any more; it may be called when the box has gone already. */
+/** `onWords` receives final words, possibly after the field is unmounted. */
 export function useVoice(onWords: (words: string) => void): VoiceControl {
   const dispatch = useDispatch()
   const [voice] = useState(() =>

@@ -36,7 +36,7 @@ function recording({ refuses }: { refuses?: Error } = {}) {
 
 describe('voice recording', () => {
   // Holds contract 4.11b, 9.20b.
-  test('is begun anew after 50 s, and what the old recogniser still says is not lost', () => {
+  test('is restarted after 50 s, and no words of the old recogniser are lost', () => {
     const { sessions, begin, words } = recording()
     begin()
     vi.advanceTimersByTime(49_999)

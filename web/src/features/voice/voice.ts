@@ -4,28 +4,28 @@ import { idle, voiceAfter, type VoiceEffect, type VoiceEvent, type VoiceState } 
 import type { Recognise, Recogniser } from './recogniser.ts'
 import { texts } from './texts.ts'
 
-/** A recogniser is restarted after so many milliseconds (section 9). */
+/** A recogniser is restarted after this time, in milliseconds (section 9). */
 const renewalMs = 50_000
-/** A recogniser that was asked to finish counts as ended after so many milliseconds. */
-const endMs = 3_000
+/** A recogniser that does not finish within this time counts as ended, in milliseconds. */
+const finishTimeoutMs = 3_000
 
 interface Collaborators {
-  /** `null` where the browser cannot. */
+  /** `null` if the browser has no recognition. */
   readonly recognise: Recognise | null
   readonly openMicrophoneLevel: () => Level | null
   readonly now: () => number
 }
 
-/** Receives what was heard, and messages for the person. */
+/** Receives the recognised words, and messages for the person. */
 export interface VoiceListener {
-  /** Words that are final. */
+  /** Receives final words. */
   readonly onWords: (words: string) => void
   readonly onSaid: (kind: 'success' | 'error', text: string) => void
 }
 
 export interface VoiceView {
   readonly state: VoiceState
-  /** When the recording began, in milliseconds since 1970; `null` while there is none. */
+  /** The start of the recording, in milliseconds since 1970; `null` while there is none. */
   readonly since: number | null
   readonly level: Level | null
 }
@@ -34,11 +34,11 @@ export interface Voice {
   /** The same object until something changes. */
   read(): VoiceView
   subscribe(listener: () => void): () => void
-  /** From now on words go to this listener. */
+  /** Replaces the listener. */
   speakTo(listener: VoiceListener): void
   toggle(): void
   stop(): void
-  /** Ends at once, says nothing, and keeps what was heard. */
+  /** Ends at once and without a message, and keeps the recognised words. */
   dispose(): void
 }
 
@@ -113,7 +113,7 @@ function perform(recording: Recording, effect: VoiceEffect): void {
       return listen(recording)
     case 'finish':
       clearTimeout(recording.ending)
-      recording.ending = setTimeout(() => ended(recording, recording.recogniser), endMs)
+      recording.ending = setTimeout(() => ended(recording, recording.recogniser), finishTimeoutMs)
       return recording.recogniser?.finish()
     case 'write':
       return recording.listener.onWords(effect.words)
@@ -129,7 +129,7 @@ function listen(recording: Recording): void {
   recording.recogniser?.drop()
   recording.recogniser = null
   if (recording.recognise === null) return
-  // Events of a recogniser that was dropped are ignored.
+  // Events of a dropped recogniser are ignored.
   let mine: Recogniser | null = null
   const heardOf = (event: VoiceEvent) => {
     if (mine === null || mine === recording.recogniser) happen(recording, event)

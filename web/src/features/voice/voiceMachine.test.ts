@@ -95,7 +95,7 @@ describe('a voice recording', () => {
     expect(said(effects)).toEqual(['error: No speech detected. Please try again.'])
   })
 
-  test('does not begin anew for ever where nothing is heard', () => {
+  test('is not restarted for ever when nothing is heard', () => {
     const ends = Array.from({ length: 20 }, () => [ended, began]).flat()
     const { state, effects } = after(toggled, began, ...ends)
     expect(state.kind).toBe('idle')

@@ -1,26 +1,26 @@
 /**
- * What a voice recording does on what happens to it: the next state, and what is to be done. Pure; `voice.ts` does it.
- * A browser's recogniser ends by itself, after a silence or a minute: it is started again until the person stops it.
+ * The state machine of a voice recording: the next state and the effects of each event. Pure; `voice.ts` performs the effects.
+ * A browser's recogniser ends by itself after a silence or a minute, and is restarted until the person stops the recording.
  */
 import { errorText, texts } from './texts.ts'
 
 export type VoiceState =
   | { readonly kind: 'idle' }
-  /** The microphone is asked for. */
+  /** The browser is opening the microphone. */
   | { readonly kind: 'initialising' }
   | {
       readonly kind: 'recording'
-      /** What was heard and may still change. */
+      /** Recognised words that may still change. */
       readonly interim: string
-      /** Whether words came since the last silence. */
+      /** Whether words were recognised since the last silence. */
       readonly heard: boolean
-      /** How often it ended since words came last. */
+      /** How often the recogniser has ended since the last words. */
       readonly ends: number
     }
   | {
       readonly kind: 'stopping'
       readonly interim: string
-      /** Whether there was a recording that is now saved. */
+      /** Whether the recording had begun before it was stopped. */
       readonly began: boolean
     }
 
@@ -29,32 +29,32 @@ export type VoiceEvent =
   | { readonly type: 'stopped' }
   | { readonly type: 'began' }
   | { readonly type: 'heard'; readonly words: string; readonly interim: string }
-  /** A recogniser listens for so long at most. */
+  /** The recogniser must be restarted before it ends by itself. */
   | { readonly type: 'renewalDue' }
   /** With the recogniser's own code. */
   | { readonly type: 'failed'; readonly code: string }
   | { readonly type: 'ended' }
 
 export type VoiceEffect =
-  /** Begins to recognise. */
+  /** Starts a recogniser. */
   | { readonly do: 'listen' }
-  /** Has the recogniser say what it still has, and end. */
+  /** Has the recogniser report the remaining words, and end. */
   | { readonly do: 'finish' }
   /** Adds words to the text. */
   | { readonly do: 'write'; readonly words: string }
-  /** Gives microphone and recogniser back. */
+  /** Releases the microphone and the recogniser. */
   | { readonly do: 'release' }
   | { readonly do: 'say'; readonly kind: 'success' | 'error'; readonly text: string }
 
-export interface VoiceStep {
+interface VoiceStep {
   readonly state: VoiceState
   readonly effects: readonly VoiceEffect[]
 }
 
 export const idle: VoiceState = { kind: 'idle' }
 
-/** Ends in a row without a word, after which nobody is taken to be speaking. */
-const endsAtMost = 5
+/** After this many ends in a row without a word, the recording fails. */
+const maxEnds = 5
 
 export function voiceAfter(state: VoiceState, event: VoiceEvent): VoiceStep {
   switch (state.kind) {
@@ -99,12 +99,12 @@ function recording(state: VoiceState & { kind: 'recording' }, event: VoiceEvent)
     case 'stopped':
       return step({ kind: 'stopping', interim, began: true }, { do: 'finish' })
     case 'failed':
-      // Whoever has spoken may think for a while: the recogniser ends, and is started again.
+      // The person may be thinking: the recogniser ends, and is restarted.
       if (event.code === 'no-speech' && heard) return step({ ...state, heard: false })
       return failed(interim, event.code)
     case 'ended':
-      if (ends + 1 >= endsAtMost) return failed(interim, 'no-speech')
-      // What was not final will not become so any more.
+      if (ends + 1 >= maxEnds) return failed(interim, 'no-speech')
+      // The interim words will not become final any more.
       return step({ ...state, interim: '', ends: ends + 1 }, ...written(interim), { do: 'listen' })
     case 'began':
       return step(state)
@@ -117,7 +117,7 @@ function stopping(state: VoiceState & { kind: 'stopping' }, event: VoiceEvent): 
     case 'heard':
       return step({ ...state, interim: event.interim }, ...written(event.words))
     case 'began':
-      // It was stopped before it had begun: what has begun now must end.
+      // It was stopped before it had begun, so it must end now.
       return step(state, { do: 'finish' })
     case 'failed':
       return event.code === 'no-speech' || event.code === 'aborted'
@@ -132,14 +132,10 @@ function stopping(state: VoiceState & { kind: 'stopping' }, event: VoiceEvent): 
 
 const saved = { do: 'say', kind: 'success', text: texts.saved } as const
 
-/** The end of a recording that failed: what was heard stays. */
+/** Ends a recording that failed, and keeps the recognised words. */
 function failed(interim: string, code: string): VoiceStep {
-  return step(
-    idle,
-    ...written(interim),
-    { do: 'release' },
-    { do: 'say', kind: 'error', text: errorText(code) },
-  )
+  const message = { do: 'say', kind: 'error', text: errorText(code) } as const
+  return step(idle, ...written(interim), { do: 'release' }, message)
 }
 
 function written(words: string): readonly VoiceEffect[] {

@@ -1,4 +1,4 @@
-/** A chart with what it shows, its legend, and the same figures as a table beside it. */
+/** A chart with its explanation and legend, and the same figures as a table beside it. */
 import type { Grouping } from '#domain/figures.ts'
 import { Panel } from '../../../ui/layout/Panel.tsx'
 import { texts } from '../texts.ts'

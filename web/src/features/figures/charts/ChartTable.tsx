@@ -1,4 +1,4 @@
-/** The figures of a chart as a table. It scrolls by itself where it is long. */
+/** The figures of a chart as a table, which scrolls when it is long. */
 import type { Grouping } from '#domain/figures.ts'
 import { texts } from '../texts.ts'
 import type { Chart, Row } from './chart.ts'
@@ -11,10 +11,10 @@ interface ChartTableProps {
 }
 
 export function ChartTable({ chart, by, rows, label }: ChartTableProps) {
-  // The latest week is looked for first.
+  // The latest week comes first.
   const listed = by === 'week' ? rows.toReversed() : rows
   return (
-    // What scrolls must be reached by the keyboard.
+    // A scrolling area must be reachable by keyboard.
     <div
       role="region"
       aria-label={label}

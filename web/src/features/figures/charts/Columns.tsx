@@ -1,14 +1,13 @@
-/** Stacked columns over time. The drawing stretches; words stand around it, so that they keep their size. */
-import { texts } from '../texts.ts'
-import type { DrawnChart } from './chart.ts'
+/** Stacked columns over time. The drawing stretches with its box, so its texts are outside, where they keep their size. */
+import { stackedMarks, type DrawnChart } from './chart.ts'
 
-/** Labels below the columns, at most. */
-const mostLabels = 6
+/** The most labels below the columns. */
+const maxLabels = 6
 const steps = [1, 0.5, 0] as const
 
 export function Columns({ chart, rows, end, label }: DrawnChart) {
   const width = rows.length > 6 ? 0.64 : 0.32
-  const every = Math.ceil(rows.length / mostLabels)
+  const every = Math.ceil(rows.length / maxLabels)
   return (
     <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
       <div aria-hidden="true" className="relative h-52 w-14 text-right text-tiny text-muted">
@@ -40,31 +39,22 @@ export function Columns({ chart, rows, end, label }: DrawnChart) {
             className={step === 0 ? 'stroke-control' : 'stroke-line'}
           />
         ))}
-        {rows.map((row, index) => {
-          let top = 100
-          return (
-            <g key={row.key}>
-              {chart.series.map(({ name, fill, value }) => {
-                const height = (value(row.figures) / end) * 100
-                top -= height
-                return (
-                  height > 0 && (
-                    <rect
-                      key={name}
-                      x={index + (1 - width) / 2}
-                      y={top}
-                      width={width}
-                      height={height}
-                      className={fill}
-                    >
-                      <title>{texts.mark(row.label, name, chart.format(value(row.figures)))}</title>
-                    </rect>
-                  )
-                )
-              })}
-            </g>
-          )
-        })}
+        {rows.map((row, index) => (
+          <g key={row.key}>
+            {stackedMarks(chart, row, end).map(({ name, fill, title, from, size }) => (
+              <rect
+                key={name}
+                x={index + (1 - width) / 2}
+                y={100 - from - size}
+                width={width}
+                height={size}
+                className={fill}
+              >
+                <title>{title}</title>
+              </rect>
+            ))}
+          </g>
+        ))}
       </svg>
       <span />
       <div aria-hidden="true" className="relative mt-1.5 h-4 text-tiny text-muted">

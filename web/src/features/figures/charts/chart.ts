@@ -1,8 +1,8 @@
-/** Which charts there are, and what each shows of a group. Pure. */
+/** The charts, and how each derives its values from the figures of a group. Pure. */
 import { agentNamed, isAgentName } from '#domain/agents.ts'
 import type { FiguresGroup } from '#domain/api/figures.schema.ts'
 import type { Figures, Grouping } from '#domain/figures.ts'
-import { took } from '../../../ui/text/clock.ts'
+import { months, took } from '../../../ui/text/clock.ts'
 import { grouped } from '../../../ui/layout/Stats.tsx'
 import { texts } from '../texts.ts'
 
@@ -10,21 +10,21 @@ import { texts } from '../texts.ts'
 export interface Row {
   readonly key: string
   readonly label: string
-  /** Where there is little room. */
+  /** For places with little room. */
   readonly shortLabel: string
   readonly figures: Figures
 }
 
-export interface Series {
+interface Series {
   readonly name: string
   /** The class that fills its marks. */
   readonly fill: string
   value(figures: Figures): number
 }
 
-export interface Column {
+interface Column {
   readonly name: string
-  /** `null` where there is nothing to divide by. */
+  /** `null` when there is nothing to divide by. */
   cell(figures: Figures): string | null
 }
 
@@ -35,18 +35,18 @@ export interface Chart {
   /** Stacked on one another, the first at the bottom. */
   readonly series: readonly Series[]
   readonly columns: readonly Column[]
-  /** The least end of its axis: half of it is the smallest figure that can be said. */
+  /** The smallest value at the end of its axis. The axis is labelled at half of it too, which must be a value that `format` can express. */
   readonly least: number
   format(value: number): string
 }
 
-/** A chart with what is drawn of it. */
+/** The input for drawing a chart. */
 export interface DrawnChart {
   readonly chart: Chart
   readonly rows: readonly Row[]
   /** The value at the end of the axis. */
   readonly end: number
-  /** What the chart says as a whole to those who do not see it. */
+  /** A summary of the chart for assistive technology. */
   readonly label: string
 }
 
@@ -68,7 +68,7 @@ export function dollarsPer({ costUsd }: Pick<Figures, 'costUsd'>, count: number)
   return count === 0 ? null : dollars(costUsd / count)
 }
 
-/** `5.7k`: put together by hand, as the browser's own formatter costs a millisecond for each. */
+/** `5.7k`: formatted by hand, since the browser's own formatter costs a millisecond for each. */
 export function compact(count: number): string {
   const [unit, size] =
     count >= 999_500 ? (['M', 1e6] as const) : count >= 1_000 ? (['k', 1e3] as const) : (['', 1] as const)
@@ -181,12 +181,10 @@ function labelOf(by: Grouping, { key, name }: FiguresGroup): string {
   return name ?? texts.unnamed[by]
 }
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-/** `Nov 23`, of a day in UTC. */
+/** `Nov 23`, for a day in UTC. */
 function dayLabel(day: string): string {
   const [, month = '1', date = '1'] = day.split('-')
-  return `${months[Number(month) - 1] ?? ''} ${Number(date)}`
+  return `${months[Number(month) - 1]?.slice(0, 3) ?? ''} ${Number(date)}`
 }
 
 /** The end of an axis: 1, 2, 4, 6 or 8 times a power of ten, so that its middle is a round number as well; not below `least`. */
@@ -197,11 +195,25 @@ export function axisEnd(highest: number, least: number): number {
   return step * power
 }
 
-/** The end of an axis of times, in steps that people count in. In milliseconds. */
+/** The end of a time axis in milliseconds: a round number of seconds, minutes or hours. */
 export function timeAxisEnd(highest: number): number {
   const seconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 18_000, 36_000]
   return (seconds.find((one) => one * 1_000 >= highest) ?? Math.ceil(highest / 36_000_000) * 36_000) * 1_000
 }
 
+/** The sum of a chart's series. */
 export const stackOf = ({ series }: Pick<Chart, 'series'>, figures: Figures): number =>
   series.reduce((sum, one) => sum + one.value(figures), 0)
+
+/** The marks of a row, stacked on one another: where each begins and how long it is, in percent of the axis. */
+export function stackedMarks({ series, format }: Chart, { label, figures }: Row, end: number) {
+  let sum = 0
+  return series.flatMap(({ name, fill, value }) => {
+    const size = (value(figures) / end) * 100
+    const from = sum
+    sum += size
+    return size > 0
+      ? [{ name, fill, from, size, title: texts.mark(label, name, format(value(figures))) }]
+      : []
+  })
+}

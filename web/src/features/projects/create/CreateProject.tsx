@@ -1,4 +1,4 @@
-/** A new project: of a repository there is, or of one that is made for it. */
+/** The page for a new project, from an existing or a new repository. */
 import { useState } from 'react'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { Page } from '../../../ui/layout/Page.tsx'

@@ -1,9 +1,9 @@
-/** Choosing a repository to import: a search field, the count, radio rows, and the button at the bottom. */
+/** Imports an existing repository: a search field, the count, the repositories as radio buttons, and the button to import. */
 import { Lock, Search } from 'lucide-react'
 import { type FormEvent, useId, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Repository } from '#domain/api/projects.schema.ts'
-import { reasonOf, retryAtOf } from '../../../api/fault.ts'
+import { isFault, reasonOf, retryAtOf } from '../../../api/fault.ts'
 import { Button, ButtonLink } from '../../../ui/form/Button.tsx'
 import { Linked } from '../../../ui/text/Linked.tsx'
 import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
@@ -14,6 +14,7 @@ import { Panel } from '../../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { notified } from '../../notifications/notifications.ts'
 import { useGitHubAccessQuery, type GitHubAccess } from '../../github/gitHubApi.ts'
+import { lostAccess } from '../../github/lostAccess.ts'
 import { installUrlOf, reachOf } from '../../github/reach.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
@@ -29,11 +30,11 @@ export function ImportRepository() {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
   const all = data?.repositories
-  // Only for the hints: without its answer there are none.
+  // Only used for hints, so its failure is not shown.
   const access = useGitHubAccessQuery(null).data
   const installUrl = installUrlOf(access)
   const selected = all?.find(({ id }) => id === chosen)
-  const shown = all?.filter((repository) => matches(repository, search))
+  const found = all?.filter((repository) => matches(repository, search))
 
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
@@ -43,8 +44,7 @@ export function ImportRepository() {
     }
     const answer = await create({ repoUrl: selected.html_url })
     if (answer.error !== undefined) return
-    const { project } = answer.data
-    onCreated(project, texts.create.created(project.name), texts.create.createdWhy)
+    onCreated(answer.data.project)
   }
 
   return (
@@ -62,35 +62,22 @@ export function ImportRepository() {
       {error === undefined ? (
         <>
           <p className="mb-2 h-4 text-meta text-muted" aria-live="polite">
-            {all !== undefined && shown !== undefined && counted(shown.length, all.length, search)}
+            {all !== undefined && found !== undefined && counted(found.length, all.length, search)}
           </p>
           <Panel className="overflow-hidden">
-            {shown === undefined ? (
+            {found === undefined ? (
               <Loading />
-            ) : shown.length === 0 ? (
+            ) : found.length === 0 ? (
               <NoRepository hasOthers={all?.length !== 0} onClear={() => setSearch('')} />
             ) : (
-              <Repositories repositories={shown} chosen={chosen} onChoose={setChosen} />
+              <Repositories repositories={found} chosen={chosen} onChoose={setChosen} />
             )}
           </Panel>
         </>
       ) : (
         <NotListed listing={listing} />
       )}
-      {access?.app && (
-        <p className="mt-2 text-meta text-muted">
-          {reachTexts.notSeen}{' '}
-          <a
-            href={installUrl ?? access.app.manageUrl}
-            target="_blank"
-            rel="noreferrer"
-            className="text-accent underline underline-offset-2"
-          >
-            {installUrl === undefined ? reachTexts.changeApp : reachTexts.installApp}
-          </a>{' '}
-          {installUrl === undefined ? reachTexts.changeAppWhy : reachTexts.notSeenWhy}
-        </p>
-      )}
+      {access?.app && <NotListedHint manageUrl={access.app.manageUrl} installUrl={installUrl} />}
       {/* Without a repository to import, the panel above says what to do. */}
       {error === undefined && all?.length !== 0 && (
         <div className="sticky bottom-0 mt-4 bg-bg py-3">
@@ -111,12 +98,35 @@ export function ImportRepository() {
   )
 }
 
+interface NotListedHintProps {
+  readonly manageUrl: string
+  readonly installUrl: string | undefined
+}
+
+/** How to make a repository appear that is not in the list. */
+function NotListedHint({ manageUrl, installUrl }: NotListedHintProps) {
+  return (
+    <p className="mt-2 text-meta text-muted">
+      {reachTexts.notSeen}{' '}
+      <a
+        href={installUrl ?? manageUrl}
+        target="_blank"
+        rel="noreferrer"
+        className="text-accent underline underline-offset-2"
+      >
+        {installUrl === undefined ? reachTexts.changeApp : reachTexts.installApp}
+      </a>{' '}
+      {installUrl === undefined ? reachTexts.changeAppWhy : reachTexts.notSeenWhy}
+    </p>
+  )
+}
+
 interface OutOfReachProps {
   readonly repository: Repository
   readonly access: GitHubAccess | undefined
 }
 
-/** A repository that can be imported, and that nothing can be pushed to. */
+/** A warning about a repository that can be imported, but not pushed to. */
 function OutOfReach({ repository, access }: OutOfReachProps) {
   const reach = reachOf(repository, access)
   if (reach.kind === 'reached' || reach.kind === 'unknown')
@@ -145,7 +155,7 @@ function OutOfReach({ repository, access }: OutOfReachProps) {
 }
 
 interface NoRepositoryProps {
-  /** There are repositories, but none matches the search. */
+  /** Whether there are repositories, of which none matches the search. */
   readonly hasOthers: boolean
   readonly onClear: () => void
 }
@@ -173,7 +183,7 @@ function NoRepository({ hasOthers, onClear }: NoRepositoryProps) {
 
 function NotListed({ listing }: { readonly listing: ReturnType<typeof useRepositoriesQuery> }) {
   const { error, isFetching, refetch } = listing
-  const isConnected = !(error !== undefined && 'code' in error && error.code === 'github_not_connected')
+  const isConnected = !isFault(error, lostAccess)
   return (
     <Note
       kind="error"
@@ -197,7 +207,7 @@ function NotListed({ listing }: { readonly listing: ReturnType<typeof useReposit
     >
       <b className="font-medium">{texts.repositoriesNotFetched}</b>
       <br />
-      {isConnected ? texts.repositoriesNotFetchedWhy : error.message}
+      {isConnected ? texts.repositoriesNotFetchedWhy : reasonOf(error, '')}
     </Note>
   )
 }

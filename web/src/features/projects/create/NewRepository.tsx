@@ -1,4 +1,4 @@
-/** A repository that is not there yet: made at the code host, then imported. */
+/** Creates a repository at the code host, and imports it. */
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { reasonOf, type ApiFault } from '../../../api/fault.ts'
@@ -29,13 +29,13 @@ export function NewRepository() {
       dispatch(notified('error', texts.create.nameRequired, texts.create.nameRequiredWhy))
       return
     }
-    const made = await createRepository({ name: named, description, private: isPrivate })
-    if (made.error !== undefined) {
-      const [title, message] = refusal(made.error)
+    const created = await createRepository({ name: named, description, private: isPrivate })
+    if (created.error !== undefined) {
+      const [title, message] = refusal(created.error)
       dispatch(notified('error', title, message))
       return
     }
-    const answer = await createProject({ repoUrl: made.data.data.html_url, name: named, description })
+    const answer = await createProject({ repoUrl: created.data.data.html_url, name: named, description })
     if (answer.error !== undefined) {
       dispatch(notifiedFailure(texts.notCreated, answer.error))
       return
@@ -81,10 +81,10 @@ export function NewRepository() {
   )
 }
 
-/** The code host takes no other characters. */
+/** The name with the characters replaced that the code host does not allow. */
 const nameAtHost = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '-')
 
-/** Title and message for a repository that was not made. */
+/** The title and the message when a repository could not be created. */
 function refusal(fault: ApiFault | { readonly message?: string | undefined }): readonly [string, string] {
   return 'status' in fault && fault.status === 422
     ? [texts.create.exists, texts.create.existsWhy]

@@ -1,4 +1,4 @@
-/** What the import says of repositories that the App does not reach: by itself, as more pages load the other texts of projects. */
+/** Texts about repositories that the App does not reach. Only the import loads them, so they are apart from the other texts of projects. */
 export const reachTexts = {
   notSeen: "Don't see your repository?",
   installApp: 'Install the App',

@@ -1,26 +1,18 @@
-/** Whether tasks of the project open drafts of pull requests by themselves. */
-import { useState, type FormEvent } from 'react'
+/** Whether tasks of the project open drafts of pull requests automatically. */
+import { useState } from 'react'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
-import { Part, type PartOfProject } from './Part.tsx'
-import { SaveButton } from './SaveButton.tsx'
+import type { PartOfProject } from './Part.tsx'
+import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
 
-export function DraftsPart({ projectId, settings }: PartOfProject) {
-  const [draftPullRequests, setDrafts] = useState(settings.draftPullRequests)
-  const { save, busy } = useSave(projectId)
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void save({ draftPullRequests })
-  }
+export function DraftsPart(part: PartOfProject) {
+  const [draftPullRequests, setDrafts] = useState(part.settings.draftPullRequests)
+  const form = useSettingsForm(part, { draftPullRequests })
   return (
-    <Part title={texts.drafts.title} why={texts.drafts.why}>
-      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
-        <Checkbox checked={draftPullRequests} onChange={setDrafts}>
-          {texts.drafts.label}
-        </Checkbox>
-        <SaveButton busy={busy} changed={draftPullRequests !== settings.draftPullRequests} />
-      </form>
-    </Part>
+    <SettingsForm form={form} title={texts.drafts.title} why={texts.drafts.why}>
+      <Checkbox checked={draftPullRequests} onChange={setDrafts}>
+        {texts.drafts.label}
+      </Checkbox>
+    </SettingsForm>
   )
 }

@@ -1,22 +1,25 @@
-/** What is done with reviews, comments and failed checks of the project's pull requests. */
-import { useState, type FormEvent } from 'react'
-import { feedbackLimits, feedbackModes, type FeedbackMode } from '#domain/task/codeHost/feedbackRule.ts'
+/** What happens with reviews, comments and failed checks of the project's pull requests. */
+import { useState } from 'react'
+import { feedbackLimits, feedbackModes } from '#domain/task/codeHost/feedbackRule.ts'
 import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
-import { Part, type PartOfProject } from './Part.tsx'
-import { SaveButton } from './SaveButton.tsx'
+import type { PartOfProject } from './Part.tsx'
+import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
 
 const modes = feedbackModes.map((value) => ({ value, label: texts.feedback.modes[value] }))
 
-export function FeedbackPart({ projectId, settings: { feedback } }: PartOfProject) {
-  const [rule, setRule] = useState(feedback)
-  const { save, busy, refused } = useSave(projectId)
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void save({ feedback: rule })
-  }
+export function FeedbackPart(part: PartOfProject) {
+  const [rule, setRule] = useState(part.settings.feedback)
+  const form = useSettingsForm(part, { feedback: rule })
+  const mode = (name: 'reviews' | 'checks') => (
+    <Choice
+      label={texts.feedback[name]}
+      options={modes}
+      chosen={rule[name]}
+      onChoose={(value) => setRule({ ...rule, [name]: value })}
+    />
+  )
   const tries = (name: 'triesPerCommit' | 'triesPerDay') => (
     <Field
       label={texts.feedback[name]}
@@ -24,44 +27,23 @@ export function FeedbackPart({ projectId, settings: { feedback } }: PartOfProjec
       min={0}
       max={feedbackLimits[name]}
       value={rule[name]}
-      error={refused?.field?.includes(name) ? refused.message : undefined}
+      error={form.refused?.field?.includes(name) ? form.refused.message : undefined}
       onChange={({ target }) => setRule({ ...rule, [name]: Number(target.value) })}
     />
   )
   return (
-    <Part title={texts.feedback.title} why={texts.feedback.why}>
-      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
-        <Mode
-          label={texts.feedback.reviews}
-          chosen={rule.reviews}
-          onChoose={(reviews) => setRule({ ...rule, reviews })}
-        />
-        <Mode
-          label={texts.feedback.checks}
-          chosen={rule.checks}
-          onChoose={(checks) => setRule({ ...rule, checks })}
-        />
-        {rule.checks === 'automatic' && (
-          <div className="grid grid-cols-1 gap-4 md:grid-cols-2">
-            {tries('triesPerCommit')}
-            {tries('triesPerDay')}
-          </div>
-        )}
-        <Checkbox checked={rule.resolves} onChange={(resolves) => setRule({ ...rule, resolves })}>
-          {texts.feedback.resolves}
-        </Checkbox>
-        <SaveButton busy={busy} changed={JSON.stringify(rule) !== JSON.stringify(feedback)} />
-      </form>
-    </Part>
+    <SettingsForm form={form} title={texts.feedback.title} why={texts.feedback.why}>
+      {mode('reviews')}
+      {mode('checks')}
+      {rule.checks === 'automatic' && (
+        <div className="grid grid-cols-1 gap-4 md:grid-cols-2">
+          {tries('triesPerCommit')}
+          {tries('triesPerDay')}
+        </div>
+      )}
+      <Checkbox checked={rule.resolves} onChange={(resolves) => setRule({ ...rule, resolves })}>
+        {texts.feedback.resolves}
+      </Checkbox>
+    </SettingsForm>
   )
-}
-
-interface ModeProps {
-  readonly label: string
-  readonly chosen: FeedbackMode
-  readonly onChoose: (mode: FeedbackMode) => void
-}
-
-function Mode(props: ModeProps) {
-  return <Choice {...props} options={modes} />
 }

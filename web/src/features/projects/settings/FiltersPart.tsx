@@ -1,31 +1,22 @@
 /** Which clean filters of the repository may go unapplied when work is published. */
-import { useState, type FormEvent } from 'react'
-import { Lines } from './Lines.tsx'
-import { Part, type PartOfProject } from './Part.tsx'
-import { SaveButton } from './SaveButton.tsx'
+import { useState } from 'react'
+import { Lines, wordsOf } from './Lines.tsx'
+import type { PartOfProject } from './Part.tsx'
+import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
 
-export function FiltersPart({ projectId, settings }: PartOfProject) {
-  const [written, setWritten] = useState(() => settings.allowedFilters.join('\n'))
-  const { save, busy, refused } = useSave(projectId)
-  const allowedFilters = [...new Set(written.split(/[\s,]+/))].filter((name) => name !== '')
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void save({ allowedFilters })
-  }
+export function FiltersPart(part: PartOfProject) {
+  const [written, setWritten] = useState(() => part.settings.allowedFilters.join('\n'))
+  const form = useSettingsForm(part, { allowedFilters: wordsOf(written) })
   return (
-    <Part title={texts.filters.title} why={texts.filters.why}>
-      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
-        <Lines
-          label={texts.filters.label}
-          maxCharacters={2_100}
-          value={written}
-          error={refused?.message}
-          onChange={setWritten}
-        />
-        <SaveButton busy={busy} changed={allowedFilters.join('\n') !== settings.allowedFilters.join('\n')} />
-      </form>
-    </Part>
+    <SettingsForm form={form} title={texts.filters.title} why={texts.filters.why}>
+      <Lines
+        label={texts.filters.label}
+        maxCharacters={2_100}
+        value={written}
+        error={form.refused?.message}
+        onChange={setWritten}
+      />
+    </SettingsForm>
   )
 }

@@ -1,75 +1,63 @@
-/** Which hosts a sandbox may reach, and whether the model's service may reach others for it. */
+/** Which hosts a sandbox may reach, and whether the model provider may fetch from others for it. */
 import { Plus } from 'lucide-react'
-import { useId, useState, type FormEvent } from 'react'
+import { useId, useState } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
-import { Lines } from './Lines.tsx'
-import { Part, type PartOfProject } from './Part.tsx'
-import { SaveButton } from './SaveButton.tsx'
+import { Lines, wordsOf } from './Lines.tsx'
+import type { PartOfProject } from './Part.tsx'
+import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
 
 interface HostsPartProps extends PartOfProject {
   readonly suggestions: readonly HostSuggestion[]
 }
 
-export function HostsPart({ projectId, settings, suggestions }: HostsPartProps) {
-  const [written, setWritten] = useState(() => settings.egress.join('\n'))
-  const [modelFetches, setModelFetches] = useState(settings.modelFetches)
+export function HostsPart({ suggestions, ...part }: HostsPartProps) {
+  const [written, setWritten] = useState(() => part.settings.egress.join('\n'))
+  const [modelFetches, setModelFetches] = useState(part.settings.modelFetches)
   const meaning = useId()
-  const { save, busy, refused } = useSave(projectId)
-  const hosts = written.toLowerCase().split(/[\s,]+/)
-  const egress = [...new Set(hosts)].filter((host) => host !== '')
+  const egress = wordsOf(written.toLowerCase())
+  const form = useSettingsForm(part, { egress, modelFetches })
   const more = suggestions.filter(({ host }) => !egress.includes(host))
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void save({ egress, modelFetches })
-  }
   return (
-    <Part title={texts.hosts.title} why={texts.hosts.why}>
-      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
-        <Lines
-          label={texts.hosts.label}
-          maxCharacters={52_000}
-          value={written}
-          error={refused && sentenceFor(refused, egress)}
-          onChange={setWritten}
-        />
-        {more.length > 0 && (
-          <div className="flex flex-wrap items-center gap-2">
-            <span className="text-ui text-muted">{texts.hosts.suggested}</span>
-            {more.map(({ host, from }) => (
-              <Button
-                key={host}
-                size="small"
-                icon={<Plus />}
-                title={from}
-                onClick={() => setWritten([...egress, host].join('\n'))}
-              >
-                {texts.hosts.add(host)}
-              </Button>
-            ))}
-          </div>
-        )}
-        <div>
-          <Checkbox checked={modelFetches} describedBy={meaning} onChange={setModelFetches}>
-            {texts.hosts.modelFetches}
-          </Checkbox>
-          <p id={meaning} className="max-w-[72ch] text-meta text-muted">
-            {texts.hosts.modelFetchesWhy}
-          </p>
+    <SettingsForm form={form} title={texts.hosts.title} why={texts.hosts.why}>
+      <Lines
+        label={texts.hosts.label}
+        maxCharacters={52_000}
+        value={written}
+        error={form.refused && sentenceFor(form.refused, egress)}
+        onChange={setWritten}
+      />
+      {more.length > 0 && (
+        <div className="flex flex-wrap items-center gap-2">
+          <span className="text-ui text-muted">{texts.hosts.suggested}</span>
+          {more.map(({ host, from }) => (
+            <Button
+              key={host}
+              size="small"
+              icon={<Plus />}
+              title={from}
+              onClick={() => setWritten([...egress, host].join('\n'))}
+            >
+              {texts.hosts.add(host)}
+            </Button>
+          ))}
         </div>
-        <SaveButton
-          busy={busy}
-          changed={egress.join('\n') !== settings.egress.join('\n') || modelFetches !== settings.modelFetches}
-        />
-      </form>
-    </Part>
+      )}
+      <div>
+        <Checkbox checked={modelFetches} describedBy={meaning} onChange={setModelFetches}>
+          {texts.hosts.modelFetches}
+        </Checkbox>
+        <p id={meaning} className="max-w-[72ch] text-meta text-muted">
+          {texts.hosts.modelFetchesWhy}
+        </p>
+      </div>
+    </SettingsForm>
   )
 }
 
-/** Of many lines, it matters which. */
+/** The message of a refusal, with the host that it is about. */
 function sentenceFor(
   { field, message }: { readonly field: string | null; readonly message: string },
   egress: readonly string[],

@@ -1,5 +1,5 @@
-/** Which issues of the project's repository become tasks, and what became of them lately. */
-import { useState, type FormEvent } from 'react'
+/** Which issues of the project's repository become tasks, and the latest decisions about issues. */
+import { useState } from 'react'
 import { Link } from 'react-router-dom'
 import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { issueLimits } from '#domain/project/issueRule.ts'
@@ -7,51 +7,50 @@ import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { safeLink } from '../../../ui/text/safeLink.ts'
-import { Part, type PartOfProject } from './Part.tsx'
-import { SaveButton } from './SaveButton.tsx'
+import type { PartOfProject } from './Part.tsx'
+import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
 
 const modes = (['off', 'on'] as const).map((value) => ({ value, label: texts.issues.modes[value] }))
 
-export function IssuesPart({ projectId, settings: { issues, issueDecisions, issuesUnread } }: PartOfProject) {
+export function IssuesPart(part: PartOfProject) {
+  const { issues, issueDecisions, issuesUnread } = part.settings
   const [rule, setRule] = useState(issues)
-  const { save, busy, refused } = useSave(projectId)
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void save({ issues: { ...rule, label: rule.label.trim() } })
-  }
+  const form = useSettingsForm(part, { issues: rule }, { issues: { ...rule, label: rule.label.trim() } })
   return (
-    <Part title={texts.issues.title} why={texts.issues.why}>
-      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
-        <Choice
-          label={texts.issues.mode}
-          options={modes}
-          chosen={rule.on ? 'on' : 'off'}
-          onChoose={(mode) => setRule({ ...rule, on: mode === 'on' })}
-        />
-        {rule.on && (
-          <>
-            <Field
-              label={texts.issues.label}
-              help={texts.issues.labelHelp}
-              required
-              maxCharacters={issueLimits.labelLength}
-              value={rule.label}
-              error={refused?.field?.includes('label') ? refused.message : undefined}
-              onChange={({ target }) => setRule({ ...rule, label: target.value })}
-            />
-            <Checkbox checked={rule.mentions} onChange={(mentions) => setRule({ ...rule, mentions })}>
-              {texts.issues.mentions}
-            </Checkbox>
-          </>
-        )}
-        <SaveButton busy={busy} changed={JSON.stringify(rule) !== JSON.stringify(issues)} />
-      </form>
-      {(issues.on || issueDecisions.length > 0) && (
-        <Latest decisions={issueDecisions} unread={issuesUnread} />
+    <SettingsForm
+      form={form}
+      title={texts.issues.title}
+      why={texts.issues.why}
+      after={
+        (issues.on || issueDecisions.length > 0) && (
+          <Latest decisions={issueDecisions} unread={issuesUnread} />
+        )
+      }
+    >
+      <Choice
+        label={texts.issues.mode}
+        options={modes}
+        chosen={rule.on ? 'on' : 'off'}
+        onChoose={(mode) => setRule({ ...rule, on: mode === 'on' })}
+      />
+      {rule.on && (
+        <>
+          <Field
+            label={texts.issues.label}
+            help={texts.issues.labelHelp}
+            required
+            maxCharacters={issueLimits.labelLength}
+            value={rule.label}
+            error={form.refused?.field?.includes('label') ? form.refused.message : undefined}
+            onChange={({ target }) => setRule({ ...rule, label: target.value })}
+          />
+          <Checkbox checked={rule.mentions} onChange={(mentions) => setRule({ ...rule, mentions })}>
+            {texts.issues.mentions}
+          </Checkbox>
+        </>
       )}
-    </Part>
+    </SettingsForm>
   )
 }
 

@@ -1,6 +1,6 @@
-/** A labelled box for several lines that are no prose: a command, hosts, a key. */
-import { CircleAlert } from 'lucide-react'
+/** A labelled box for several lines that are not prose: a command, hosts, a key. */
 import { classes } from '../../../ui/classes.ts'
+import { FieldNote } from '../../../ui/form/Field.tsx'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
 
 interface LinesProps {
@@ -14,7 +14,6 @@ interface LinesProps {
 }
 
 export function Lines({ label, help, error, onChange, ...rest }: LinesProps) {
-  const said = error ?? help
   return (
     <div>
       <p aria-hidden="true" className="mb-1.5 text-ui font-medium">
@@ -39,18 +38,12 @@ export function Lines({ label, help, error, onChange, ...rest }: LinesProps) {
           className="font-mono text-typed"
         />
       </div>
-      {said !== undefined && (
-        <p
-          role={error === undefined ? undefined : 'alert'}
-          className={classes(
-            'mt-1.5 flex items-center gap-1.5 text-meta',
-            error === undefined ? 'text-muted' : 'text-bad',
-          )}
-        >
-          {error !== undefined && <CircleAlert className="size-3.5" />}
-          {said}
-        </p>
-      )}
+      <FieldNote help={help} error={error} role={error === undefined ? undefined : 'alert'} />
     </div>
   )
+}
+
+/** The distinct words of a text, separated by white space or commas. */
+export function wordsOf(text: string): string[] {
+  return [...new Set(text.split(/[\s,]+/))].filter((word) => word !== '')
 }

@@ -1,9 +1,9 @@
-/** A part of the settings: what it is about, and why one would set it. */
+/** A part of the settings, with its title and explanation. */
 import type { ReactNode } from 'react'
 import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { Panel } from '../../../ui/layout/Panel.tsx'
 
-/** What every part works on. */
+/** The project and its settings, as props of every part. */
 export interface PartOfProject {
   readonly projectId: string
   readonly settings: ShownSettings

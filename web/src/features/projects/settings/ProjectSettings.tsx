@@ -1,12 +1,14 @@
-/** How the tasks of a project run: setup, variables, secrets, and what the network is. */
+/** The settings of a project, for all its tasks: setup, variables, secrets, network and more. */
+import type { ComponentProps } from 'react'
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { isUnknown } from '../../../api/isUnknown.ts'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
-import { Button, ButtonLink } from '../../../ui/form/Button.tsx'
+import { ButtonLink } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Page } from '../../../ui/layout/Page.tsx'
-import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { RetryNote } from '../../../ui/layout/RetryNote.tsx'
+import { Skeletons } from '../../../ui/status/Loading.tsx'
 import { useProjectQuery } from '../projectsApi.ts'
 import { DraftsPart } from './DraftsPart.tsx'
 import { faults } from './faultTexts.ts'
@@ -23,7 +25,8 @@ import { VariablesPart } from './VariablesPart.tsx'
 
 export function ProjectSettings() {
   const { projectId = '' } = useParams()
-  const { data, error, refetch, isFetching } = useProjectSettingsQuery(projectId)
+  const read = useProjectSettingsQuery(projectId)
+  const { data, error } = read
   const project = useProjectQuery(projectId)
   usePageTitle(texts.title)
   const name = project.data?.project.name
@@ -31,7 +34,7 @@ export function ProjectSettings() {
     <Page
       title={texts.title}
       width="narrow"
-      // Its line is kept: nothing moves when the name comes.
+      // The line has a fixed height, so that nothing moves when the name comes.
       lead={<p className="line-clamp-2 min-h-5 wrap-anywhere text-muted">{name}</p>}
       actions={
         <ButtonLink to={`/projects/${projectId}`} size="touch">
@@ -39,46 +42,32 @@ export function ProjectSettings() {
         </ButtonLink>
       }
     >
-      {data === undefined ? (
-        error === undefined ? (
-          <Loading />
-        ) : (
-          <Note
-            kind="error"
-            action={
-              !isUnknown(error) && (
-                <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-                  {texts.tryAgain}
-                </Button>
-              )
-            }
-          >
-            {reasonOf(error, faults.notFetched)}
-          </Note>
-        )
-      ) : (
-        <>
-          <SetupPart projectId={projectId} settings={data.settings} />
-          <VariablesPart projectId={projectId} settings={data.settings} />
-          <SecretsPart projectId={projectId} settings={data.settings} />
-          <DraftsPart projectId={projectId} settings={data.settings} />
-          <FeedbackPart projectId={projectId} settings={data.settings} />
-          <IssuesPart projectId={projectId} settings={data.settings} />
-          <RepositoryPart projectId={projectId} settings={data.settings} />
-          <FiltersPart projectId={projectId} settings={data.settings} />
-          <HostsPart projectId={projectId} settings={data.settings} suggestions={data.suggestions} />
-        </>
+      {data === undefined && error === undefined && (
+        <Skeletons label={texts.loading} each={['h-40 w-full', 'mt-6 h-40 w-full']} />
       )}
+      {data === undefined && isUnknown(error) && (
+        <Note kind="error">{reasonOf(error, faults.notFetched)}</Note>
+      )}
+      {data === undefined && !isUnknown(error) && (
+        <RetryNote read={read}>{reasonOf(error, faults.notFetched)}</RetryNote>
+      )}
+      {data !== undefined && <Parts projectId={projectId} {...data} />}
     </Page>
   )
 }
 
-function Loading() {
+function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
   return (
-    <div role="status">
-      <span className="sr-only">{texts.loading}</span>
-      <Skeleton className="h-40 w-full" />
-      <Skeleton className="mt-6 h-40 w-full" />
-    </div>
+    <>
+      <SetupPart {...part} />
+      <VariablesPart {...part} />
+      <SecretsPart {...part} />
+      <DraftsPart {...part} />
+      <FeedbackPart {...part} />
+      <IssuesPart {...part} />
+      <RepositoryPart {...part} />
+      <FiltersPart {...part} />
+      <HostsPart {...part} suggestions={suggestions} />
+    </>
   )
 }

@@ -1,4 +1,4 @@
-/** What the repository is where it is not as any clone, and which of its private submodules are fetched. */
+/** How the repository differs from a plain clone, and which of its private submodules are fetched. */
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
@@ -9,20 +9,20 @@ import { refreshAfterSeconds, useProjectRepositoryQuery } from './projectSetting
 import { texts } from './texts.ts'
 import { useSave } from './useSave.ts'
 
-const said = texts.repository
+const repositoryTexts = texts.repository
 
 export function RepositoryPart({ projectId, settings }: PartOfProject) {
-  // A task may have fetched it since; each answer costs the person requests at the code host.
+  // A task may have fetched the repository meanwhile, but each answer costs the person requests at the code host.
   const { data, error } = useProjectRepositoryQuery(projectId, {
     refetchOnMountOrArgChange: refreshAfterSeconds,
   })
   const repository = data?.repository
   return (
-    <Part title={said.title} why={said.why}>
+    <Part title={repositoryTexts.title} why={repositoryTexts.why}>
       {repository ? (
         <>
           <ul className="grid gap-1 text-ui">
-            {factsShown(repository).map((fact) => (
+            {factLines(repository).map((fact) => (
               <li key={fact}>{fact}</li>
             ))}
           </ul>
@@ -32,20 +32,17 @@ export function RepositoryPart({ projectId, settings }: PartOfProject) {
         </>
       ) : (
         <p role="status" className="text-ui text-muted">
-          {error === undefined
-            ? data === undefined
-              ? said.looking
-              : said.unknown
-            : reasonOf(error, faults.notFetched)}
+          {error !== undefined && reasonOf(error, faults.notFetched)}
+          {error === undefined && (data === undefined ? repositoryTexts.looking : repositoryTexts.unknown)}
         </p>
       )}
     </Part>
   )
 }
 
-/** Submodules have a list of their own. */
-function factsShown(repository: ShownRepository): readonly string[] {
-  const { lfs, filters, shallow, plain } = said
+/** Without the submodules, which have a list of their own. */
+function factLines(repository: ShownRepository): readonly string[] {
+  const { lfs, filters, shallow, plain } = repositoryTexts
   const facts = factsOf(repository, { lfs, filters, shallow })
   return facts.length === 0 && repository.submodules.length === 0 ? [plain] : facts
 }
@@ -56,22 +53,22 @@ interface SubmodulesProps extends PartOfProject {
 
 function Submodules({ projectId, settings, repository: { submodules, submoduleCount } }: SubmodulesProps) {
   const { save, busy } = useSave(projectId)
-  const shown = submodules.map((one) => ({ ...one, state: stateOf(one, settings) }))
-  const more = shown
+  const listed = submodules.map((one) => ({ ...one, state: stateOf(one, settings) }))
+  const more = listed
     .filter(({ state }) => state === 'private')
     .map(({ repository }) => repository.toLowerCase())
   return (
     <>
-      <ul aria-label={said.submodules(submoduleCount)} className="grid gap-2 text-ui">
-        {shown.map(({ path, repository, state }) => (
+      <ul aria-label={repositoryTexts.submodules(submoduleCount)} className="grid gap-2 text-ui">
+        {listed.map(({ path, repository, state }) => (
           <li key={path} className="wrap-anywhere">
             <code>{path}</code> <span className="text-muted">{repository}</span>
-            <span className="block text-meta text-muted">{said.access[state]}</span>
+            <span className="block text-meta text-muted">{repositoryTexts.access[state]}</span>
           </li>
         ))}
       </ul>
       {submoduleCount > submodules.length && (
-        <p className="text-meta text-muted">{said.notShown(submoduleCount - submodules.length)}</p>
+        <p className="text-meta text-muted">{repositoryTexts.notShown(submoduleCount - submodules.length)}</p>
       )}
       {more.length > 0 && (
         <div>
@@ -79,15 +76,15 @@ function Submodules({ projectId, settings, repository: { submodules, submoduleCo
             busy={busy}
             onClick={() => void save({ submodules: [...new Set([...settings.submodules, ...more])] })}
           >
-            {said.fetch}
+            {repositoryTexts.fetch}
           </Button>
-          <p className="mt-1 max-w-[72ch] text-meta text-muted">{said.fetchWhy}</p>
+          <p className="mt-1 max-w-[72ch] text-meta text-muted">{repositoryTexts.fetchWhy}</p>
         </div>
       )}
       {settings.submodules.length > 0 && (
         <div>
           <Button kind="ghost" busy={busy} onClick={() => void save({ submodules: [] })}>
-            {said.stop}
+            {repositoryTexts.stop}
           </Button>
         </div>
       )}
@@ -98,7 +95,7 @@ function Submodules({ projectId, settings, repository: { submodules, submoduleCo
 function stateOf(
   { repository, access }: ShownRepository['submodules'][number],
   { submodules }: Pick<ShownSettings, 'submodules'>,
-): keyof typeof said.access {
+): keyof typeof repositoryTexts.access {
   const isChosen = access === 'private' && submodules.includes(repository.toLowerCase())
   return isChosen ? 'chosen' : access
 }

@@ -1,8 +1,9 @@
-/** The secrets: their names, and a form that sets one. */
+/** The names of the secrets, and a form that sets one. */
 import { Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
+import { messageFor } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { age } from '../../../ui/text/clock.ts'
@@ -10,7 +11,7 @@ import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { useNow } from '../../../ui/hooks.ts'
-import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { notifiedFailure, notifiedOutcome } from '../../notifications/notifications.ts'
 import { Lines } from './Lines.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
 import { useRemoveProjectSecretMutation, useSetProjectSecretMutation } from './projectSettingsApi.ts'
@@ -48,9 +49,7 @@ function SecretRow({
   const onConfirm = async () => {
     const answer = await remove({ projectId, name })
     setAsking(false)
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(faults.notRemoved, answer.error))
-    }
+    if (answer.error !== undefined) dispatch(notifiedFailure(faults.notRemoved, answer.error))
   }
   return (
     <li className="flex min-h-11 flex-wrap items-center gap-x-3 py-1 md:flex-nowrap">
@@ -85,19 +84,15 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
   const [name, setName] = useState('')
   const [value, setValue] = useState('')
   const [forAgent, setForAgent] = useState(false)
-  const refused = error !== undefined && 'field' in error ? error : undefined
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
     const named = name.trim()
     const answer = await set({ projectId, name: named, value, forAgent })
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(faults.notSet, answer.error))
-      return
-    }
+    dispatch(notifiedOutcome(answer.error, texts.secrets.setDone(named), faults.notSet))
+    if (answer.error !== undefined) return
     setName('')
     setValue('')
     setForAgent(false)
-    dispatch(notified('success', texts.secrets.setDone(named)))
   }
   return (
     <form onSubmit={(event) => void onSubmit(event)} className="grid grid-cols-1 gap-4">
@@ -108,7 +103,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
         spellCheck={false}
         maxCharacters={100}
         value={name}
-        error={refused?.field === 'name' ? refused.message : undefined}
+        error={messageFor(error, 'name')}
         onChange={(event) => setName(event.target.value)}
         className="md:w-1/2"
       />
@@ -117,7 +112,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
         help={texts.secrets.valueHelp}
         maxCharacters={32_768}
         value={value}
-        error={refused?.field === 'value' ? refused.message : undefined}
+        error={messageFor(error, 'value')}
         onChange={setValue}
       />
       <div className="flex flex-wrap items-center justify-between gap-3">

@@ -1,31 +1,23 @@
-/** The command that makes a new workspace ready. */
-import { useState, type FormEvent } from 'react'
+/** The command that prepares a new workspace. */
+import { useState } from 'react'
 import { Lines } from './Lines.tsx'
-import { Part, type PartOfProject } from './Part.tsx'
-import { SaveButton } from './SaveButton.tsx'
+import type { PartOfProject } from './Part.tsx'
+import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
 
-export function SetupPart({ projectId, settings }: PartOfProject) {
-  const [setupCommand, setSetupCommand] = useState(settings.setupCommand)
-  const { save, busy, refused } = useSave(projectId)
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void save({ setupCommand })
-  }
+export function SetupPart(part: PartOfProject) {
+  const [setupCommand, setSetupCommand] = useState(part.settings.setupCommand)
+  const form = useSettingsForm(part, { setupCommand })
   return (
-    <Part title={texts.setup.title} why={texts.setup.why}>
-      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
-        <Lines
-          label={texts.setup.label}
-          placeholder={texts.setup.placeholder}
-          maxCharacters={10_000}
-          value={setupCommand}
-          error={refused?.message}
-          onChange={setSetupCommand}
-        />
-        <SaveButton busy={busy} changed={setupCommand !== settings.setupCommand} />
-      </form>
-    </Part>
+    <SettingsForm form={form} title={texts.setup.title} why={texts.setup.why}>
+      <Lines
+        label={texts.setup.label}
+        placeholder={texts.setup.placeholder}
+        maxCharacters={10_000}
+        value={setupCommand}
+        error={form.refused?.message}
+        onChange={setSetupCommand}
+      />
+    </SettingsForm>
   )
 }

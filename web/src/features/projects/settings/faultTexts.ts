@@ -1,4 +1,4 @@
-/** What faults of a project's settings are called: apart from what the settings say, which a task's page does not load. */
+/** The messages of failed calls for a project's settings. Apart from the texts of the settings, which a task's page does not load. */
 export const faults = {
   notFetched: 'Failed to fetch settings',
   notSaved: 'Failed to save settings',

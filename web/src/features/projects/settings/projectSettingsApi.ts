@@ -71,7 +71,7 @@ export const projectSettingsApi = api.injectEndpoints({
   }),
 })
 
-/** How long what was read of a repository is shown without asking again. */
+/** A repository that was read longer ago than this, in seconds, is read again when a page shows it. */
 export const refreshAfterSeconds = 60
 
 export const {

@@ -1,4 +1,4 @@
-/** What the settings of a project say. */
+/** Texts of the settings of a project. */
 export const texts = {
   title: 'Project Settings',
   back: 'Back to Project',
@@ -6,7 +6,6 @@ export const texts = {
   saved: 'Settings saved',
   save: 'Save Changes',
   saving: 'Saving...',
-  tryAgain: 'Try Again',
   remove: (name: string) => `Remove ${name}`,
   removeUnnamed: 'Remove this variable',
   setup: {

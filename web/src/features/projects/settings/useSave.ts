@@ -1,11 +1,13 @@
-/** Saving a part of the settings: the person is told how it went, and where a fault is. */
+/** Saves a part of the settings, and shows the outcome as a notification. */
 import { useDispatch } from 'react-redux'
 import type { BodyInputOf } from '#domain/api/call.schema.ts'
 import type { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
-import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { notifiedOutcome } from '../../notifications/notifications.ts'
 import { useUpdateProjectSettingsMutation } from './projectSettingsApi.ts'
 import { faults } from './faultTexts.ts'
 import { texts } from './texts.ts'
+
+export type SettingsChange = BodyInputOf<typeof updateProjectSettings>
 
 export function useSave(projectId: string) {
   const dispatch = useDispatch()
@@ -14,13 +16,9 @@ export function useSave(projectId: string) {
   return {
     busy: isLoading,
     refused,
-    save: async (settings: BodyInputOf<typeof updateProjectSettings>) => {
+    save: async (settings: SettingsChange) => {
       const answer = await update({ projectId, ...settings })
-      dispatch(
-        answer.error === undefined
-          ? notified('success', texts.saved)
-          : notifiedFailure(faults.notSaved, answer.error),
-      )
+      dispatch(notifiedOutcome(answer.error, texts.saved, faults.notSaved))
     },
   }
 }

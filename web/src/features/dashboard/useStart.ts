@@ -1,0 +1,81 @@
+/** Creates the task of the composer once its images are uploaded, and has the server prepare for it before. */
+import { type FormEvent, useEffect, useState } from 'react'
+import { useDispatch } from 'react-redux'
+import { titleOf } from '#domain/api/tasks.ts'
+import { newId } from '../../api/newId.ts'
+import type { PendingImages } from '../images/usePendingImages.ts'
+import { useWhenUploaded } from '../images/useWhenUploaded.ts'
+import { notified, notifiedFailure } from '../notifications/notifications.ts'
+import { useCreateTaskMutation, usePrepareTaskMutation } from '../tasks/tasksApi.ts'
+import { texts } from './texts.ts'
+
+type NewTask = Parameters<ReturnType<typeof useCreateTaskMutation>[0]>[0]
+type Preparation = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
+
+interface StartOptions {
+  /** `null` while something is missing. */
+  readonly task: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
+  readonly images: PendingImages
+  /** Ends dictation, and returns the description. */
+  readonly takeDescription: () => string
+  readonly clear: () => void
+}
+
+export function useStart({ task, images, takeDescription, clear }: StartOptions) {
+  const dispatch = useDispatch()
+  const [create, { isLoading }] = useCreateTaskMutation()
+  const [attempted, setAttempted] = useState(false)
+  // One id until the server has the task, so that a repetition after a lost answer creates no second one.
+  const [id, setId] = useState(newId)
+  usePrewarm(isLoading || task === null ? null : { taskId: id, ...task })
+
+  const start = async () => {
+    if (isLoading || task === null) return
+    const description = takeDescription()
+    const ids = images.completed().map((image) => image.id)
+    const answer = await create({ id, title: titleOf(description), description, ...task, images: ids })
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.notCreated, answer.error))
+      return
+    }
+    setId(newId())
+    clear()
+    images.clear()
+    setAttempted(false)
+    dispatch(notified('success', texts.created, texts.createdWhy))
+  }
+  const { waiting, stopped, ask } = useWhenUploaded(images, () => void start())
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (isLoading || waiting) return
+    setAttempted(true)
+    if (task !== null) ask()
+  }
+  return { submit, attempted, waiting, stopped, busy: isLoading || waiting }
+}
+
+/** How often a preparation is renewed, in milliseconds, before the server discards it. */
+const renewalIntervalMs = 50_000
+/** Choices that change within this time are not prepared for. */
+const settledMs = 400
+
+/** Has the server prepare for a task; `null` while there is nothing to prepare for. */
+function usePrewarm(preparation: Preparation | null): void {
+  const [prepare] = usePrepareTaskMutation()
+  const key = preparation === null ? null : JSON.stringify(preparation)
+  useEffect(() => {
+    if (key === null) return undefined
+    const send = () => {
+      const body: Preparation = JSON.parse(key)
+      void prepare(body)
+    }
+    const first = setTimeout(send, settledMs)
+    const renewal = setInterval(() => {
+      if (document.visibilityState === 'visible') send()
+    }, renewalIntervalMs)
+    return () => {
+      clearTimeout(first)
+      clearInterval(renewal)
+    }
+  }, [key, prepare])
+}
