@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { intact, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
-import { serializeByKey } from '#platform/async/queue.ts'
+import { serialize } from '#platform/async/queue.ts'
 
 /** A task, or a request for a repository. */
 export type Made =
@@ -27,7 +27,7 @@ const readBatch = 250
 export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore, 'readAll'> }): MadeInLog {
   const made: Made[] = []
   let after: Position | null = null
-  const serialized = serializeByKey()
+  const serialized = serialize()
 
   async function readOn(): Promise<void> {
     for (;;) {
@@ -42,7 +42,7 @@ export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore
   }
 
   return () =>
-    serialized('read', async () => {
+    serialized(async () => {
       await readOn()
       return [...made]
     })

@@ -33,7 +33,7 @@ import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
 export type AnsweringEngines = WritingEngines &
-  Pick<Engines, 'documents' | 'clock'> & {
+  Pick<Engines, 'documents' | 'clock' | 'logger'> & {
     readonly commands: Pick<Engines['commands'], 'execute' | 'load'>
     readonly access: Pick<HostAccess, 'tokenOf'>
     readonly codeHost: Pick<

@@ -28,7 +28,7 @@ import { isHostUnavailable } from '../faults.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
 export type LinkingEngines = WritingEngines &
-  Pick<Engines, 'documents'> & {
+  Pick<Engines, 'documents' | 'logger'> & {
     readonly commands: Pick<Engines['commands'], 'execute'>
     readonly access: Pick<HostAccess, 'tokenOf'>
     readonly installations: Pick<Installations, 'tokenFor'>

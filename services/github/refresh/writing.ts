@@ -10,7 +10,7 @@ import type { Projected } from '#platform/reads/projected.ts'
 
 export interface WritingEngines extends ReactorEngines {
   readonly projected: Pick<Projected, 'waitFor'>
-  readonly logger: Logger
+  readonly logger: Pick<Logger, 'error' | 'warn'>
 }
 
 export interface Writing {

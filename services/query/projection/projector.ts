@@ -44,7 +44,6 @@ const firstPauseMs = 500
 const longestPauseMs = 30_000
 
 interface Projector extends ProjectorEngines {
-  readonly engines: ProjectorEngines
   readonly tell: TellQuarantine
   readonly rebuilding: Rebuilding
   readonly signal: AbortSignal
@@ -68,7 +67,6 @@ export async function startProjector(
   const stopping = new AbortController()
   const projector: Projector = {
     ...engines,
-    engines,
     tell,
     rebuilding,
     signal: stopping.signal,
@@ -261,20 +259,16 @@ async function begin(projector: Projector): Promise<void> {
       `A newer Flightdeck folds the read model of ${ahead.collection}: this one leaves it alone. ` +
         `To go back to this version, ask for it with: npm start -- rebuild ${ahead.collection}`,
     )
-  const foreign = generations.isForeign(
-    found,
-    projector.engines.logIdentity,
-    await isBeyond(projector, checkpoint),
-  )
+  const foreign = generations.isForeign(found, projector.logIdentity, await isBeyond(projector, checkpoint))
   if (foreign)
     projector.logger.warn(
-      { checkpoint, of: found.log, log: projector.engines.logIdentity },
+      { checkpoint, of: found.log, log: projector.logIdentity },
       'the read models belong to another log or are ahead of this one: rebuilding them',
     )
   // The quarantine is of the other log; the rebuild looks at the streams of this one again.
   if (foreign) await clearQuarantine(projector.readStore)
   const catalog = await changeCatalog(projector.readStore, (now) =>
-    generations.begun(now, projector.engines.logIdentity, foreign),
+    generations.begun(now, projector.logIdentity, foreign),
   )
   const hasLive = Object.keys(catalog.live).length > 0
   // Readers are refused since the catalog says that nothing is live: nobody can mistake the next checkpoint for this one.
