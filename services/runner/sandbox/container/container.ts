@@ -2,8 +2,8 @@
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
 import { accountFiles, sandboxPaths, checkedBind, commandEnvironment } from '../layout.ts'
 import { containerGit } from './git.ts'
-import { enginePath, runnerLabel, type ContainerOptions } from './options.ts'
-import { engineSees, type ContainerMount } from './createRequest.ts'
+import { engineMount, type ContainerOptions } from './options.ts'
+import { engineSees } from './createRequest.ts'
 import { startContainer } from './containerProcess.ts'
 import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from '../port.ts'
 
@@ -29,11 +29,6 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
 function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedProcess {
   const { workspace, limits } = spec
   const user = workspace.owner ?? options.ownUser
-  const at = ({ source, target }: Bind, readOnly: boolean): ContainerMount => ({
-    source: enginePath(options, source),
-    target,
-    readOnly,
-  })
   const isShared = ({ source }: Bind): boolean => engineSees(options.shared, source) !== undefined
   const shown = [
     ...spec.readOnly.map(checkedBind).filter(isShared),
@@ -49,15 +44,13 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
   }
   const container = startContainer(options, {
     plan: {
-      image: options.image,
-      labels: { [runnerLabel]: options.runnerId },
       user,
       capabilities: [],
       mounts: [
-        at({ source: workspace.mirrorObjects, target: mirrorObjectsInSandbox }, true),
-        at({ source: workspace.dir, target: sandboxPaths.tree }, false),
-        at({ source: workspace.homeDir, target: sandboxPaths.home }, false),
-        ...shown.map((bind) => at(bind, true)),
+        engineMount(options, workspace.mirrorObjects, mirrorObjectsInSandbox),
+        engineMount(options, workspace.dir, sandboxPaths.tree, 'write'),
+        engineMount(options, workspace.homeDir, sandboxPaths.home, 'write'),
+        ...shown.map(({ source, target }) => engineMount(options, source, target)),
       ],
       limits,
       // A command of people's is never frozen.

@@ -11,10 +11,10 @@ import { EngineFault } from './engine.ts'
 import { opening, type Answer, type Word } from './init.ts'
 import { containerBody, type ContainerMount, type ContainerPlan } from './createRequest.ts'
 import { pour } from './frames.ts'
-import { enginePath, type ContainerOptions } from './options.ts'
+import { engineMount, runnerLabel, type ContainerOptions } from './options.ts'
 
 export interface ContainerStart {
-  readonly plan: Omit<ContainerPlan, 'line' | 'answers'>
+  readonly plan: Omit<ContainerPlan, 'image' | 'labels' | 'line' | 'answers'>
   readonly env: Readonly<Record<string, string>>
   /** Files made for it, by their paths inside. */
   readonly files: Readonly<Record<string, string>>
@@ -130,7 +130,7 @@ async function make(container: Container, folder: string): Promise<string> {
     ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
       const file = join(folder, `file-${index}`)
       await writeFile(file, content, { mode: 0o644 })
-      return { source: enginePath(options, file), target, readOnly: true }
+      return engineMount(options, file, target)
     }),
   ])
   container.line = line
@@ -141,10 +141,17 @@ async function make(container: Container, folder: string): Promise<string> {
   const mounts = [
     ...start.plan.mounts,
     ...files,
-    { source: enginePath(options, join(folder, 'line')), target: lineInside, readOnly: true },
-    { source: enginePath(options, join(folder, 'answers')), target: answersInside, readOnly: true },
+    engineMount(options, join(folder, 'line'), lineInside),
+    engineMount(options, join(folder, 'answers'), answersInside),
   ]
-  const body = containerBody({ ...start.plan, mounts, line: lineInside, answers: answersInside })
+  const body = containerBody({
+    ...start.plan,
+    image: options.image,
+    labels: { [runnerLabel]: options.runnerId },
+    mounts,
+    line: lineInside,
+    answers: answersInside,
+  })
   container.id = await options.engine.create(body)
   return container.id
 }

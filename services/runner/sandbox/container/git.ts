@@ -9,8 +9,8 @@ import { gitArguments, gitEnvironment, pick, type Git } from '../../workspace/gi
 import type { Workspace } from '../../workspace/workspace.ts'
 import { sandboxSearchPath, gitLimits } from '../layout.ts'
 import { callScript, startCall } from './calls.ts'
-import { enginePath, runnerLabel, type ContainerOptions } from './options.ts'
-import { engineSees, type ContainerMount } from './createRequest.ts'
+import { engineMount, type ContainerOptions } from './options.ts'
+import { engineSees } from './createRequest.ts'
 import { startContainer, type StartedContainer } from './containerProcess.ts'
 
 /** How long a container waits for the next call. */
@@ -113,25 +113,18 @@ async function startGitContainer(
   const folder = await options.scratch.make()
   const { shared, node, ownUser } = options
   const isShared = engineSees(shared, node) !== undefined
-  const at = (path: string, target: string, readOnly: boolean): ContainerMount => ({
-    source: enginePath(options, path),
-    target,
-    readOnly,
-  })
   const container = startContainer(options, {
     plan: {
-      image: options.image,
-      labels: { [runnerLabel]: options.runnerId },
       // Root in name, who may read and write the files of others and nothing more.
       user: owner ? { uid: 0, gid: 0 } : ownUser,
       capabilities: owner ? ['DAC_OVERRIDE'] : [],
       staying: 0,
       mounts: [
-        at(mirrorDir, mirrorDir, true),
-        at(dir, dir, true),
-        at(privateGitDir, privateGitDir, false),
-        at(folder, folderInside, false),
-        ...(isShared ? [at(node, nodeInside, true)] : []),
+        engineMount(options, mirrorDir, mirrorDir),
+        engineMount(options, dir, dir),
+        engineMount(options, privateGitDir, privateGitDir, 'write'),
+        engineMount(options, folder, folderInside, 'write'),
+        ...(isShared ? [engineMount(options, node, nodeInside)] : []),
       ],
       limits: gitLimits,
       command: [isShared ? nodeInside : node, '-e', callScript, `${folderInside}/git.sock`],

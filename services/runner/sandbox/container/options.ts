@@ -2,7 +2,7 @@
 import type { Scratch } from '../../scratch.ts'
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerEngine, ContainerImage } from './engine.ts'
-import { engineSees } from './createRequest.ts'
+import { engineSees, type ContainerMount } from './createRequest.ts'
 
 export interface ContainerOptions {
   readonly engine: ContainerEngine
@@ -23,10 +23,15 @@ export interface ContainerOptions {
 /** The label by which a runner's containers are found again. */
 export const runnerLabel = 'flightdeck.runner'
 
-/** Where the engine has a file that it must have; throws `RangeError` for one that it has not. */
-export function enginePath({ shared }: Pick<ContainerOptions, 'shared'>, path: string): string {
-  const there = engineSees(shared, path)
-  if (there === undefined)
+/** Mounts a file or folder that the engine must have; throws `RangeError` for one that it has not. */
+export function engineMount(
+  { shared }: Pick<ContainerOptions, 'shared'>,
+  path: string,
+  target: string,
+  access: 'read' | 'write' = 'read',
+): ContainerMount {
+  const source = engineSees(shared, path)
+  if (source === undefined)
     throw new RangeError(`${path} is in no folder that CONTAINER_PATHS shares with the container engine`)
-  return there
+  return { source, target, readOnly: access === 'read' }
 }
