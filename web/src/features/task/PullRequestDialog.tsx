@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/overlay/Dialog.tsx'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts as changesTexts } from './changes/texts.ts'
+import { FailureNote } from './FailureNote.tsx'
 import { texts as pageTexts } from './texts.ts'
 import { isGitDiff, type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
 
@@ -38,14 +39,14 @@ const texts = {
 } as const
 
 /** Maximum lengths in characters. */
-const most = { title: 250, body: 60_000 }
+const maxLengths = { title: 250, body: 60_000 }
 
 interface PullRequestDialogProps {
   readonly task: Task
   readonly open: boolean
   readonly onClose: () => void
   readonly onConfirm: (asked: PullRequestAsked) => void
-  /** Why the last one came to nothing; `null` where none did. */
+  /** Why the last request failed; `null` when none did. */
   readonly refused?: string | null
 }
 
@@ -68,12 +69,12 @@ export function PullRequestDialog({
   const updates = task.prNumber !== null && over === null
   const create = over === null ? texts.create : texts.another
   const isDraft = updates && task.pullRequest?.state === 'draft'
-  const said = updates ? texts.update : create
+  const words = updates ? texts.update : create
   const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
-  const isTooLong = (tooLong(title, most.title) ?? tooLong(body, most.body)) !== undefined
+  const isTooLong = (tooLong(title, maxLengths.title) ?? tooLong(body, maxLengths.body)) !== undefined
   const note = noteOf(task, seen)
   // A refetch must not block the person or move the focus.
   const isRead = !isFetching || currentData !== undefined
@@ -82,9 +83,9 @@ export function PullRequestDialog({
     onClose()
     // The text may have been edited at the code host: an update sends it only when it was changed here.
     const isWritten = choice.title !== undefined || choice.body !== undefined
-    const words = updates && !isWritten ? {} : { title: title.trim(), body }
+    const proposal = updates && !isWritten ? {} : { title: title.trim(), body }
     onConfirm({
-      ...words,
+      ...proposal,
       autoUpdate,
       ...(updates ? {} : { draft }),
       ...(isDraft && choice.ready === true && { draft: false }),
@@ -96,7 +97,7 @@ export function PullRequestDialog({
     <Dialog
       open={open}
       onClose={onClose}
-      title={said.title}
+      title={words.title}
       actions={
         <>
           <Button data-safe onClick={onClose}>
@@ -110,7 +111,7 @@ export function PullRequestDialog({
             aria-describedby={note === null ? undefined : noteId}
             onClick={confirm}
           >
-            {said.confirm}
+            {words.confirm}
           </Button>
         </>
       }
@@ -140,16 +141,9 @@ export function PullRequestDialog({
         </p>
         {seen.beyond !== undefined && <p className="text-meta text-warn">{seen.beyond}</p>}
         {seen.unread !== null && (
-          <Note
-            kind="error"
-            action={
-              <Button size="small" busy={seen.isAwaited} onClick={seen.readAgain}>
-                {pageTexts.tryAgain}
-              </Button>
-            }
-          >
+          <FailureNote busy={seen.isAwaited} onRetry={seen.readAgain}>
             {texts.unread(seen.unread)}
-          </Note>
+          </FailureNote>
         )}
       </div>
     </Dialog>
@@ -172,7 +166,6 @@ interface ProposalFieldsProps {
   readonly proposal: {
     readonly title: string
     readonly body: string
-    /** `null` for an existing pull request. */
     readonly draft: boolean | null
     readonly autoUpdate: boolean
   }
@@ -188,7 +181,7 @@ function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsP
     <>
       <Field
         label={texts.name}
-        maxCharacters={most.title}
+        maxCharacters={maxLengths.title}
         disabled={disabled}
         value={title}
         onChange={(event) => onChange({ title: event.target.value })}
@@ -198,7 +191,7 @@ function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsP
         label={texts.body}
         minHeight={120}
         maxHeight={280}
-        maxCharacters={most.body}
+        maxCharacters={maxLengths.body}
         disabled={disabled}
         value={body}
         onChange={(event) => onChange({ body: event.target.value })}
@@ -233,10 +226,10 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const [isNew, setNew] = useState(false)
   useEffect(() => {
     if (!open || isRunning) return undefined
-    let isWanted = true
-    void refetch().then(() => isWanted && setNew(true))
+    let isOpen = true
+    void refetch().then(() => isOpen && setNew(true))
     return () => {
-      isWanted = false
+      isOpen = false
       setNew(false)
     }
   }, [open, isRunning, refetch])

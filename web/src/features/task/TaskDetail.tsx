@@ -58,13 +58,8 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
   return <LiveOrReplayed taskId={taskId} open={open} />
 }
 
-interface LoadedTaskProps {
-  readonly taskId: string
-  readonly open: OpenTaskSync
-}
-
 /** The current task, or the task at a moment of its history, shown by the same components. */
-function LiveOrReplayed({ taskId, open }: LoadedTaskProps) {
+function LiveOrReplayed({ taskId, open }: { readonly taskId: string; readonly open: OpenTaskSync }) {
   const store = useAppStore()
   const history = useTaskHistory(open)
   const moment = useReplayMoment(history.open)

@@ -1,5 +1,5 @@
 /** The header of the task page: its repository, branch and status, and the actions on the whole task. */
-import { ArrowLeft, Columns2, Copy, Ellipsis, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
+import { ArrowLeft, Columns2, Copy, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Link, useNavigate } from 'react-router-dom'
@@ -11,8 +11,7 @@ import { Button } from '../../ui/form/Button.tsx'
 import { WaitingButton } from '../../ui/form/WaitingButton.tsx'
 import { elapsed } from '../../ui/text/clock.ts'
 import { Count } from '../../ui/status/Count.tsx'
-import { IconButton } from '../../ui/form/IconButton.tsx'
-import { Menu, type MenuButtonProps, type MenuItem } from '../../ui/overlay/Menu.tsx'
+import { Menu, type MenuItem } from '../../ui/overlay/Menu.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
 import { safeLink } from '../../ui/text/safeLink.ts'
 import { Status, type StatusName } from '../../ui/status/Status.tsx'
@@ -22,6 +21,7 @@ import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { PullRequestLink } from '../tasks/PullRequestLink.tsx'
 import { isRecordDamaged } from '../tasks/taskStatus.ts'
 import { texts as taskTexts } from '../tasks/texts.ts'
+import { ellipsisButton } from './ellipsisButton.tsx'
 import { texts as forkTexts } from './fork/headerTexts.ts'
 import { texts } from './texts.ts'
 import { useCopy } from './useCopy.ts'
@@ -51,8 +51,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
-  useExecutionActions(task, actions, isFixed)
-  usePullRequestActions(task, actions, isFixed, () => setAsking(true))
+  useHeaderActions(task, actions, isFixed, () => setAsking(true))
   useAction('copyBranch', copyBranch)
   useAction('compareTask', compare, !isReplayed)
   useAction('deleteTask', () => setDeleting(true), !isReplayed)
@@ -86,7 +85,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
                 onAsk={() => setAsking(true)}
               />
             )}
-            <Menu button={menuButton} items={items} />
+            <Menu button={ellipsisButton({ label: texts.header.actions })} items={items} />
           </>
         )}
       </div>
@@ -124,23 +123,15 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 type TaskActions = ReturnType<typeof useTaskActions>
 
 /** A replay cannot change anything, since what it shows may have changed long ago. */
-function useExecutionActions(task: Task, actions: TaskActions, isFixed: boolean): void {
+function useHeaderActions(task: Task, actions: TaskActions, isFixed: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   const stoppable = shownStatus(task) === 'running' && !isFixed
-  useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
-  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isFixed)
-}
-
-function usePullRequestActions(
-  { prUrl }: Task,
-  actions: TaskActions,
-  isFixed: boolean,
-  onAsk: () => void,
-): void {
-  const href = safeLink(prUrl)
+  const href = safeLink(task.prUrl)
   const openPullRequest = () => {
     if (href !== null) window.open(href, '_blank', 'noopener,noreferrer')
   }
+  useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
+  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isFixed)
   useAction('createPullRequest', onAsk, !actions.updates && !actions.opening && !isFixed)
   useAction('updatePullRequest', onAsk, actions.updates && !actions.opening && !isFixed)
   useAction('openPullRequest', openPullRequest, href !== null)
@@ -160,10 +151,6 @@ function BackLink() {
   )
 }
 
-function menuButton(props: MenuButtonProps) {
-  return <IconButton icon={Ellipsis} label={texts.header.actions} {...props} />
-}
-
 function CancelButton({ actions }: { readonly actions: TaskActions }) {
   return (
     <Button
@@ -171,7 +158,7 @@ function CancelButton({ actions }: { readonly actions: TaskActions }) {
       busy={actions.cancelling}
       busyLabel={<Word>{texts.header.cancelling}</Word>}
       onClick={actions.cancel}
-      className={toFingers}
+      className={iconOnPhone}
     >
       <Word>{texts.header.cancel}</Word>
     </Button>
@@ -187,7 +174,7 @@ interface PullRequestButtonProps {
 
 function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
   const { updates, opensNew, opening, waitsUntil } = actions
-  const said = opensNew ? texts.header.newPr : texts.header.createPr
+  const create = opensNew ? texts.header.newPr : texts.header.createPr
   return (
     <WaitingButton
       until={waitsUntil}
@@ -196,9 +183,9 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
       busy={opening}
       busyLabel={<Word>{updates ? texts.header.updatingPr : texts.header.creatingPr}</Word>}
       onClick={onAsk}
-      className={`max-md:h-9! max-md:px-2.5! ${felt}`}
+      className={`max-md:h-9! max-md:px-2.5! ${touchArea}`}
     >
-      <Word>{updates ? texts.header.updatePr : said}</Word>
+      <Word>{updates ? texts.header.updatePr : create}</Word>
       <span className="md:hidden" aria-hidden="true">
         {texts.header.pr}
       </span>
@@ -207,8 +194,8 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
 }
 
 /** Below 768 pixels a button of the header shows only its icon, large enough for a finger. */
-const felt = 'relative max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
-const toFingers = `max-md:size-9! max-md:px-0! ${felt}`
+const touchArea = 'relative max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
+const iconOnPhone = `max-md:size-9! max-md:px-0! ${touchArea}`
 
 function Word({ children }: { readonly children: string }) {
   return <span className="max-md:sr-only">{children}</span>

@@ -33,7 +33,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [query] = useSearchParams()
   // A link to the changes or to the history opens them.
-  const linked = history.isAsked ? 'history' : query.get('tab') === 'changes' ? 'changes' : null
+  const linked = history.isLinked ? 'history' : query.get('tab') === 'changes' ? 'changes' : null
   const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')
   const [work, setWork] = useState<WorkPanel>(linked ?? 'terminal')
   // An element beside the tabs for the buttons of the visible panel.
@@ -42,7 +42,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const choose = (panel: Panel) => {
     setChosen(panel)
     if (panel !== 'chat') setWork(panel)
-    if (panel === 'history') history.want()
+    if (panel === 'history') history.load()
   }
   const shown = split ? work : chosen
   // On a narrow screen, the panel that was last used is shown.
@@ -124,7 +124,6 @@ interface WorkPanelsProps extends TaskPanelsProps {
   readonly onShow: (panel: Panel) => void
 }
 
-/** The agent's work: terminal, changes and history. */
 function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsProps) {
   return (
     <>
@@ -151,14 +150,14 @@ function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsPro
 }
 
 function History({
-  history: { open, isMissing, want },
+  history: { open, isMissing, load },
   shown,
   tools,
   onShow,
 }: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly shown: boolean }) {
   if (isMissing)
     return (
-      <Empty title={texts.panels.notLoaded} action={<Button onClick={want}>{texts.tryAgain}</Button>}>
+      <Empty title={texts.panels.notLoaded} action={<Button onClick={load}>{texts.tryAgain}</Button>}>
         {texts.panels.notLoadedWhy}
       </Empty>
     )
@@ -182,9 +181,7 @@ function TabPanel({
 }: {
   readonly name: Panel
   readonly shown: boolean
-  /** Whether it has a tab. */
   readonly tabbed?: boolean
-  /** Called when the panel gets the focus. */
   readonly onUse?: () => void
   readonly children: ReactNode
 }) {

@@ -83,9 +83,7 @@ export interface Page<D> {
   readonly documents: readonly D[]
   /** Older documents that an event may still move into the page. */
   readonly open?: readonly D[]
-  /** The revision that it covers. */
   readonly version: number
-  /** Whether there are older ones. */
   readonly more?: boolean | undefined
 }
 

@@ -1,7 +1,9 @@
 /** Tells components that the page shows a moment of the task's history: they then use that time and change nothing. */
+import { useSelector } from 'react-redux'
 import { createContext, use, type ComponentType, type ReactNode } from 'react'
 import type { GitDiff, Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
+import { selectLive } from '../../live/connection.ts'
 import { useNow } from '../../ui/hooks.ts'
 
 export interface Replayed {
@@ -34,15 +36,17 @@ export interface CodeChangesProps {
 export interface RecordedChangesProps extends CodeChangesProps {
   readonly replayed: Replayed
   /** The live task's panel, which shows the changes. */
-  readonly Panel: ComponentType<
-    CodeChangesProps & {
-      readonly diff: GitDiff
-      readonly refreshing: boolean
-      readonly onRefresh: () => void
-      readonly onReading: (reading: boolean) => void
-      readonly notes: ReactNode
-    }
-  >
+  readonly Panel: ComponentType<ChangesPanelProps>
+}
+
+export interface ChangesPanelProps extends CodeChangesProps {
+  readonly diff: GitDiff
+  readonly refreshing: boolean
+  readonly onRefresh: () => void
+  /** Called with whether somebody reads or works in the list, because nothing may move then. */
+  readonly onReading: (reading: boolean) => void
+  /** Notes above the list. */
+  readonly notes: ReactNode
 }
 
 export const ReplayedContext = createContext<Replayed | null>(null)
@@ -51,8 +55,13 @@ export const ReplayedContext = createContext<Replayed | null>(null)
 export const useReplayed = (): Replayed | null => use(ReplayedContext)
 
 /** The current time like `useNow`; in a replay the shown time. */
-export function useTaskNow(everyMs: number, ticking = true): number {
+export function useTaskNow(intervalMs: number, ticking = true): number {
   const replayed = useReplayed()
-  const now = useNow(everyMs, ticking && replayed === null)
+  const now = useNow(intervalMs, ticking && replayed === null)
   return replayed?.now ?? now
+}
+
+/** The time to the second; it stops while the page is offline, since what it measures may have ended. */
+export function useTaskSeconds(): number {
+  return useTaskNow(1_000, useSelector(selectLive))
 }

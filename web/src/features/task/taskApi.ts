@@ -3,8 +3,10 @@ import { chatRoutes } from '#domain/api/chat.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
+  editMessage,
   getChat,
   getCommands,
+  reorderQueue,
   sendMessage,
   steerMessage,
   withdrawMessage,
@@ -26,15 +28,23 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { logFailure } from '../../api/logFailure.ts'
 import { texts as changesTexts } from './changes/texts.ts'
+import { texts as chatTexts } from './chat/texts.ts'
+import { isRecord } from './readUncached.ts'
+import { ofParams, ofTask } from './taskCall.ts'
 import { texts } from './texts.ts'
 
 /** The task, and the position that its history must include. */
-export interface HistoryQuery {
+interface TaskQuery {
   readonly taskId: string
   readonly minPosition: Position | undefined
 }
 
-/** The input for a pull request. */
+/** The latest page of a history, or the one before a position. */
+interface PageQuery extends TaskQuery {
+  readonly before?: Position
+  readonly limit?: number
+}
+
 export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
 
 /** How many messages and tool calls are loaded when a task is opened; earlier ones are loaded on request. */
@@ -42,10 +52,9 @@ export const historyPage = { messages: 1_000, calls: 500 } as const
 
 type Builder = Parameters<Parameters<typeof api.injectEndpoints>[0]['endpoints']>[0]
 
-/** The reads of a task page. */
 function histories(build: Builder) {
   return {
-    task: build.query<AnswerOf<typeof getTask>, HistoryQuery>({
+    task: build.query<AnswerOf<typeof getTask>, TaskQuery>({
       query: ({ taskId, minPosition }) =>
         requestOf<typeof getTask>(taskRoutes.getTask, {
           params: { taskId },
@@ -54,39 +63,39 @@ function histories(build: Builder) {
         }),
       keepUnusedDataFor: 0,
     }),
-    chat: build.query<AnswerOf<typeof getChat>, HistoryQuery>({
-      query: ({ taskId, minPosition }) =>
+    chat: build.query<AnswerOf<typeof getChat>, PageQuery>({
+      query: ({ taskId, limit = historyPage.messages, ...page }) =>
         requestOf<typeof getChat>(chatRoutes.getChat, {
           params: { taskId },
-          query: { minPosition, limit: historyPage.messages },
+          query: { ...page, limit },
           fallback: texts.chatNotFetched,
         }),
       keepUnusedDataFor: 0,
       onQueryStarted: logFailure,
     }),
-    commands: build.query<AnswerOf<typeof getCommands>, HistoryQuery>({
-      query: ({ taskId, minPosition }) =>
+    commands: build.query<AnswerOf<typeof getCommands>, PageQuery>({
+      query: ({ taskId, limit = historyPage.calls, ...page }) =>
         requestOf<typeof getCommands>(chatRoutes.getCommands, {
           params: { taskId },
-          query: { minPosition, limit: historyPage.calls },
+          query: { ...page, limit },
           fallback: texts.commandsNotFetched,
         }),
       keepUnusedDataFor: 0,
       onQueryStarted: logFailure,
     }),
     diff: build.query<AnswerOf<typeof getTaskDiff>, string>({
-      query: (taskId) =>
-        requestOf<typeof getTaskDiff>(taskRoutes.getTaskDiff, {
-          params: { taskId },
-          fallback: changesTexts.errorWhy,
-        }),
+      query: ofTask<typeof getTaskDiff>(taskRoutes.getTaskDiff, changesTexts.errorWhy),
       providesTags: (_answer, _error, id) => [{ type: 'Diff', id }],
       structuralSharing: false,
     }),
   }
 }
 
-/** Calls for messages. */
+interface OneMessage {
+  readonly taskId: string
+  readonly messageId: string
+}
+
 function messages(build: Builder) {
   return {
     sendMessage: build.mutation<
@@ -101,24 +110,29 @@ function messages(build: Builder) {
           fallback: texts.toasts.notSent,
         }),
     }),
-    withdrawMessage: build.mutation<
-      AnswerOf<typeof withdrawMessage>,
-      { readonly taskId: string; readonly messageId: string }
-    >({
-      query: ({ taskId, messageId }) =>
-        requestOf<typeof withdrawMessage>(chatRoutes.withdrawMessage, {
-          params: { taskId, messageId },
-          fallback: texts.toasts.notWithdrawn,
+    withdrawMessage: build.mutation<AnswerOf<typeof withdrawMessage>, OneMessage>({
+      query: ofParams<typeof withdrawMessage>(chatRoutes.withdrawMessage, texts.toasts.notWithdrawn),
+    }),
+    steerMessage: build.mutation<AnswerOf<typeof steerMessage>, OneMessage>({
+      query: ofParams<typeof steerMessage>(chatRoutes.steerMessage, texts.toasts.notSteered),
+    }),
+    editMessage: build.mutation<AnswerOf<typeof editMessage>, OneMessage & { readonly message: string }>({
+      query: ({ message, ...params }) =>
+        requestOf<typeof editMessage>(chatRoutes.editMessage, {
+          params,
+          body: { message },
+          fallback: chatTexts.queue.notEdited,
         }),
     }),
-    steerMessage: build.mutation<
-      AnswerOf<typeof steerMessage>,
-      { readonly taskId: string; readonly messageId: string }
+    reorderQueue: build.mutation<
+      AnswerOf<typeof reorderQueue>,
+      { readonly taskId: string; readonly messageIds: readonly string[] }
     >({
-      query: ({ taskId, messageId }) =>
-        requestOf<typeof steerMessage>(chatRoutes.steerMessage, {
-          params: { taskId, messageId },
-          fallback: texts.toasts.notSteered,
+      query: ({ taskId, messageIds }) =>
+        requestOf<typeof reorderQueue>(chatRoutes.reorderQueue, {
+          params: { taskId },
+          body: { messageIds: [...messageIds] },
+          fallback: chatTexts.queue.notMoved,
         }),
     }),
     chooseModel: build.mutation<
@@ -135,22 +149,14 @@ function messages(build: Builder) {
   }
 }
 
-/** Calls that start or stop an execution. */
+/** Calls that start or stop an execution, and those for the task's pull request. */
 function executions(build: Builder) {
   return {
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
-      query: (taskId) =>
-        requestOf<typeof cancelTask>(taskRoutes.cancelTask, {
-          params: { taskId },
-          fallback: texts.toasts.notCancelled,
-        }),
+      query: ofTask<typeof cancelTask>(taskRoutes.cancelTask, texts.toasts.notCancelled),
     }),
     retryTask: build.mutation<AnswerOf<typeof retryTask>, string>({
-      query: (taskId) =>
-        requestOf<typeof retryTask>(taskRoutes.retryTask, {
-          params: { taskId },
-          fallback: texts.toasts.notRetried,
-        }),
+      query: ofTask<typeof retryTask>(taskRoutes.retryTask, texts.toasts.notRetried),
     }),
     executeTask: build.mutation<AnswerOf<typeof executeTask>, string>({
       query: (taskId) =>
@@ -160,18 +166,8 @@ function executions(build: Builder) {
           fallback: texts.toasts.notExecuted,
         }),
     }),
-  }
-}
-
-/** Calls for the task's pull request. */
-function pullRequests(build: Builder) {
-  return {
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
-      query: (taskId) =>
-        requestOf<typeof getPullRequest>(taskRoutes.getPullRequest, {
-          params: { taskId },
-          fallback: texts.notProposed,
-        }),
+      query: ofTask<typeof getPullRequest>(taskRoutes.getPullRequest, texts.notProposed),
       // Never cached, because the work may have gone on.
       keepUnusedDataFor: 0,
     }),
@@ -195,7 +191,6 @@ export const taskApi = api.injectEndpoints({
     ...histories(build),
     ...messages(build),
     ...executions(build),
-    ...pullRequests(build),
   }),
 })
 
@@ -204,6 +199,8 @@ export const {
   useSendMessageMutation,
   useSteerMessageMutation,
   useWithdrawMessageMutation,
+  useEditMessageMutation,
+  useReorderQueueMutation,
   useChooseModelMutation,
   useCancelTaskMutation,
   useRetryTaskMutation,
@@ -225,8 +222,4 @@ export function isGitDiff(value: unknown): value is GitDiff {
       (file) => isRecord(file) && typeof file['fileName'] === 'string' && typeof file['diff'] === 'string',
     )
   )
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -37,7 +37,6 @@ export interface SentMessage {
   readonly text: string
   readonly isCommand: boolean
   readonly agent: AgentName
-  /** Missing when there are none. */
   readonly images?: readonly ShownImage[]
   /** Whether it is a command that gets the project's secrets. */
   readonly withSecrets?: boolean
@@ -51,7 +50,6 @@ export interface OpenTask {
   readonly task: Task | null
   /** The last status and progress that were received apart from the task; they may be newer than the task's last read. */
   readonly said: TaskStatusChanged | null
-  /** The revision that the last read of the task covers. */
   readonly readAt: number
   readonly load: Load
   readonly deleted: boolean
@@ -61,7 +59,6 @@ export interface OpenTask {
   readonly sent: readonly SentMessage[]
   /** Changes to the queue that are not in the chat yet. */
   readonly changes: readonly PendingChange[]
-  /** The position of the last folded event. */
   readonly seen: Position | null
 }
 
@@ -86,7 +83,6 @@ export const taskFailed = createAction<ApiFault>('openTask/taskFailed')
 export const chatLoaded = createAction<{
   messages: readonly ChatMessage[]
   version: number
-  /** Whether there are older ones. */
   more?: boolean
 }>('openTask/chatLoaded')
 export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
@@ -158,7 +154,8 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
   if (messageCame.match(action)) return settled(withMessage(state, action.payload))
   if (statusCame.match(action)) {
-    const said = later(state.said, action.payload)
+    const { said: before } = state
+    const said = before !== null && before.version > action.payload.version ? before : action.payload
     return { ...state, said, task: state.task && withStatus(state.task, said, state.readAt) }
   }
   if (messageSent.match(action)) {
@@ -182,11 +179,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     // If the fold has already passed this message, its result is better: the message may be gone again.
     const known = document.id in chat.documents || document.version <= chat.at
     const documents = known ? chat.documents : { ...chat.documents, [document.id]: document }
-    return {
-      ...state,
-      chat: { ...chat, documents },
-      sent,
-    }
+    return { ...state, chat: { ...chat, documents }, sent }
   }
   if (queueChanged.match(action)) {
     return { ...state, changes: [...state.changes, { ...action.payload, at: null }] }
@@ -214,11 +207,6 @@ function withTask(state: OpenTask, task: Task): OpenTask {
   return { ...state, load: loaded, readAt, task: withStatus(task, state.said, readAt) }
 }
 
-/** The later one of two received statuses. */
-function later(before: TaskStatusChanged | null, now: TaskStatusChanged): TaskStatusChanged {
-  return before !== null && before.version > now.version ? before : now
-}
-
 function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {
   let { task } = state
   let deleted = state.deleted
@@ -237,7 +225,6 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   }
 }
 
-/** Applies a message's event to the task, its chat and its tool calls. */
 function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
   const { version, position, updatedAt } = message
   const { task, chat, logs } = state
@@ -290,7 +277,6 @@ function logDocument(entry: LogEntry): LogDocument {
   return { ...entry, order: sortKey(entry.position) }
 }
 
-// The task page registers its slice of the state.
 declare module '../../state/rootReducer.ts' {
   interface FeatureSlices {
     openTask: OpenTask

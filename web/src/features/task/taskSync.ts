@@ -5,7 +5,7 @@
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
-import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
+import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'
@@ -32,7 +32,7 @@ import {
 import { historyPage, taskApi } from './taskApi.ts'
 import { readTerminal } from './terminal/log/readTerminal.ts'
 import type { TerminalLog } from './terminal/log/terminalLog.ts'
-import type { Writing } from './chat/streamingText.ts'
+import { endOfWriting, type Writing } from './chat/streamingText.ts'
 import { texts } from './texts.ts'
 
 /** The delay before a task is loaded (section 9), in milliseconds. */
@@ -40,15 +40,15 @@ const loadDelayMs = 100
 /** How long the history waits for the connection before it is read without, in milliseconds. */
 const connectionGraceMs = 1_500
 /** The polling interval for a pending task (section 9), and for an open task without a connection, in milliseconds. */
-const refreshEveryMs = 5_000
+const refreshIntervalMs = 5_000
 /** How long a gap may last before the history is read again, in milliseconds; doubled each time that does not help. */
 const gapMs = 1_000
-const longestGapMs = 30_000
+const maxGapMs = 30_000
 /** How long to wait before joining again after a temporary refusal, in milliseconds; doubled each time. */
-const joinAgainMs = 2_000
-const latestJoinAgainMs = 30_000
+const joinRetryMs = 2_000
+const maxJoinRetryMs = 30_000
 /** The minimum interval between fetches of the diff, in milliseconds. */
-const diffEveryMs = 1_000
+const diffIntervalMs = 1_000
 
 interface Collaborators {
   readonly dispatch: ThunkDispatch<unknown, unknown, UnknownAction>
@@ -57,15 +57,10 @@ interface Collaborators {
   readonly writing: Writing
   /** Whether the shown task must be polled because no event will report its changes. */
   readonly needsRefresh: () => boolean
-  /** Whether a message of the task is a command. */
   readonly isCommand: (messageId: string) => boolean
 }
 
-export interface TaskSync {
-  /** Reads the history again. */
-  reload(): void
-  close(): void
-}
+export type TaskSync = ReturnType<typeof openTaskSync>
 
 /** Something at a revision of the task: an event, or the message that stands for it. */
 type TaskItem = { readonly version: number } & (
@@ -76,19 +71,11 @@ type TerminalItem =
   | ({ readonly kind: 'output' } & TerminalOutput)
   | ({ readonly kind: 'delta' } & MessageDelta)
 
-/** Items that have arrived but are not shown yet. */
-interface Arrived {
-  happened: TaskItem[]
-  items: TerminalItem[]
-  words: MessageWords[]
-}
-
 /** The internal state of one open task; the functions below work on it. */
 interface Sync extends Collaborators {
   readonly taskId: string
   readonly frames: FrameBatcher
   readonly openedAt: number
-  /** Aborts running reads. */
   readonly leaving: AbortController
   closed: boolean
   join: Join | null
@@ -96,7 +83,8 @@ interface Sync extends Collaborators {
   seen: Position | null
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
-  readonly arrived: Arrived
+  /** What has arrived but is not shown yet. */
+  readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: MessageWords[] }
   /** Counts the reads of the history: only the latest one is used. */
   reading: number
   gapWait: number
@@ -107,7 +95,7 @@ interface Sync extends Collaborators {
 }
 
 /** Opens a task and keeps it live until it is closed. */
-export function openTaskSync(taskId: string, collaborators: Collaborators): TaskSync {
+export function openTaskSync(taskId: string, collaborators: Collaborators) {
   const { dispatch, live, needsRefresh } = collaborators
   const sync: Sync = {
     ...collaborators,
@@ -125,7 +113,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators): Task
     gapWait: gapMs,
     gapTimer: undefined,
     diffTimer: undefined,
-    joinWait: joinAgainMs,
+    joinWait: joinRetryMs,
     joinTimer: undefined,
   }
   dispatch(taskOpened(taskId))
@@ -134,11 +122,11 @@ export function openTaskSync(taskId: string, collaborators: Collaborators): Task
   }, connectionGraceMs)
   const refreshTimer = setInterval(() => {
     if (needsRefresh()) void readTask(sync, undefined)
-  }, refreshEveryMs)
+  }, refreshIntervalMs)
   const leave = live.enter(viewerOf(sync))
   return {
     reload: () => void rejoin(sync),
-    close() {
+    close(): void {
       sync.closed = true
       sync.leaving.abort()
       leave()
@@ -154,13 +142,12 @@ export function openTaskSync(taskId: string, collaborators: Collaborators): Task
   }
 }
 
-/** The callbacks for the live connection. */
 function viewerOf(sync: Sync): Viewer {
   return {
     taskId: sync.taskId,
     connected: (join) => {
       sync.join = join
-      sync.joinWait = joinAgainMs
+      sync.joinWait = joinRetryMs
       void joinTask(sync)
     },
     taskEvent: (event) => {
@@ -199,12 +186,13 @@ async function joinTask(sync: Sync): Promise<void> {
   const answer = await sync.join(missedFrom)
   if (sync.closed) return
   if (!answer.joined) {
-    if (isTemporary(answer)) joinLater(sync)
+    // Any other refusal is temporary: the server was slow, or one of its engines unavailable.
+    if (answer.code !== 'not_found' && answer.code !== 'invalid_input') joinLater(sync)
     // A person who may not join may not read either; the read returns the reason.
     if (sync.reading === 0) await readHistory(sync, undefined)
     return
   }
-  sync.joinWait = joinAgainMs
+  sync.joinWait = joinRetryMs
   // The missed events have already been sent. If there is no history to add them to, it is read now.
   if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
   sync.seen = answer.position
@@ -215,7 +203,7 @@ async function joinTask(sync: Sync): Promise<void> {
 function joinLater(sync: Sync): void {
   clearTimeout(sync.joinTimer)
   sync.joinTimer = setTimeout(() => void joinTask(sync), sync.joinWait)
-  sync.joinWait = Math.min(sync.joinWait * 2, latestJoinAgainMs)
+  sync.joinWait = Math.min(sync.joinWait * 2, maxJoinRetryMs)
 }
 
 /** Joins from now on, and reads the history up to there. */
@@ -253,13 +241,16 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
     readTerminal(sync.taskId, minPosition, sync.leaving.signal),
   ])
   if (!isCurrent()) return
-  if (chat.data !== undefined) {
-    const more = chat.data.messages.length >= historyPage.messages
-    sync.dispatch(chatLoaded({ ...chat.data, more }))
-  } else sync.dispatch(chatFailed(faultOf(chat.error)))
-  if (logs.data !== undefined) {
-    sync.dispatch(logsLoaded({ ...logs.data, more: logs.data.logs.length >= historyPage.calls }))
-  } else sync.dispatch(logsFailed(faultOf(logs.error)))
+  sync.dispatch(
+    chat.data === undefined
+      ? chatFailed(faultOf(chat.error))
+      : chatLoaded({ ...chat.data, more: chat.data.messages.length >= historyPage.messages }),
+  )
+  sync.dispatch(
+    logs.data === undefined
+      ? logsFailed(faultOf(logs.error))
+      : logsLoaded({ ...logs.data, more: logs.data.logs.length >= historyPage.calls }),
+  )
   if ('data' in output) {
     sync.writing.reset(output.data.deltas)
     await sync.terminal.reset(output.data.output, output.whole)
@@ -302,7 +293,7 @@ function markSeen(sync: Sync, position: Position): void {
 
 function takeTask(sync: Sync, { sequencer, ready, gap }: Received<TaskItem>): void {
   sync.taskStream = sequencer
-  sync.arrived.happened.push(...ready)
+  for (const item of ready) sync.arrived.happened.push(item)
   watchGap(sync, gap)
   if (ready.length > 0) sync.frames.request()
 }
@@ -330,10 +321,9 @@ function watchGap(sync: Sync, gap: boolean): void {
     sync.gapTimer = undefined
     void rejoin(sync)
   }, sync.gapWait)
-  sync.gapWait = Math.min(sync.gapWait * 2, longestGapMs)
+  sync.gapWait = Math.min(sync.gapWait * 2, maxGapMs)
 }
 
-/** Shows the items that have arrived. */
 function flush(sync: Sync): void {
   if (sync.closed) return
   const { terminal, writing, arrived } = sync
@@ -370,7 +360,10 @@ function showTask(sync: Sync, happened: readonly TaskItem[]): void {
   showEvents()
   for (const why of failuresOf(events, isCommand))
     dispatch(notified('error', texts.toasts.commandFailed, why))
-  for (const event of events) if (isTurning(event)) writing.settle(event.data.executionId)
+  for (const event of events) {
+    const executionId = endOfWriting(event)
+    if (executionId !== null) writing.settle(executionId)
+  }
   writing.drop(messages.map(({ id }) => id))
   // Feedback that was sent becomes open when its turn fails, and sent again on a retry.
   if (
@@ -387,22 +380,7 @@ function refreshDiff(sync: Sync): void {
   sync.diffTimer = setTimeout(() => {
     sync.diffTimer = undefined
     sync.dispatch(api.util.invalidateTags([{ type: 'Diff', id: sync.taskId }]))
-  }, diffEveryMs)
-}
-
-/** Whether the text being written in the execution ends: the execution ended, or another attempt begins. */
-function isTurning(
-  event: TaskEventMessage,
-): event is Extract<
-  TaskEventMessage,
-  { type: `Execution${'Started' | 'Completed' | 'Failed' | 'Cancelled'}` }
-> {
-  return (
-    event.type === 'ExecutionStarted' ||
-    event.type === 'ExecutionCompleted' ||
-    event.type === 'ExecutionFailed' ||
-    event.type === 'ExecutionCancelled'
-  )
+  }, diffIntervalMs)
 }
 
 /** Why commands failed, from received events: their exit codes, or what prevented a normal end. */
@@ -423,12 +401,6 @@ function hasGap({ at, held }: Sequencer<TaskItem> | Sequencer<TerminalItem>): bo
   return at !== null && held.size > 0
 }
 
-/** Whether a refusal is temporary: the server was slow, or one of its engines unavailable. */
-function isTemporary({ code }: Extract<JoinAnswer, { joined: false }>): boolean {
-  return code !== 'not_found' && code !== 'invalid_input'
-}
-
-/** The fault for an answer without this task. */
 export const notSelected: ApiFault = {
   status: null,
   code: 'no_task',

@@ -1,16 +1,16 @@
-/** Copies a text, and says whether the browser let it. */
+/** Copies a text, and reports the outcome as a toast. */
 import { useCallback } from 'react'
 import { useDispatch } from 'react-redux'
 import { notified } from '../notifications/notifications.ts'
 import { texts } from './texts.ts'
 
-/** `what`: said of it once it is copied. The same function at each drawing. */
+/** `what` names the text in the toast. The function is stable. */
 export function useCopy(): (text: string, what?: string) => void {
   const dispatch = useDispatch()
   return useCallback(
     (text, what) => {
       const copy = async () => {
-        // There is none where the page did not come over TLS.
+        // Pages without TLS have no clipboard.
         const copied = await navigator.clipboard?.writeText(text).then(
           () => true,
           () => false,

@@ -1,4 +1,4 @@
-/** What can be done with a task as a whole, and what is said of it. */
+/** The actions on a whole task; each reports its outcome as a toast. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { isFault, reasonOf, retryAtOf } from '../../api/fault.ts'
@@ -13,29 +13,11 @@ import {
   type PullRequestAsked,
 } from './taskApi.ts'
 import { texts } from './texts.ts'
+import { useShowTask } from './useShowTask.ts'
 
-interface TaskActions {
-  readonly cancel: () => void
-  readonly cancelling: boolean
-  /** Begins with the messages that wait. */
-  readonly start: () => void
-  readonly starting: boolean
-  readonly retry: () => void
-  readonly retrying: boolean
-  /** Opens a pull request, or updates the one there is. */
-  readonly openPullRequest: (asked: PullRequestAsked) => void
-  readonly opening: boolean
-  /** Until when the code host asked to wait with that, in ms since the epoch; `null` where it did not. */
-  readonly waitsUntil: number | null
-  /** Why the last request for a pull request came to nothing. */
-  readonly refused: string | null
-  readonly updates: boolean
-  /** The pull request there is takes no more work: the next is another one. */
-  readonly opensNew: boolean
-}
-
-export function useTaskActions(task: Task): TaskActions {
+export function useTaskActions(task: Task) {
   const dispatch = useDispatch()
+  const showTask = useShowTask()
   const [cancel, cancelling] = useCancelTaskMutation()
   const [retry, retrying] = useRetryTaskMutation()
   const [execute, executing] = useExecuteTaskMutation()
@@ -44,33 +26,23 @@ export function useTaskActions(task: Task): TaskActions {
   const updates = task.prNumber !== null && !opensNew
 
   const onCancel = async () => {
-    const answer = await cancel(task.id)
-    if (answer.error === undefined) {
-      dispatch(taskLoaded(answer.data.task))
-      dispatch(notified('warning', texts.toasts.cancelled))
-    } else {
-      dispatch(notifiedFailure(texts.toasts.notCancelled, answer.error))
-    }
+    const isCancelled = showTask(await cancel(task.id), texts.toasts.notCancelled)
+    if (isCancelled) dispatch(notified('warning', texts.toasts.cancelled))
   }
-  const onRetry = async () => {
-    const answer = await retry(task.id)
-    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
-    else dispatch(notifiedFailure(texts.toasts.notRetried, answer.error))
-  }
-  const onStart = async () => {
-    const answer = await execute(task.id)
-    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
-    else dispatch(notifiedFailure(texts.toasts.commandFailed, answer.error))
-  }
+  const onRetry = async () => showTask(await retry(task.id), texts.toasts.notRetried)
+  const onStart = async () => showTask(await execute(task.id), texts.toasts.commandFailed)
   const onPullRequest = async (body: PullRequestAsked) => {
-    const asked = opensNew ? { ...body, openNew: true } : body
-    const answer = await createPullRequest({ taskId: task.id, update: updates, body: asked })
+    const answer = await createPullRequest({
+      taskId: task.id,
+      update: updates,
+      body: opensNew ? { ...body, openNew: true } : body,
+    })
     if (answer.error === undefined) {
       dispatch(taskLoaded(answer.data.task))
       const title = updates ? texts.toasts.prUpdated : texts.toasts.prCreated
       dispatch(notified('success', title, texts.header.pullRequest(answer.data.pr.number)))
     } else if (isFault(answer.error, 'changes_moved')) {
-      // The new ones are on their way to the page.
+      // The page is about to receive the new ones.
       dispatch(notified('warning', texts.toasts.prMoved, reasonOf(answer.error, texts.toasts.prNotCreated)))
     } else {
       const title = updates ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated
@@ -81,15 +53,19 @@ export function useTaskActions(task: Task): TaskActions {
   return {
     cancel: () => void onCancel(),
     cancelling: cancelling.isLoading || task.execution?.cancelRequested === true,
+    /** Begins with the messages that wait. */
     start: () => void onStart(),
     starting: executing.isLoading,
     retry: () => void onRetry(),
     retrying: retrying.isLoading,
-    openPullRequest: (asked) => void onPullRequest(asked),
+    openPullRequest: (body: PullRequestAsked) => void onPullRequest(body),
     opening: opening.isLoading || task.pullRequestPending,
+    /** Until when the code host asked to wait, in ms since the epoch; `null` when it did not. */
     waitsUntil: retryAtOf(opening.error),
+    /** Why the last request for a pull request failed. */
     refused: opening.error === undefined ? null : reasonOf(opening.error, texts.toasts.prNotCreated),
     updates,
+    /** The existing pull request is over, so the next one is new. */
     opensNew,
   }
 }

@@ -1,4 +1,4 @@
-/** Opens a task's history when somebody wants it; the page loads what that needs only then. */
+/** Opens a task's history on request; only then the page loads the code for it. */
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useLocation } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
@@ -7,34 +7,26 @@ import type { HistorySession, HistoryView } from './history/historySession.ts'
 import type { taskHistory } from './history/taskHistory.ts'
 import type { OpenTaskSync } from './useTaskSync.ts'
 
-export interface OpenHistory {
+interface OpenHistory {
   readonly session: HistorySession
   readonly parts: typeof taskHistory
 }
 
-export interface TaskHistory {
-  /** The address asks for it. */
-  readonly isAsked: boolean
-  /** `null` until it is wanted and its parts are loaded. */
-  readonly open: OpenHistory | null
-  /** Its parts could not be loaded. */
-  readonly isMissing: boolean
-  readonly want: () => void
-}
+export type TaskHistory = ReturnType<typeof useTaskHistory>
 
-export function useTaskHistory(live: OpenTaskSync): TaskHistory {
+export function useTaskHistory(live: OpenTaskSync) {
   const store = useAppStore()
   const { pathname, search } = useLocation()
-  const isAsked = pathname.endsWith('/history') || new URLSearchParams(search).has('at')
-  const [state, setState] = useState<'unwanted' | 'wanted' | 'missing'>('unwanted')
+  const isLinked = pathname.endsWith('/history') || new URLSearchParams(search).has('at')
+  const [state, setState] = useState<'closed' | 'requested' | 'missing'>('closed')
   const [open, setOpen] = useState<OpenHistory | null>(null)
   // It stays open when the address no longer asks for it.
-  if (isAsked && state === 'unwanted') setState('wanted')
-  const isWanted = state === 'wanted'
+  if (isLinked && state === 'closed') setState('requested')
+  const isRequested = state === 'requested'
   const { terminal, writing } = live
   useEffect(() => {
     const { task } = selectOpenTask(store.getState())
-    if (!isWanted || task === null) return undefined
+    if (!isRequested || task === null) return undefined
     let session: HistorySession | null = null
     let isLeft = false
     const begin = async () => {
@@ -49,13 +41,20 @@ export function useTaskHistory(live: OpenTaskSync): TaskHistory {
       session?.close()
       setOpen(null)
     }
-  }, [isWanted, store, terminal, writing])
-  return { isAsked, open, isMissing: state === 'missing', want: () => setState('wanted') }
+  }, [isRequested, store, terminal, writing])
+  return {
+    /** Whether the address names the history or a moment of it. */
+    isLinked,
+    /** `null` until it was requested and its parts are loaded. */
+    open,
+    isMissing: state === 'missing',
+    load: () => setState('requested'),
+  }
 }
 
 const nothing = () => () => undefined
 
-/** The moment that is shown in place of the live task; `null` while that is shown. */
+/** The moment that is shown instead of the live task; `null` while that is shown. */
 export function useReplayMoment(open: OpenHistory | null): HistoryView['replay'] {
   return useSyncExternalStore(open?.session.subscribe ?? nothing, () => open?.session.read().replay ?? null)
 }

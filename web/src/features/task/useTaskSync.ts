@@ -11,7 +11,7 @@ import { openTaskSync, type TaskSync } from './taskSync.ts'
 import { readEarlier } from './terminal/log/readTerminal.ts'
 import { createTerminalLog, type TerminalLog } from './terminal/log/terminalLog.ts'
 
-/** What of an open task is not in the store, and how to read it again. */
+/** The parts of an open task that are not in the store, and how to read it again. */
 export interface OpenTaskSync {
   readonly terminal: TerminalLog
   readonly writing: Writing
@@ -46,7 +46,7 @@ export function useTaskSync(taskId: string): OpenTaskSync {
     }
   }, [taskId, store, live, terminal, writing])
   useEffect(() => {
-    // Where it fails, the first message that needs it asks again.
+    // If it fails, the first message that needs it tries again.
     loadMarkdown().catch(() => undefined)
   }, [])
   const reload = useCallback(() => sync.current?.reload(), [])

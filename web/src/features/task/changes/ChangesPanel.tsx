@@ -26,24 +26,8 @@ import { useWhitespace } from './useWhitespace.ts'
 import { type Folds, useFolds, useViewed } from './useFileMarks.ts'
 import { type KnownLinesOfFiles, useKnownLines } from './list/useKnownLines.ts'
 import type { Destination } from './list/useRowNavigation.ts'
-import { useWidth } from './list/useRowWindow.ts'
-
-interface ChangesPanelProps {
-  readonly task: Task
-  readonly diff: GitDiff
-  /** Reads the task's history again. */
-  readonly reload: () => void
-  /** Whether this panel is the visible one. */
-  readonly shown: boolean
-  /** Where to put its buttons; `null`: in its own bar. */
-  readonly tools: HTMLElement | null
-  readonly refreshing: boolean
-  readonly onRefresh: () => void
-  /** Called with whether somebody reads or works in the list, because nothing may move then. */
-  readonly onReading: (reading: boolean) => void
-  /** Notes above the list. */
-  readonly notes: ReactNode
-}
+import type { ChangesPanelProps } from '../replayed.ts'
+import { useWidth } from '../useWidth.ts'
 
 const findKeys = {
   previous: shortcutOf('previousInChanges'),
@@ -57,6 +41,8 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const { task, diff, reload, shown, tools, refreshing, onRefresh, onReading, notes } = props
   const [look, setLook] = usePersisted(diffLook)
   const [width, measured] = useWidth()
+  // The list's own width is less than the panel's when the tree is beside it.
+  const [listWidth, listMeasured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
   const withTree = useMedia('(width >= 1280px)')
   const [treeOpen, setTreeOpen] = useState(false)
@@ -72,7 +58,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const known = useKnownLines(task.id)
   const search = useSearch({ files, known: known.known, folds, active: shown && focusWithin, onGo: setGoTo })
   const comment = useComment(task.id)
-  const sendComment = useSendComment({ task, comment, reload, chatIsShown: tools !== null })
+  const sendComment = useSendComment(task, comment, reload, tools !== null)
 
   const searching = search.opened > 0
   const reading = scrolled || focusWithin || searching || comment.target !== null || known.known.size > 0
@@ -114,31 +100,33 @@ export function ChangesPanel(props: ChangesPanelProps) {
       </Header>
       {tools !== null && shown && createPortal(buttons, tools)}
       {searching && <Find search={search} />}
-      {quiet && <HiddenCount files={files} />}
+      {quiet && (
+        <p role="status" className="flex-none border-b border-line-soft px-4 py-1.5 text-meta text-muted">
+          {texts.hidden(files.reduce((sum, file) => sum + file.hidden, 0))}
+        </p>
+      )}
       {notes}
       <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)] xl:grid-cols-[232px_minmax(0,1fr)]">
         {withTree && <div className="flex min-h-0 flex-col border-r border-line-soft">{tree}</div>}
-        <ListFrame>
-          {(listWidth) => (
-            <DiffList
-              files={files}
-              split={look === 'split' && !narrow}
-              width={listWidth}
-              folds={folds}
-              viewed={viewed}
-              known={known}
-              sought={search.find.sought}
-              match={searching ? search.find.match : null}
-              goTo={goTo}
-              comment={comment}
-              agent={agentNamed(task.agent).label}
-              onSend={sendComment}
-              onCurrent={setCurrent}
-              onScrolled={setScrolled}
-              shown={shown}
-            />
-          )}
-        </ListFrame>
+        <div ref={listMeasured} className="flex min-h-0 min-w-0 flex-col">
+          <DiffList
+            files={files}
+            split={look === 'split' && !narrow}
+            width={listWidth}
+            folds={folds}
+            viewed={viewed}
+            known={known}
+            sought={search.find.sought}
+            match={searching ? search.find.match : null}
+            goTo={goTo}
+            comment={comment}
+            agent={agentNamed(task.agent).label}
+            onSend={sendComment}
+            onCurrent={setCurrent}
+            onScrolled={setScrolled}
+            shown={shown}
+          />
+        </div>
       </div>
       {!withTree && (
         <Sheet open={treeOpen} onClose={() => setTreeOpen(false)} label={texts.files}>
@@ -179,14 +167,7 @@ function useSearch({ files, known, folds, active, onGo }: SearchOf) {
   return { find, opened, step, open, close }
 }
 
-interface SendComment {
-  readonly task: Task
-  readonly comment: Comment
-  readonly reload: () => void
-  readonly chatIsShown: boolean
-}
-
-function useSendComment({ task, comment, reload, chatIsShown }: SendComment) {
+function useSendComment(task: Task, comment: Comment, reload: () => void, chatIsShown: boolean) {
   const dispatch = useDispatch()
   const { send } = useSendMessage(task.id, reload)
   return () => {
@@ -239,30 +220,12 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
       key={opened}
       names={texts.find}
       keys={findKeys}
-      words={find.wanted}
-      onWords={find.setWanted}
-      said={find.wanted === '' ? '' : found}
+      words={find.words}
+      onWords={find.setWords}
+      said={find.words === '' ? '' : found}
       nothing={find.count === 0}
       onStep={step}
       onClose={close}
     />
-  )
-}
-
-function HiddenCount({ files }: { readonly files: readonly DiffFile[] }) {
-  return (
-    <p role="status" className="flex-none border-b border-line-soft px-4 py-1.5 text-meta text-muted">
-      {texts.hidden(files.reduce((sum, file) => sum + file.hidden, 0))}
-    </p>
-  )
-}
-
-/** Measures the list's own width, which is less than the panel's when the tree is beside it. */
-function ListFrame({ children }: { readonly children: (width: number) => ReactNode }) {
-  const [width, measured] = useWidth()
-  return (
-    <div ref={measured} className="flex min-h-0 min-w-0 flex-col">
-      {children(width)}
-    </div>
   )
 }

@@ -10,7 +10,6 @@ export type DiffLook = 'unified' | 'split'
 interface ChangesToolsProps {
   readonly look: DiffLook
   readonly onLook: (look: DiffLook) => void
-  /** Whether there is no room for side by side. */
   readonly narrow: boolean
   readonly quiet: boolean
   readonly onQuiet: (quiet: boolean) => void

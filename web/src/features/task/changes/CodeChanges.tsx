@@ -1,15 +1,15 @@
 /** The changes of the task, or why there are none to show. */
 import { RefreshCw } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
-import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { useReplayed, type CodeChangesProps } from '../replayed.ts'
 import { isGitDiff, useDiffQuery } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
+import { ChangesLoading } from './ChangesLoading.tsx'
 import { ChangesPanel } from './ChangesPanel.tsx'
 import { sameChanges } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
@@ -28,51 +28,36 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
     const { data: answer } = await refetch()
     changes.hold(answer?.data)
   }
-  const again = (word: string) => (
-    <Button icon={<RefreshCw />} busy={isFetching} onClick={() => void refetch()}>
-      {word}
-    </Button>
+  const empty = (title: string, why: ReactNode, action: string) => (
+    <Empty
+      title={title}
+      action={
+        <Button icon={<RefreshCw />} busy={isFetching} onClick={() => void refetch()}>
+          {action}
+        </Button>
+      }
+    >
+      {why}
+    </Empty>
   )
   if (data === undefined) {
-    return error === undefined ? (
-      <Loading />
-    ) : (
-      <div role="alert">
-        <Empty title={texts.error} action={again(taskTexts.tryAgain)}>
-          {reasonOf(error, texts.errorWhy)}
-        </Empty>
-      </div>
-    )
+    if (error === undefined) return <ChangesLoading says={texts.loading} />
+    return <div role="alert">{empty(texts.error, reasonOf(error, texts.errorWhy), taskTexts.tryAgain)}</div>
   }
-  if (!isGitDiff(newest)) {
-    return (
-      <Empty title={texts.invalid} action={again(taskTexts.tryAgain)}>
-        {texts.invalidWhy}
-      </Empty>
-    )
-  }
-  if (newest.status === 'pending_clone') {
-    return (
-      <Empty title={texts.preparing} action={again(texts.check)}>
-        {newest.message ?? texts.preparingWhy}
-      </Empty>
-    )
-  }
-  if (newest.status === 'not_initialized') {
-    return (
-      <Empty title={texts.notInitialized} action={again(texts.refresh)}>
-        {newest.message ?? texts.notInitializedWhy}
-      </Empty>
-    )
-  }
+  if (!isGitDiff(newest)) return empty(texts.invalid, texts.invalidWhy, taskTexts.tryAgain)
+  if (newest.status === 'pending_clone')
+    return empty(texts.preparing, newest.message ?? texts.preparingWhy, texts.check)
+  if (newest.status === 'not_initialized')
+    return empty(texts.notInitialized, newest.message ?? texts.notInitializedWhy, texts.refresh)
   const shown = changes.kept ?? newest
   if (shown.totalChanges === 0) {
-    return (
-      <Empty title={texts.none} action={again(texts.refresh)}>
-        {texts.noneWhy} {texts.onBranch}{' '}
-        <span className="mono text-text">{shown.currentBranch || task.branch}</span>
-      </Empty>
+    const branch = <span className="mono text-text">{shown.currentBranch || task.branch}</span>
+    const why = (
+      <>
+        {texts.noneWhy} {texts.onBranch} {branch}
+      </>
     )
+    return empty(texts.none, why, texts.refresh)
   }
   return (
     <ChangesPanel
@@ -139,15 +124,5 @@ function Notes({ said, stale, onRefresh }: NotesProps) {
         </Note>
       )}
     </>
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status" className="grid gap-3 p-4">
-      <span className="sr-only">{texts.loading}</span>
-      <Skeleton className="h-5 w-48" />
-      <Skeleton className="h-40 w-full" />
-    </div>
   )
 }

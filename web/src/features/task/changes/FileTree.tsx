@@ -12,7 +12,6 @@ import { treeRows, type TreeRow } from './diff/treeRows.ts'
 
 interface FileTreeProps {
   readonly files: readonly DiffFile[]
-  /** Hashes of files that were viewed. */
   readonly viewed: ReadonlySet<string>
   /** The file at the top of the list. */
   readonly current: string | null
@@ -105,7 +104,6 @@ interface KeysIn {
   readonly currentIndex: number
   readonly box: RefObject<HTMLElement | null>
   readonly onScrollTo: (index: number) => void
-  /** Opens a file, or expands or collapses a folder. */
   readonly onOpen: (row: TreeRow, isFolded: boolean) => void
 }
 
@@ -114,19 +112,19 @@ function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
   // The row may only be rendered next time.
-  const wanted = useRef(false)
+  const getsFocus = useRef(false)
   const walkTo = (index: number) => {
     const row = rows[index]
     if (row === undefined) return
     setAt(nameOf(row))
     onScrollTo(index)
-    wanted.current = true
+    getsFocus.current = true
   }
   useLayoutEffect(() => {
-    if (!wanted.current) return
+    if (!getsFocus.current) return
     const row = box.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]')
     if (row === null || row === undefined) return
-    wanted.current = false
+    getsFocus.current = false
     row.focus({ preventScroll: true })
   })
   const onKeyDown = (event: KeyboardEvent, row: TreeRow, index: number) => {
@@ -171,7 +169,6 @@ interface RowProps {
   readonly row: TreeRow
   readonly index: number
   readonly count: number
-  /** Pixels from the top of the tree. */
   readonly start: number
   readonly isCurrent: boolean
   readonly reachable: boolean

@@ -1,4 +1,6 @@
 /** What the changes of a task say. */
+import { findTexts } from '../findTexts.ts'
+
 const lines = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`
 
 export const texts = {
@@ -25,7 +27,6 @@ export const texts = {
   view: 'View',
   unified: 'Unified',
   split: 'Split',
-  splitNarrow: 'Not enough room for a split view.',
   whitespace: 'Hide whitespace changes',
   hidden: (count: number) => `${lines(count)} with whitespace changes hidden`,
   viewedOf: (viewed: number, count: number) => `${viewed} of ${count} viewed`,
@@ -36,12 +37,7 @@ export const texts = {
   noFile: 'No matching files.',
   topFolder: 'Root',
 
-  find: {
-    label: 'Find in changes',
-    previous: 'Previous match',
-    next: 'Next match',
-    close: 'Close search',
-  },
+  find: findTexts('Find in changes'),
   found: (at: number, count: number, more: boolean) => `${at} of ${count}${more ? '+' : ''}`,
   notFound: 'No results',
 

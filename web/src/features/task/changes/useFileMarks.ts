@@ -3,24 +3,17 @@ import { useCallback, useMemo, useState } from 'react'
 import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
-export interface Folds {
-  readonly isFolded: (file: DiffFile) => boolean
-  /** Collapses or expands a file by hand; `null`: follow its viewed mark again. */
-  readonly fold: (fileName: string, folded: boolean | null) => void
-  readonly foldAll: (files: readonly DiffFile[], folded: boolean) => void
-  /** Large files that somebody asked to see. */
-  readonly asked: ReadonlySet<string>
-  readonly ask: (fileName: string) => void
-}
+export type Folds = ReturnType<typeof useFolds>
 
 /** `viewed`: hashes of viewed files, which are collapsed unless somebody expands them. */
-export function useFolds(viewed: ReadonlySet<string>): Folds {
+export function useFolds(viewed: ReadonlySet<string>) {
   const [byHand, setByHand] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [asked, setAsked] = useState<ReadonlySet<string>>(new Set())
   const isFolded = useCallback(
     ({ name, hash }: DiffFile) => byHand.get(name) ?? viewed.has(hash),
     [byHand, viewed],
   )
+  /** Collapses or expands a file by hand; `null`: follow its viewed mark again. */
   const fold = useCallback(
     (fileName: string, folded: boolean | null) =>
       setByHand((before) => {
@@ -40,11 +33,11 @@ export function useFolds(viewed: ReadonlySet<string>): Folds {
   return { isFolded, fold, foldAll, asked, ask }
 }
 
-/** The viewed changes of a task. When a file changes again, it has another hash and so loses its mark. */
 /** How many tasks, and marks per task, are remembered; the oldest are dropped. */
-const mostTasks = 20
-const mostTicks = 1_000
+const maxTasks = 20
+const maxMarks = 1_000
 
+/** The viewed changes of a task, by hash: a file that changes again has another hash, and so loses its mark. */
 export function useViewed(taskId: string) {
   const [kept, keep] = usePersisted(viewedFiles)
   const viewed = useMemo(
@@ -56,8 +49,8 @@ export function useViewed(taskId: string) {
       const hashes = [...viewed].filter((other) => other !== hash)
       if (isViewed) hashes.push(hash)
       const others = Object.entries(kept).filter(([task]) => task !== taskId)
-      const own = [taskId, hashes.slice(-mostTicks).join(' ')] as const
-      keep(Object.fromEntries([...others.slice(1 - mostTasks), ...(hashes.length > 0 ? [own] : [])]))
+      const own = [taskId, hashes.slice(-maxMarks).join(' ')] as const
+      keep(Object.fromEntries([...others.slice(1 - maxTasks), ...(hashes.length > 0 ? [own] : [])]))
     },
     [kept, keep, taskId, viewed],
   )

@@ -4,27 +4,11 @@ import { hunksShown, type KnownLines } from './diff/diffRows.ts'
 import { findInDiff, type Match } from './diff/findInDiff.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
-interface Find {
-  readonly wanted: string
-  readonly setWanted: (wanted: string) => void
-  /** The text that is marked: it follows the input when there is time. */
-  readonly sought: string
-  readonly count: number
-  readonly at: number
-  readonly match: Match | null
-  /** Moves to the next or previous match, wrapping around, and returns it. */
-  readonly step: (by: 1 | -1) => Match | null
-}
-
-export function useFind(
-  files: readonly DiffFile[],
-  known: ReadonlyMap<string, KnownLines>,
-  open: boolean,
-): Find {
-  const [wanted, setWanted] = useState('')
+export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, KnownLines>, open: boolean) {
+  const [words, setWords] = useState('')
   const [chosen, setChosen] = useState(0)
   // Rendering the marks must not slow down typing.
-  const sought = useDeferredValue(open ? wanted : '')
+  const sought = useDeferredValue(open ? words : '')
   const matches = useMemo(() => {
     if (sought === '') return []
     const shown = files.map((file) => ({ name: file.name, hunks: hunksShown(file, known.get(file.name)) }))
@@ -32,16 +16,18 @@ export function useFind(
   }, [files, known, sought])
   const at = Math.min(chosen, Math.max(0, matches.length - 1))
   return {
-    wanted,
-    setWanted: (next) => {
-      setWanted(next)
+    words,
+    setWords: (next: string) => {
+      setWords(next)
       setChosen(0)
     },
+    /** The text that is marked: it follows the input when there is time. */
     sought,
     count: matches.length,
     at,
     match: matches[at] ?? null,
-    step: (by) => {
+    /** Moves to the next or previous match, wrapping around, and returns it. */
+    step: (by: 1 | -1): Match | null => {
       const next = matches.length === 0 ? 0 : (at + by + matches.length) % matches.length
       setChosen(next)
       return matches[next] ?? null

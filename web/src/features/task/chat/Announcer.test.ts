@@ -32,7 +32,12 @@ const turn = (...words: readonly [number, string][]): TurnEntry => ({
   status: 'completed',
   live: false,
   partial: false,
-  parts: words.map(([n, text]) => ({ kind: 'text', order: String(n), message: documentOf(n, text) })),
+  parts: words.map(([n, text]) => ({
+    kind: 'text',
+    key: String(n),
+    order: String(n),
+    message: documentOf(n, text),
+  })),
 })
 
 describe('who listens is told', () => {

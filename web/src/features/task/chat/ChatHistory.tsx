@@ -1,5 +1,5 @@
 /** Messages and tool calls, from the oldest rendered one to the latest. The list stays scrolled to its end unless somebody scrolls back. */
-import { ArrowDown, ArrowUp } from 'lucide-react'
+import { ArrowUp } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -13,6 +13,8 @@ import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { tellsOfLostAccess } from '../../github/lostAccess.ts'
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
+import { JumpToEnd } from '../JumpToEnd.tsx'
+import { FailureNote } from '../FailureNote.tsx'
 import { unread } from '../folded.ts'
 import { LastTurnActions, UndoneTurns, type FinishedTurn } from '../fork/useTurnActions.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
@@ -77,17 +79,9 @@ export function ChatHistory(props: ChatHistoryProps) {
       >
         <div ref={content} className={`pb-3 ${chatWidth}`}>
           {chat.load.kind === 'failed' && (
-            <Note
-              kind="error"
-              className="m-4"
-              action={
-                <Button size="small" onClick={open.reload}>
-                  {taskTexts.tryAgain}
-                </Button>
-              }
-            >
+            <FailureNote className="m-4" onRetry={open.reload}>
               {chat.load.fault.message || taskTexts.chatNotFetched}
-            </Note>
+            </FailureNote>
           )}
           {earlier.more && entries.length > 0 && <ShowEarlier earlier={earlier} />}
           <Entries
@@ -109,7 +103,12 @@ export function ChatHistory(props: ChatHistoryProps) {
           <LastTurnActions turn={isDamaged ? null : lastTurn(entries, task)} />
         </div>
       </div>
-      {!following && <JumpToEnd news={news} onJump={jumpToEnd} />}
+      {!following && (
+        <JumpToEnd onJump={jumpToEnd} className="bottom-2 left-1/2 h-11! -translate-x-1/2 md:h-7!">
+          {texts.chat.latest}
+          {news > 0 && <span className="text-run">{texts.chat.unread(news)}</span>}
+        </JumpToEnd>
+      )}
     </div>
   )
 }
@@ -126,7 +125,6 @@ interface EntriesProps extends ChatHistoryProps {
   readonly drawn: readonly ChatEntry[]
 }
 
-/** The entries, a note that there are none, or a loading state. */
 function Entries({
   task,
   entries,
@@ -157,11 +155,8 @@ function Entries({
   )
 }
 
-interface ShowEarlierProps {
-  readonly earlier: Pick<ReturnType<typeof useEarlier>, 'failed' | 'busy' | 'show'>
-}
-
-function ShowEarlier({ earlier: { failed, busy, show } }: ShowEarlierProps) {
+function ShowEarlier({ earlier }: { readonly earlier: ReturnType<typeof useEarlier> }) {
+  const { failed, busy, show } = earlier
   return (
     <div className="flex items-center justify-center gap-2 px-4 pt-3 text-meta text-muted">
       {failed && <span role="status">{texts.chat.earlierNotRead}</span>}
@@ -179,27 +174,6 @@ function ShowEarlier({ earlier: { failed, busy, show } }: ShowEarlierProps) {
   )
 }
 
-interface JumpToEndProps {
-  /** The number of new messages since the person scrolled away from the end. */
-  readonly news: number
-  readonly onJump: () => void
-}
-
-function JumpToEnd({ news, onJump }: JumpToEndProps) {
-  return (
-    <Button
-      size="small"
-      icon={<ArrowDown className="size-3.5" />}
-      onClick={onJump}
-      className="absolute bottom-2 left-1/2 h-11! -translate-x-1/2 shadow-float md:h-7!"
-    >
-      {texts.chat.latest}
-      {news > 0 && <span className="text-run">{texts.chat.unread(news)}</span>}
-    </Button>
-  )
-}
-
-/** Why the last turn failed, with a button to retry it. */
 function Failure({ task, reason }: { readonly task: Task; readonly reason: string }) {
   const { retry, retrying } = useTaskActions(task)
   const isReplayed = useReplayed() !== null

@@ -35,11 +35,12 @@ interface ChatPanelProps {
 
 export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const { logs } = useSelector(selectOpenTask)
-  const { entries, queue } = useTimeline(task, open)
+  const timeline = useTimeline(task, open)
+  const { entries, queue } = timeline
   const [agent, setAgent] = useState<AgentName>(task.agent)
   const [hasFocus, setHasFocus] = useState(false)
   const panel = useRef<HTMLElement>(null)
-  const search = useChatSearch({ entries, queue, panel, hasFocus })
+  const search = useChatSearch(timeline, panel, hasFocus)
   const follow = useFollowEnd()
   const replayed = useReplayed()
   const isDamaged = isRecordDamaged(task)
@@ -117,12 +118,11 @@ function useTimeline(task: Task, open: OpenTaskSync) {
   )
 }
 
-interface Searched extends Pick<ReturnType<typeof useTimeline>, 'entries' | 'queue'> {
-  readonly panel: RefObject<HTMLElement | null>
-  readonly hasFocus: boolean
-}
-
-function useChatSearch({ entries, queue, panel, hasFocus }: Searched) {
+function useChatSearch(
+  { entries, queue }: ReturnType<typeof useTimeline>,
+  panel: RefObject<HTMLElement | null>,
+  hasFocus: boolean,
+) {
   /** The search text; `null` while the search is closed. */
   const [typed, setTyped] = useState<string | null>(null)
   const words = typed?.trim() ?? ''

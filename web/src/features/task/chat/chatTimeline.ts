@@ -10,10 +10,11 @@ import type { AgentName } from '#domain/agents.ts'
 import type { SentMessage } from '../taskSlice.ts'
 import type { WrittenMessage } from './streamingText.ts'
 
-export type TurnPart =
-  | { readonly kind: 'text'; readonly order: string; readonly message: MessageDocument }
-  | { readonly kind: 'tool'; readonly order: string; readonly log: LogDocument }
-  | { readonly kind: 'writing'; readonly order: string; readonly writing: WrittenMessage }
+export type TurnPart = { readonly key: string; readonly order: string } & (
+  | { readonly kind: 'text'; readonly message: MessageDocument }
+  | { readonly kind: 'tool'; readonly log: LogDocument }
+  | { readonly kind: 'writing'; readonly writing: WrittenMessage }
+)
 
 export interface MessageEntry {
   readonly kind: 'message'
@@ -37,7 +38,7 @@ export interface TurnEntry {
   readonly partial: boolean
 }
 
-export interface SentEntry {
+interface SentEntry {
   readonly kind: 'sent'
   readonly key: string
   readonly at: string
@@ -46,7 +47,7 @@ export interface SentEntry {
 
 export type ChatEntry = MessageEntry | TurnEntry | SentEntry
 
-export interface Arranged {
+interface Arranged {
   readonly entries: readonly ChatEntry[]
   /** Messages that wait for their turn, in order of delivery. */
   readonly queue: readonly MessageDocument[]
@@ -56,7 +57,6 @@ export interface ChatMaterial {
   readonly task: Task
   readonly messages: readonly MessageDocument[]
   readonly logs: readonly LogDocument[]
-  /** Whether the server has older tool calls. */
   readonly moreLogs?: boolean
   readonly writing: readonly WrittenMessage[]
   readonly sent: readonly SentMessage[]
@@ -83,11 +83,17 @@ export function chatTimeline(material: ChatMaterial): Arranged {
     ...visible
       .filter((message) => !isPart(message) && !queue.includes(message))
       .map((message) => ({
-        place: placeOf(message, turns, running, beginning),
-        entry: messageEntry(message),
+        order: placeOf(message, turns, running, beginning),
+        entry: {
+          kind: 'message',
+          key: message.id,
+          at: message.createdAt,
+          message,
+          grouped: false,
+        } satisfies MessageEntry,
       })),
-    ...[...turns.values()].map((turn) => ({ place: [turn.order, '1', ''] as const, entry: turn.entry })),
-  ].toSorted((a, b) => compare(a.place, b.place))
+    ...[...turns.values()].map(({ order, entry }) => ({ order: placeIn(order, '1'), entry })),
+  ].toSorted(byOrder)
   const entries: ChatEntry[] = placed.map(({ entry }) => entry)
   for (const each of sent) entries.push({ kind: 'sent', key: each.id, at: each.sentAt, sent: each })
   return { entries: grouped(entries), queue }
@@ -120,16 +126,13 @@ export function withoutReason(entries: readonly ChatEntry[], reason: string): re
   return parts.length === latest.parts.length ? entries : [...entries.slice(0, -1), { ...latest, parts }]
 }
 
-/** The execution that the task is working on. */
 function runningExecution(task: Task): string | null {
   if (task.status !== 'running' && task.status !== 'queued') return null
   return task.execution === null || task.execution.endedAt !== null ? null : task.execution.id
 }
 
 interface Turn {
-  /** The order of its first part. */
   readonly order: string
-  /** The order of the first attempt at it. */
   readonly first: string
   readonly entry: TurnEntry
 }
@@ -147,17 +150,17 @@ function turnsOf(
   }
   for (const message of messages) {
     if (isPart(message) && message.executionId !== null) {
-      add(message.executionId, { kind: 'text', order: message.order, message })
+      add(message.executionId, { kind: 'text', key: message.messageId, order: message.order, message })
     }
   }
   for (const log of logs)
     // A person's command is already shown as a message.
     if (!log.messageId && log.executionId !== null)
-      add(log.executionId, { kind: 'tool', order: log.order, log })
+      add(log.executionId, { kind: 'tool', key: log.id, order: log.order, log })
   for (const each of writing) {
     // The complete message replaces the text being written.
     if (!written.has(each.messageId))
-      add(each.executionId, { kind: 'writing', order: each.order, writing: each })
+      add(each.executionId, { kind: 'writing', key: each.messageId, order: each.order, writing: each })
   }
   if (running !== null && task.execution?.kind === 'turn' && !parts.has(running)) parts.set(running, [])
 
@@ -234,20 +237,12 @@ function endOf(parts: readonly TurnPart[]): 'failed' | 'cancelled' {
 }
 
 function agentOf(parts: readonly TurnPart[]): AgentName | null {
-  for (const part of parts) if (part.kind === 'text' && part.message.agent !== null) return part.message.agent
-  return null
+  return parts.flatMap((part) => (part.kind === 'text' ? (part.message.agent ?? []) : []))[0] ?? null
 }
 
 function startOf(part: TurnPart | undefined): string | null {
-  switch (part?.kind) {
-    case 'text':
-      return part.message.createdAt
-    case 'tool':
-      return part.log.timestamp
-    case 'writing':
-    case undefined:
-      return null
-  }
+  if (part?.kind === 'text') return part.message.createdAt
+  return part?.kind === 'tool' ? part.log.timestamp : null
 }
 
 /** A message or command by a person. */
@@ -264,35 +259,27 @@ function isWaiting(message: MessageDocument): boolean {
   return isPersons(message) && message.status === 'queued' && message.executionId === null
 }
 
-type Place = readonly [turn: string, rank: string, own: string]
+/** The sort key of an entry: where its turn is, its rank there, and its own order. The separator sorts before any text. */
+function placeIn(turn: string, rank: '0' | '1', own = ''): string {
+  return [turn, rank, own].join('\0')
+}
 
 function placeOf(
   message: MessageDocument,
   turns: ReadonlyMap<string, Turn>,
   running: string | null,
   beginning: MessageDocument | undefined,
-): Place {
+): string {
   const turn = isPersons(message) && message.executionId !== null ? turns.get(message.executionId) : undefined
-  if (turn !== undefined) return [turn.first, '0', message.order]
+  if (turn !== undefined) return placeIn(turn.first, '0', message.order)
   const isBeginning =
     message === beginning ||
     (isPersons(message) && message.executionId !== null && message.executionId === running)
-  return [isBeginning ? last : message.order, '0', message.order]
-}
-
-function compare(a: Place, b: Place): number {
-  for (const index of [0, 1, 2] as const) {
-    if (a[index] !== b[index]) return a[index] < b[index] ? -1 : 1
-  }
-  return 0
+  return placeIn(isBeginning ? last : message.order, '0', message.order)
 }
 
 function byOrder(a: { readonly order: string }, b: { readonly order: string }): number {
   return a.order === b.order ? 0 : a.order < b.order ? -1 : 1
-}
-
-function messageEntry(message: MessageDocument): MessageEntry {
-  return { kind: 'message', key: message.id, at: message.createdAt, message, grouped: false }
 }
 
 function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
@@ -341,11 +328,9 @@ export function spanOf(logs: readonly LogDocument[]): number {
   return logs.length === 0 ? 0 : Math.max(...ends) - Math.min(...starts)
 }
 
-/** The entries whose messages or commands contain a text. */
 export function searched(entries: readonly ChatEntry[], words: string): readonly ChatEntry[] {
-  const wanted = words.trim().toLowerCase()
-  if (wanted === '') return entries
-  const has = hasWords(wanted)
+  if (words.trim() === '') return entries
+  const has = hasWords(words)
   return entries.flatMap((entry): readonly ChatEntry[] => {
     switch (entry.kind) {
       case 'message':
@@ -360,14 +345,14 @@ export function searched(entries: readonly ChatEntry[], words: string): readonly
   })
 }
 
-/** The waiting messages that contain a text. */
 export function searchedQueue(queue: readonly MessageDocument[], words: string): readonly MessageDocument[] {
-  const has = hasWords(words.trim().toLowerCase())
+  const has = hasWords(words)
   return queue.filter((message) => says(message, has))
 }
 
-function hasWords(wanted: string): (text: string | null) => boolean {
-  return (text) => text?.toLowerCase().includes(wanted) ?? false
+function hasWords(words: string): (text: string | null) => boolean {
+  const sought = words.trim().toLowerCase()
+  return (text) => text?.toLowerCase().includes(sought) ?? false
 }
 
 function says({ message, commandText }: MessageDocument, has: (text: string | null) => boolean): boolean {

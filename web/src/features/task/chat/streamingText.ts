@@ -1,6 +1,8 @@
 /** Messages that an agent is currently writing, kept outside of the store because they grow many times a second. */
 import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
+import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
+import { createObserved, type Observed } from '../observed.ts'
 
 export interface WrittenMessage {
   readonly messageId: string
@@ -12,54 +14,41 @@ export interface WrittenMessage {
   readonly order: string
 }
 
-export interface Writing {
-  /** The messages being written, in the order they began; the same array until something changes. */
-  read(): readonly WrittenMessage[]
-  subscribe(listener: () => void): () => void
+/** The messages being written, in the order they began. */
+export interface Writing extends Observed<readonly WrittenMessage[]> {
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
-  /** Adds text that is not recorded yet. */
   say(words: readonly MessageWords[]): void
   /** Nothing more will be written in this attempt: text that was not recorded is dropped. */
   settle(executionId: string): void
   /** Removes messages that are in the chat as a whole now. */
   drop(messageIds: readonly string[]): void
-  /** Whether it was seen being written since the page was opened. */
   wasSeen(messageId: string): boolean
 }
 
 export function createWriting(): Writing {
-  let messages: readonly WrittenMessage[] = []
+  const { read, subscribe, set } = createObserved<readonly WrittenMessage[]>([])
   const seen = new Set<string>()
   /** Complete messages, for which late text is ignored. */
   const whole = new Set<string>()
-  const listeners = new Set<() => void>()
-  const change = (next: readonly WrittenMessage[]) => {
-    messages = next
-    for (const listener of listeners) listener()
-  }
   const grow = (pieces: readonly (MessageDelta | MessageWords)[]) => {
     if (pieces.length === 0) return
     for (const { messageId } of pieces) seen.add(messageId)
-    change(written(messages, pieces))
+    set(written(read(), pieces))
+  }
+  const shrink = (left: readonly WrittenMessage[]) => {
+    if (left !== read()) set(left)
   }
   return {
-    read: () => messages,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    reset: (deltas) => change(written([], deltas)),
+    read,
+    subscribe,
+    reset: (deltas) => set(written([], deltas)),
     append: grow,
     say: (words) => grow(words.filter(({ messageId }) => !whole.has(messageId))),
-    settle(executionId) {
-      const left = withSettled(messages, executionId)
-      if (left !== messages) change(left)
-    },
+    settle: (executionId) => shrink(withSettled(read(), executionId)),
     drop(messageIds) {
       for (const id of messageIds) whole.add(id)
-      const left = withoutWhole(messages, messageIds)
-      if (left !== messages) change(left)
+      shrink(withoutWhole(read(), messageIds))
     },
     wasSeen: (messageId) => seen.has(messageId),
   }
@@ -98,10 +87,25 @@ export function withSettled(
   messages: readonly WrittenMessage[],
   executionId: string,
 ): readonly WrittenMessage[] {
-  const isCut = messages.some((message) => message.executionId === executionId && isAhead(message))
+  const isCut = messages.some(
+    (message) => message.executionId === executionId && message.text.length > message.recorded,
+  )
   return isCut
     ? messages.flatMap((message) => (message.executionId === executionId ? settled(message) : message))
     : messages
+}
+
+/** The execution whose text being written ends with an event: it ended, or another attempt at it begins; else `null`. */
+export function endOfWriting(event: TaskEventMessage): string | null {
+  switch (event.type) {
+    case 'ExecutionStarted':
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      return event.data.executionId
+    default:
+      return null
+  }
 }
 
 /** Messages without those that are complete now. The same array when nothing changes. */
@@ -114,17 +118,13 @@ export function withoutWhole(
     : messages
 }
 
-function isAhead({ text, recorded }: WrittenMessage): boolean {
-  return text.length > recorded
-}
-
 function settled(message: WrittenMessage): readonly WrittenMessage[] {
   const text = message.text.slice(0, message.recorded)
   return text === '' ? [] : [{ ...message, text }]
 }
 
 /** Recorded pieces in their order, then live pieces as received. */
-function inOrder(pieces: readonly (MessageDelta | MessageWords)[]): readonly (MessageDelta | MessageWords)[] {
+function inOrder(pieces: readonly (MessageDelta | MessageWords)[]) {
   const place = (piece: MessageDelta | MessageWords): Position | null =>
     'position' in piece ? piece.position : null
   return pieces.toSorted((a, b) => {

@@ -1,14 +1,11 @@
 /** What the chat of a task says. */
+import { findTexts } from '../findTexts.ts'
+
 export const texts = {
   chat: {
     title: 'Task Chat',
     agent: 'Agent for the next message',
-    search: {
-      label: 'Search messages',
-      previous: 'Previous match',
-      next: 'Next match',
-      close: 'Close search',
-    },
+    search: findTexts('Search messages'),
     found: (count: number) => `Found ${count} ${count === 1 ? 'message' : 'messages'}`,
     empty: 'No messages yet',
     emptyWhy: 'Start a conversation or execute a command to begin collaborating on this task.',

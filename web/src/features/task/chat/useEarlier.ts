@@ -5,34 +5,19 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
 import { useAppDispatch, useAppStore } from '../../../state/hooks.ts'
 import { selectOpenTask } from '../taskSlice.ts'
+import type { ChatEntry } from './chatTimeline.ts'
 import { readEarlier } from './historyApi.ts'
-
-interface Keyed {
-  readonly key: string
-}
-
-interface Earlier<Entry> {
-  /** The rendered entries. */
-  readonly drawn: readonly Entry[]
-  /** Whether there are more before them. */
-  readonly more: boolean
-  readonly busy: boolean
-  /** Whether loading older ones failed. */
-  readonly failed: boolean
-  /** Renders more; `all` also loads from the server, even if not everything is rendered yet. */
-  readonly show: (all?: 'all') => void
-}
 
 /** How many entries are rendered at first, and how many more each time. */
 const step = 60
 
 /** `more`: the server has entries older than all `entries`. */
-export function useEarlier<Entry extends Keyed>(
-  entries: readonly Entry[],
+export function useEarlier(
+  entries: readonly ChatEntry[],
   more: boolean,
   box: RefObject<HTMLElement | null>,
   following: boolean,
-): Earlier<Entry> {
+) {
   const store = useAppStore()
   const dispatch = useAppDispatch()
   // How many are rendered before a certain entry; without one, only the last ones are.
@@ -58,6 +43,7 @@ export function useEarlier<Entry extends Keyed>(
     toEnd.current = null
   })
 
+  /** Renders more; `all` also loads from the server, even if not everything is rendered yet. */
   const show = (all?: 'all') => {
     if (busy) return
     const further = first === undefined ? null : { key: first, above: step }
@@ -68,7 +54,7 @@ export function useEarlier<Entry extends Keyed>(
     if (!more) return
     setBusy(true)
     const read = async () => {
-      const came = await readEarlier(
+      const isRead = await readEarlier(
         selectOpenTask(store.getState()),
         dispatch,
         all === undefined ? 'both' : 'messages',
@@ -78,12 +64,18 @@ export function useEarlier<Entry extends Keyed>(
           setReach(further)
         },
       )
-      setFailed(!came)
+      setFailed(!isRead)
       setBusy(false)
     }
     void read()
   }
-  return { drawn, more: start > 0 || more, busy, failed, show }
+  return {
+    drawn,
+    more: start > 0 || more,
+    busy,
+    failed,
+    show,
+  }
 }
 
 /** Scrolls to this distance from the end. */

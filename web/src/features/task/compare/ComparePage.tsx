@@ -23,18 +23,19 @@ import { PullRequestDialog } from '../PullRequestDialog.tsx'
 import { useTaskActions } from '../useTaskActions.ts'
 import { isRecordDamaged, isRunning, shownStatusOf } from '../../tasks/taskStatus.ts'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
+import { compact, dollars } from '../chat/composer/usageText.ts'
 import { AddRunDialog } from './AddRunDialog.tsx'
 import { useComparisonQuery } from './compareApi.ts'
 import { ComparedFiles } from './ComparedFiles.tsx'
 import { texts } from './texts.ts'
 
 /** The polling interval while one of the tasks is running, in milliseconds. */
-const askAgainMs = 2_000
+const pollIntervalMs = 2_000
 
 export function ComparePage({ taskId }: { readonly taskId: string }) {
   const [isRunning, setRunning] = useState(true)
   const { currentData, error, refetch } = useComparisonQuery(taskId, {
-    pollingInterval: isRunning ? askAgainMs : 0,
+    pollingInterval: isRunning ? pollIntervalMs : 0,
     skipPollingIfUnfocused: true,
     refetchOnMountOrArgChange: true,
   })
@@ -186,7 +187,7 @@ function Facts({ run, isOtherCommit }: { readonly run: Compared; readonly isOthe
         <RunningTime run={run} />
       </dd>
       <dt>{words.tokens}</dt>
-      <dd>{words.tokensOf(count.format(inputTokens), count.format(outputTokens))}</dd>
+      <dd>{words.tokensOf(compact.format(inputTokens), compact.format(outputTokens))}</dd>
       <dt>{words.cost}</dt>
       <dd>{dollars.format(costUsd)}</dd>
       <dt>{words.tests}</dt>
@@ -270,6 +271,3 @@ function RunActions({ task }: { readonly task: Task }) {
 function modelOf({ agent, usage, codexModel }: Task): string {
   return `${labelOf(agent)}, ${usage.model ?? codexModel ?? texts.facts.ofAgent}`
 }
-
-const count = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })

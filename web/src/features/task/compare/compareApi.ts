@@ -4,16 +4,13 @@ import { comparisonRoutes } from '#domain/api/comparison.ts'
 import type { addAlternative, getComparison } from '#domain/api/comparison.schema.ts'
 import { api } from '../../../api/api.ts'
 import { requestOf } from '../../../api/endpoint.ts'
+import { ofTask } from '../taskCall.ts'
 import { texts } from './texts.ts'
 
 const compareApi = api.injectEndpoints({
   endpoints: (build) => ({
     comparison: build.query<AnswerOf<typeof getComparison>, string>({
-      query: (taskId) =>
-        requestOf<typeof getComparison>(comparisonRoutes.getComparison, {
-          params: { taskId },
-          fallback: texts.failed,
-        }),
+      query: ofTask<typeof getComparison>(comparisonRoutes.getComparison, texts.failed),
       providesTags: ['Tasks'],
     }),
     addAlternative: build.mutation<

@@ -1,4 +1,4 @@
-/** What is said on the page that compares tasks. */
+/** What the page that compares tasks says. */
 export const texts = {
   title: 'Compare',
   lead: 'The same task from the same commit, with another agent, model or message. Keep the one you like best.',
@@ -6,7 +6,6 @@ export const texts = {
   full: 'A comparison holds up to 4 tasks.',
   alone: 'Nothing to compare with yet',
   aloneWhy: 'Add a run to see how another agent, model or message does the same task.',
-  loading: 'Loading the comparison...',
   failed: "Couldn't load the comparison",
   retry: 'Try again',
   notFound: 'Task not found',
@@ -18,8 +17,6 @@ export const texts = {
   openTask: 'Open the task',
   openPr: 'Open pull request',
   facts: {
-    agent: 'Agent',
-    model: 'Model',
     time: 'Running time',
     tokens: 'Tokens',
     tokensOf: (input: string, output: string) => `${input} in, ${output} out`,

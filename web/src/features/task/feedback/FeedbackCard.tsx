@@ -189,13 +189,8 @@ function useEdited(place: string) {
   return { edited: editing ? text : null, edit, now }
 }
 
-interface EditorProps {
-  readonly text: string
-  readonly onChange: (text: string) => void
-}
-
 /** Stays open even when the feedback is sent meanwhile, so that no text is lost while it is written. */
-function Editor({ text, onChange }: EditorProps) {
+function Editor({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }) {
   return (
     <div className="rounded-control border border-control px-2.5 py-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
       <TextArea
@@ -233,6 +228,7 @@ interface ActionsProps extends CardProps {
 function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSending }: ActionsProps) {
   const { id: feedbackId, kind, canBeSent } = feedback
   const dispatch = useDispatch()
+  const isDone = useIsDone()
   const [dismiss, dismissing] = useDismissFeedbackMutation()
   const [readMessage, reading] = useLazyFeedbackMessageQuery()
   const isOpen = useRef(true)
@@ -243,10 +239,9 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
     }
   }, [])
   const onSend = async () => {
-    const answer = await send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
-    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notSent, answer.error))
+    const call = send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
     // Text written after the sending is kept.
-    else if (edited === null || now() === edited) edit(null)
+    if ((await isDone(call, texts.notSent)) && (edited === null || now() === edited)) edit(null)
   }
   const onEdit = async () => {
     if (edited !== null) return edit(null)
@@ -255,10 +250,7 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
     // The feedback may have been sent meanwhile.
     if (isOpen.current) edit(answer.data.message)
   }
-  const onDismiss = async () => {
-    const answer = await dismiss({ taskId, feedbackId })
-    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notDismissed, answer.error))
-  }
+  const onDismiss = () => isDone(dismiss({ taskId, feedbackId }), texts.notDismissed)
   return (
     <div className="flex flex-wrap justify-end gap-2">
       <Button kind="ghost" size="touch" busy={dismissing.isLoading} onClick={() => void onDismiss()}>
@@ -283,27 +275,31 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
   )
 }
 
+/** Waits for a call, and shows a toast when it fails. */
+function useIsDone() {
+  const dispatch = useDispatch()
+  return async (call: PromiseLike<{ readonly error?: unknown }>, failure: string): Promise<boolean> => {
+    const { error } = await call
+    if (error !== undefined) dispatch(notifiedFailure(failure, error))
+    return error === undefined
+  }
+}
+
 function Sent({ taskId, feedback }: CardProps) {
   const { id: feedbackId, kind, isAutomatic, answer, answerRefused, commit, comments, isResolved } = feedback
-  const dispatch = useDispatch()
+  const isDone = useIsDone()
   const [resolve, { isLoading }] = useResolveFeedbackMutation()
   const [answerAgain, answering] = useAnswerFeedbackMutation()
-  const onAnswer = async () => {
-    const answered = await answerAgain({ taskId, feedbackId })
-    if (answered.error !== undefined) dispatch(notifiedFailure(texts.notAnswered, answered.error))
-  }
-  const onResolve = async () => {
-    const resolved = await resolve({ taskId, feedbackId })
-    if (resolved.error !== undefined) dispatch(notifiedFailure(texts.notResolved, resolved.error))
-  }
-  const told = answer === 'failed' ? texts.answers.failed(answerRefused ?? '') : texts.answers[answer]
+  const onAnswer = () => isDone(answerAgain({ taskId, feedbackId }), texts.notAnswered)
+  const onResolve = () => isDone(resolve({ taskId, feedbackId }), texts.notResolved)
+  const outcome = answer === 'failed' ? texts.answers.failed(answerRefused ?? '') : texts.answers[answer]
   return (
     <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-meta text-muted">
       <p role="status" className="flex flex-wrap gap-x-2 gap-y-1">
         <span>{isAutomatic ? texts.automatic : texts.sentByHand}.</span>
         {commit !== null && <span>{texts.done(commit.slice(0, 7))}</span>}
         {kind !== 'check' && (
-          <span className={answer === 'failed' ? 'wrap-anywhere text-bad' : ''}>{told}</span>
+          <span className={answer === 'failed' ? 'wrap-anywhere text-bad' : ''}>{outcome}</span>
         )}
       </p>
       <span className="ml-auto flex flex-wrap items-center justify-end gap-2">
@@ -337,12 +333,9 @@ function Sent({ taskId, feedback }: CardProps) {
 }
 
 function Dismissed({ taskId, feedback }: CardProps) {
-  const dispatch = useDispatch()
+  const isDone = useIsDone()
   const [restore, { isLoading }] = useRestoreFeedbackMutation()
-  const onUndo = async () => {
-    const answer = await restore({ taskId, feedbackId: feedback.id })
-    if (answer.error !== undefined) dispatch(notifiedFailure(texts.notRestored, answer.error))
-  }
+  const onUndo = () => isDone(restore({ taskId, feedbackId: feedback.id }), texts.notRestored)
   return (
     <p className="flex items-center gap-2 text-meta text-muted">
       <span className="min-w-0 flex-1 truncate">

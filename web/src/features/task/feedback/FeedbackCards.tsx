@@ -5,9 +5,8 @@ import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLive } from '../../../live/connection.ts'
 import { reasonOf } from '../../../api/fault.ts'
-import { Button } from '../../../ui/form/Button.tsx'
-import { Note } from '../../../ui/layout/Note.tsx'
 import { isPullRequestOver } from '../../tasks/PullRequestLink.tsx'
+import { FailureNote } from '../FailureNote.tsx'
 import { CleanUp } from './CleanUp.tsx'
 import { FeedbackCard } from './FeedbackCard.tsx'
 import { useFeedbackQuery } from './feedbackApi.ts'
@@ -30,16 +29,9 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
       <Standing task={task} />
       {isPullRequestOver(task) && <CleanUp task={task} />}
       {error !== undefined && (
-        <Note
-          kind="error"
-          action={
-            <Button size="small" busy={isFetching} onClick={() => void refetch()}>
-              {texts.tryAgain}
-            </Button>
-          }
-        >
+        <FailureNote busy={isFetching} onRetry={() => void refetch()}>
           {reasonOf(error, texts.notFetched)}
-        </Note>
+        </FailureNote>
       )}
       {data?.feedback.map((one) => (
         <FeedbackCard key={one.id} taskId={task.id} feedback={{ ...one, isStale: isStale(one) }} />

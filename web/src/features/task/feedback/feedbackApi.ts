@@ -15,10 +15,10 @@ import type {
 } from '#domain/api/feedback.schema.ts'
 import { api } from '../../../api/api.ts'
 import { requestOf } from '../../../api/endpoint.ts'
+import { ofParams, ofTask } from '../taskCall.ts'
 import { texts } from './texts.ts'
 
-/** A piece of feedback of a task. */
-export interface OneOfTask {
+interface OneOfTask {
   readonly taskId: string
   readonly feedbackId: string
 }
@@ -32,19 +32,14 @@ const changed = (_answer: unknown, _error: unknown, { taskId }: { readonly taskI
 const feedbackApi = api.injectEndpoints({
   endpoints: (build) => ({
     feedback: build.query<AnswerOf<typeof listFeedback>, string>({
-      query: (taskId) =>
-        requestOf<typeof listFeedback>(feedbackRoutes.listFeedback, {
-          params: { taskId },
-          fallback: texts.notFetched,
-        }),
+      query: ofTask<typeof listFeedback>(feedbackRoutes.listFeedback, texts.notFetched),
       providesTags: (_answer, _error, taskId) => [tagOf(taskId)],
     }),
     feedbackMessage: build.query<AnswerOf<typeof readFeedbackMessage>, OneOfTask>({
-      query: (params) =>
-        requestOf<typeof readFeedbackMessage>(feedbackRoutes.readFeedbackMessage, {
-          params: { ...params },
-          fallback: texts.messageNotFetched,
-        }),
+      query: ofParams<typeof readFeedbackMessage>(
+        feedbackRoutes.readFeedbackMessage,
+        texts.messageNotFetched,
+      ),
     }),
     sendFeedback: build.mutation<AnswerOf<typeof sendFeedback>, OneOfTask & { readonly message?: string }>({
       query: ({ message, ...params }) =>
@@ -56,43 +51,23 @@ const feedbackApi = api.injectEndpoints({
       invalidatesTags: changed,
     }),
     dismissFeedback: build.mutation<AnswerOf<typeof dismissFeedback>, OneOfTask>({
-      query: (params) =>
-        requestOf<typeof dismissFeedback>(feedbackRoutes.dismissFeedback, {
-          params: { ...params },
-          fallback: texts.notDismissed,
-        }),
+      query: ofParams<typeof dismissFeedback>(feedbackRoutes.dismissFeedback, texts.notDismissed),
       invalidatesTags: changed,
     }),
     restoreFeedback: build.mutation<AnswerOf<typeof restoreFeedback>, OneOfTask>({
-      query: (params) =>
-        requestOf<typeof restoreFeedback>(feedbackRoutes.restoreFeedback, {
-          params: { ...params },
-          fallback: texts.notRestored,
-        }),
+      query: ofParams<typeof restoreFeedback>(feedbackRoutes.restoreFeedback, texts.notRestored),
       invalidatesTags: changed,
     }),
     resolveFeedback: build.mutation<AnswerOf<typeof resolveFeedback>, OneOfTask>({
-      query: (params) =>
-        requestOf<typeof resolveFeedback>(feedbackRoutes.resolveFeedback, {
-          params: { ...params },
-          fallback: texts.notResolved,
-        }),
+      query: ofParams<typeof resolveFeedback>(feedbackRoutes.resolveFeedback, texts.notResolved),
       invalidatesTags: changed,
     }),
     answerFeedback: build.mutation<AnswerOf<typeof answerFeedback>, OneOfTask>({
-      query: (params) =>
-        requestOf<typeof answerFeedback>(feedbackRoutes.answerFeedback, {
-          params: { ...params },
-          fallback: texts.notAnswered,
-        }),
+      query: ofParams<typeof answerFeedback>(feedbackRoutes.answerFeedback, texts.notAnswered),
       invalidatesTags: changed,
     }),
     cleanUpTask: build.mutation<AnswerOf<typeof cleanUpTask>, string>({
-      query: (taskId) =>
-        requestOf<typeof cleanUpTask>(cleanUpRoutes.cleanUpTask, {
-          params: { taskId },
-          fallback: texts.cleanUp.failed,
-        }),
+      query: ofTask<typeof cleanUpTask>(cleanUpRoutes.cleanUpTask, texts.cleanUp.failed),
     }),
     setPullRequestDraft: build.mutation<
       AnswerOf<typeof setPullRequestDraft>,

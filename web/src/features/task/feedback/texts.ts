@@ -10,8 +10,6 @@ export const texts = {
   notAnswered: 'Failed to answer again',
   notDrafted: 'GitHub did not change the pull request',
   onGitHub: 'Open it on GitHub',
-  tryAgain: 'Try Again',
-  loading: 'Reading feedback...',
   send: 'Send to agent',
   sending: 'Sending...',
   fix: 'Fix it',

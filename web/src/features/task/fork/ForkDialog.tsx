@@ -28,7 +28,25 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
   const [message, setMessage] = useState('')
   const [title, setTitle] = useState(ofTask)
   const [agent, setAgent] = useState(ofTurn)
-  const { create, creating } = useFork(onClose)
+  const dispatch = useDispatch()
+  const navigate = useNavigate()
+  const [fork, { isLoading }] = useForkTaskMutation()
+  // One id until the server has the task, so that a retry after a lost answer creates no second one.
+  const [id] = useState(newId)
+  const create = async () => {
+    const answer = await fork({
+      id,
+      taskId,
+      executionId,
+      agent,
+      ...(message.trim() !== '' && { message }),
+      ...(title.trim() !== '' && { title: title.trim() }),
+    })
+    if (answer.error !== undefined) return void dispatch(notifiedFailure(texts.fork.failed, answer.error))
+    dispatch(notified('success', texts.fork.created))
+    onClose()
+    void navigate(`/tasks/${answer.data.task.id}`)
+  }
   return (
     <ConfirmDialog
       open
@@ -36,9 +54,9 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
       title={texts.fork.title}
       leave={texts.fork.leave}
       confirm={texts.fork.confirm}
-      busy={creating}
+      busy={isLoading}
       disabled={(tooLong(message, limits.descriptionLength) ?? tooLong(title, longestTitle)) !== undefined}
-      onConfirm={() => create({ taskId, executionId, message, title: title.trim(), agent })}
+      onConfirm={() => void create()}
     >
       <p>{texts.fork.why}</p>
       <div className="mt-4 grid gap-4 text-text">
@@ -63,34 +81,4 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
       </div>
     </ConfirmDialog>
   )
-}
-
-interface Wanted extends TurnOfTask {
-  readonly message: string
-  readonly title: string
-  readonly agent: AgentName
-}
-
-function useFork(onCreated: () => void) {
-  const dispatch = useDispatch()
-  const navigate = useNavigate()
-  const [fork, { isLoading }] = useForkTaskMutation()
-  // One id until the server has the task, so that a retry after a lost answer creates no second one.
-  const [id] = useState(newId)
-  const create = async ({ message, title, ...wanted }: Wanted) => {
-    const answer = await fork({
-      id,
-      ...wanted,
-      ...(message.trim() !== '' && { message }),
-      ...(title !== '' && { title }),
-    })
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.fork.failed, answer.error))
-      return
-    }
-    dispatch(notified('success', texts.fork.created))
-    onCreated()
-    void navigate(`/tasks/${answer.data.task.id}`)
-  }
-  return { create: (wanted: Wanted) => void create(wanted), creating: isLoading }
 }

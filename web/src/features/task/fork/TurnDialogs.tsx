@@ -15,7 +15,6 @@ interface TurnDialogsProps {
   readonly executionId: string
   readonly agent: AgentName
   readonly onClose: () => void
-  /** The task after an undo. */
   readonly onUndone: (task: Task) => void
 }
 

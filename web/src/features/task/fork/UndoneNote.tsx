@@ -6,7 +6,6 @@ import type { TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 import { useUndo } from './useUndo.ts'
 
-/** `executionId`: the undo. */
 export function UndoneNote({ onUndone, ...turn }: TurnOfTask & { readonly onUndone: (task: Task) => void }) {
   const { undo, undoing } = useUndo(texts.undo.isBack, onUndone)
   return (

@@ -6,7 +6,6 @@ import { api } from '../../../api/api.ts'
 import { requestOf } from '../../../api/endpoint.ts'
 import { texts } from './texts.ts'
 
-/** A turn of a task. */
 export interface TurnOfTask {
   readonly taskId: string
   readonly executionId: string

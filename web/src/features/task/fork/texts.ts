@@ -1,4 +1,4 @@
-/** What is said of new tasks from turns, and of turns undone. */
+/** Texts about new tasks from turns, and about undone turns. */
 export const texts = {
   fork: {
     title: 'New task from here',

@@ -1,6 +1,6 @@
 /** Actions on a finished turn: creating a task from it, and undoing it. For the menus of turns in the chat and the history. */
 import { GitFork, Undo2 } from 'lucide-react'
-import { type ComponentProps, lazy, Suspense, useState, type ReactNode } from 'react'
+import { type ComponentProps, lazy, Suspense, useState } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -18,15 +18,14 @@ export interface FinishedTurn {
   readonly isUndone: boolean
 }
 
+const noItems: readonly MenuItem[] = []
+
 /** The menu items, and the dialog that they open. `turn`: `null` when there is no finished one. */
-export function useTurnActions(turn: FinishedTurn | null): {
-  readonly items: readonly MenuItem[]
-  readonly dialog: ReactNode
-} {
+export function useTurnActions(turn: FinishedTurn | null) {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
   // A replay shows the past: a task can be created from it, but nothing can be undone there.
   const replayed = useReplayed()
-  if (turn === null || replayed?.isSaved) return { items: [], dialog: null }
+  if (turn === null || replayed?.isSaved) return { items: noItems, dialog: null }
   const { executionId, agent, isUndone } = turn
   const items: readonly MenuItem[] = [
     { label: texts.fork, icon: GitFork, onChoose: () => setOpened('fork') },

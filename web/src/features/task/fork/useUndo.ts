@@ -6,13 +6,7 @@ import { useUndoTurnMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
 /** `undo` resolves to whether it succeeded; the person is notified either way. */
-export function useUndo(
-  done: string,
-  onUndone: (task: Task) => void,
-): {
-  readonly undo: (turn: TurnOfTask) => Promise<boolean>
-  readonly undoing: boolean
-} {
+export function useUndo(done: string, onUndone: (task: Task) => void) {
   const dispatch = useDispatch()
   const [undoTurn, { isLoading }] = useUndoTurnMutation()
   const undo = async (turn: TurnOfTask) => {

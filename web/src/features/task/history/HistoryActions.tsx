@@ -1,62 +1,44 @@
 /** The actions on a history: replay it, and save its audit record or its replay. */
-import { Ellipsis, FileDown, Play, ShieldCheck, type LucideIcon } from 'lucide-react'
+import { FileDown, Play, ShieldCheck, type LucideIcon } from 'lucide-react'
 import { Button } from '../../../ui/form/Button.tsx'
-import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { useMedia } from '../../../ui/hooks.ts'
-import { Menu, type MenuButtonProps, type MenuItem } from '../../../ui/overlay/Menu.tsx'
+import { Menu, type MenuItem } from '../../../ui/overlay/Menu.tsx'
+import { ellipsisButton } from '../ellipsisButton.tsx'
 import { useSaveReplay } from '../savedReplay/useSaveReplay.ts'
 import type { HistorySession } from './historySession.ts'
 import { texts } from './texts.ts'
 
-/** Buttons with labels, or a menu where there is no room for them. */
 interface HistoryActionsProps {
   readonly session: HistorySession
   /** Opens the audit record; `null` in a saved replay, where there is no server to ask. */
   readonly onAudit: (() => void) | null
 }
 
+/** Buttons with labels, or a menu where there is no room for them. */
 export function HistoryActions({ session, onAudit }: HistoryActionsProps) {
   const isWide = useMedia('(width >= 1100px)')
   const { save, isSaving } = useSaveReplay(session)
-  const replay = { label: texts.replay, hint: texts.hints.replay, icon: Play, onChoose: () => session.play() }
-  const keep = {
-    label: texts.save,
-    hint: texts.hints.save,
-    icon: FileDown,
-    onChoose: save,
-    disabled: isSaving,
-  }
-  const actions: readonly (MenuItem & { readonly icon: LucideIcon; readonly hint: string })[] =
-    onAudit === null
-      ? [replay]
+  const actions: readonly (MenuItem & { readonly icon: LucideIcon; readonly hint: string })[] = [
+    { label: texts.replay, hint: texts.hints.replay, icon: Play, onChoose: () => session.play() },
+    ...(onAudit === null
+      ? []
       : [
-          replay,
           { label: texts.auditRecord, hint: texts.hints.audit, icon: ShieldCheck, onChoose: onAudit },
-          keep,
-        ]
-  return (
-    <>
-      {isWide ? (
-        actions.map(({ label, hint, icon: Icon, onChoose, disabled = false }) => (
-          <Button
-            key={label}
-            kind="ghost"
-            size="small"
-            icon={<Icon className="size-3.5" />}
-            busy={disabled}
-            title={hint}
-            onClick={onChoose}
-          >
-            {label}
-          </Button>
-        ))
-      ) : (
-        <Menu items={actions} button={menuButton} />
-      )}
-    </>
-  )
-}
-
-function menuButton(props: MenuButtonProps) {
-  return <IconButton {...props} icon={Ellipsis} label={texts.more} size="small" />
+          { label: texts.save, hint: texts.hints.save, icon: FileDown, onChoose: save, disabled: isSaving },
+        ]),
+  ]
+  if (!isWide) return <Menu items={actions} button={ellipsisButton({ label: texts.more, size: 'small' })} />
+  return actions.map(({ label, hint, icon: Icon, onChoose, disabled = false }) => (
+    <Button
+      key={label}
+      kind="ghost"
+      size="small"
+      icon={<Icon className="size-3.5" />}
+      busy={disabled}
+      title={hint}
+      onClick={onChoose}
+    >
+      {label}
+    </Button>
+  ))
 }

@@ -10,6 +10,8 @@ import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Progress } from '../../../ui/status/Progress.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { FailureNote } from '../FailureNote.tsx'
+import { toggled } from '../toggled.ts'
 import { HistoryActions } from './HistoryActions.tsx'
 import type { HistorySession, HistoryView } from './historySession.ts'
 import { actorsIn, countsOf, filters, shownRows, type Filter } from './shownRows.ts'
@@ -23,7 +25,6 @@ export interface HistoryPanelProps {
   readonly shown: boolean
   /** Where to put its buttons; `null`: in its own bar. */
   readonly tools: HTMLElement | null
-  /** Opens another panel at the shown moment. */
   readonly onShowIn: ShowIn
   /** The server's statement about the record; `null` in a saved replay, which has no server. */
   readonly record: { readonly state: ReactNode; readonly onAudit: () => void } | null
@@ -118,7 +119,6 @@ interface ActorFilterProps {
   readonly onChoose: (actor: string | null) => void
 }
 
-/** Filters by person, agent or service. */
 function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
   const { label, all } = texts.actors
   return (
@@ -134,12 +134,6 @@ function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
       ))}
     </select>
   )
-}
-
-function toggled<Key>(keys: ReadonlySet<Key>, key: Key): ReadonlySet<Key> {
-  const next = new Set(keys)
-  if (!next.delete(key)) next.add(key)
-  return next
 }
 
 /** The number of entries and, while loading, how much has been read. */
@@ -164,28 +158,15 @@ function EntryCount({ session }: { readonly session: HistorySession }) {
   )
 }
 
-/** Notes on what could not be read, and on what is missing. */
 function Notes({ session }: { readonly session: HistorySession }) {
-  const load = useHistory(session, (view) => view.load)
-  const reason = useHistory(session, (view) => view.reason)
-  const missing = useHistory(session, (view) => view.missing)
-  const erased = useHistory(session, (view) => view.erased)
-  const isUnknown = useHistory(session, (view) => view.isUnknownMoment)
+  const { load, reason, missing, erased, isUnknownMoment } = useHistory(session, (view) => view)
   const notes: ReactNode[] = [
     load === 'failed' && (
-      <Note
-        key="failed"
-        kind="error"
-        action={
-          <Button size="small" onClick={session.retry}>
-            {texts.tryAgain}
-          </Button>
-        }
-      >
+      <FailureNote key="failed" onRetry={session.retry}>
         {reason}
-      </Note>
+      </FailureNote>
     ),
-    isUnknown && (
+    isUnknownMoment && (
       <Note key="unknown" kind="warning">
         {texts.unknownMoment}
       </Note>

@@ -4,9 +4,8 @@ import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { selectLost } from '../../../live/connection.ts'
 import { classes } from '../../../ui/classes.ts'
-import { Button } from '../../../ui/form/Button.tsx'
 import { useNow } from '../../../ui/hooks.ts'
-import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { dateAndTime } from '../../../ui/text/dates.ts'
 import { useTaskRecordQuery, type TaskRecord } from './recordApi.ts'
 import { sayingOf, type Saying } from './recordState.ts'
@@ -17,7 +16,6 @@ interface RecordStateProps {
   /** The number of events that the page has read; the state is requested again when it grows. */
   readonly count: number
   readonly shown: boolean
-  /** Opens the means to check the record without this server. */
   readonly onCheck: () => void
 }
 
@@ -90,26 +88,16 @@ interface HowKnownProps {
 function HowKnown({ record, open, onClose, onCheck }: HowKnownProps) {
   const { seal, checked, damage, events, isSealing, key } = record
   return (
-    <Dialog
+    <ConfirmDialog
       open={open}
       onClose={onClose}
       title={texts.title}
-      actions={
-        <>
-          <Button data-safe onClick={onClose}>
-            {texts.close}
-          </Button>
-          <Button
-            kind="primary"
-            onClick={() => {
-              onClose()
-              onCheck()
-            }}
-          >
-            {texts.check}
-          </Button>
-        </>
-      }
+      leave={texts.close}
+      confirm={texts.check}
+      onConfirm={() => {
+        onClose()
+        onCheck()
+      }}
     >
       <dl className="mt-2 grid gap-3 [&_dt]:text-ui [&_dt]:font-semibold [&_dt]:text-text">
         <div>
@@ -140,6 +128,6 @@ function HowKnown({ record, open, onClose, onCheck }: HowKnownProps) {
           </div>
         )}
       </dl>
-    </Dialog>
+    </ConfirmDialog>
   )
 }

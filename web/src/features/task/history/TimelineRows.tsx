@@ -33,7 +33,6 @@ import type { ReplayMoment } from './historySession.ts'
 import { nameOf, type ListedRow } from './shownRows.ts'
 import { texts } from './texts.ts'
 
-/** Opens another panel of the task. */
 export type ShowIn = (panel: 'chat' | 'terminal' | 'changes') => void
 
 /** The position of the replay; `null` while the live task is shown. */
@@ -44,43 +43,23 @@ interface ListedProps {
   readonly moment: Shown
   readonly isFirst: boolean
   readonly isCurrent: boolean
-  /** The name of the task's owner. */
   readonly person: string
   readonly onFold: (number: number) => void
   readonly onUnfold: (key: string) => void
-  /** Shows the moment of an item. */
   readonly onSeek: (row: TimelineRow | OutputPiece) => void
   readonly onShowIn: ShowIn
 }
 
-export function Listed({ listed, moment, isFirst, isCurrent, ...rest }: ListedProps) {
-  const { person, onFold, onUnfold, onSeek, onShowIn } = rest
+export function Listed({ listed, ...props }: ListedProps) {
   switch (listed.kind) {
     case 'head':
-      return <SectionHead {...listed} moment={moment} isFirst={isFirst} onFold={onFold} />
+      return <SectionHead {...props} {...listed} />
     case 'row':
-      return (
-        <Row
-          {...listed}
-          moment={moment}
-          isCurrent={isCurrent}
-          person={person}
-          onSeek={onSeek}
-          onShowIn={onShowIn}
-        />
-      )
+      return <Row {...props} {...listed} />
     case 'output':
-      return (
-        <Output
-          name={listed.key}
-          pieces={listed.pieces}
-          isOpen={listed.isOpen}
-          moment={moment}
-          onUnfold={onUnfold}
-        />
-      )
+      return <Output {...props} name={listed.key} pieces={listed.pieces} isOpen={listed.isOpen} />
     case 'piece':
-      return <Piece piece={listed.piece} moment={moment} isCurrent={isCurrent} onSeek={onSeek} />
+      return <Piece {...props} {...listed} />
     case 'day':
       return (
         <p className="flex h-full items-end px-4 pb-1 text-meta font-medium text-muted max-md:px-3">
@@ -98,12 +77,9 @@ export function Listed({ listed, moment, isFirst, isCurrent, ...rest }: ListedPr
   }
 }
 
-interface SectionHeadProps {
+interface SectionHeadProps extends Pick<ListedProps, 'moment' | 'isFirst' | 'onFold'> {
   readonly section: TimelineSection
   readonly isFolded: boolean
-  readonly isFirst: boolean
-  readonly moment: Shown
-  readonly onFold: (number: number) => void
 }
 
 function SectionHead({ section, isFolded, isFirst, moment, onFold }: SectionHeadProps) {
@@ -230,7 +206,6 @@ interface PieceProps extends Pick<ListedProps, 'moment' | 'isCurrent' | 'onSeek'
   readonly piece: OutputPiece
 }
 
-/** One piece of output, on one line. */
 function Piece({ piece, moment, isCurrent, onSeek }: PieceProps) {
   const { index, item } = piece
   const isLater = moment !== null && index > moment.index
@@ -262,6 +237,12 @@ function Piece({ piece, moment, isCurrent, onSeek }: PieceProps) {
 // oxlint-disable-next-line no-control-regex -- they begin with a control character
 const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]{0,200}\u0007)/g
 
+const panels = [
+  ['chat', MessagesSquare],
+  ['terminal', SquareTerminal],
+  ['changes', FileDiff],
+] as const
+
 /** Buttons that open the other panels at the same moment. */
 function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
   return (
@@ -270,21 +251,11 @@ function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
       aria-label={texts.jump.label}
       className="absolute inset-y-0 right-2 flex items-center rounded-control bg-select pl-2"
     >
-      <span className="split:hidden">
-        <IconButton
-          icon={MessagesSquare}
-          label={texts.jump.chat}
-          size="row"
-          onClick={() => onShowIn('chat')}
-        />
-      </span>
-      <IconButton
-        icon={SquareTerminal}
-        label={texts.jump.terminal}
-        size="row"
-        onClick={() => onShowIn('terminal')}
-      />
-      <IconButton icon={FileDiff} label={texts.jump.changes} size="row" onClick={() => onShowIn('changes')} />
+      {panels.map(([panel, icon]) => (
+        <span key={panel} className={panel === 'chat' ? 'split:hidden' : 'contents'}>
+          <IconButton icon={icon} label={texts.jump[panel]} size="row" onClick={() => onShowIn(panel)} />
+        </span>
+      ))}
     </span>
   )
 }

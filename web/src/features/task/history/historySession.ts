@@ -3,7 +3,7 @@
  * shown through `replayed`.
  */
 import type { Store } from '@reduxjs/toolkit'
-import { isErased, recordedAt, type HistoryItem } from '#domain/history/item.ts'
+import { isErased, recordedAt } from '#domain/history/item.ts'
 import { markersOf, type Marker } from '#domain/history/markers.ts'
 import { indexOfMoment, momentAfter, momentOf, sinceEvent } from '#domain/history/order.ts'
 import { withOutput } from '#domain/history/output.ts'
@@ -12,6 +12,7 @@ import { indexAt, positionAfter, timeAt, timeAxisOf, type TimeAxis } from '#doma
 import { timelineOf, type TimelineSection } from '#domain/history/timeline.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { readRecording } from '../savedReplay/recording.ts'
+import { createObserved } from '../observed.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import { createReplayEngine, type Replayed, type ReplayEngine } from '../replay/engine.ts'
 import type { HistoryPage, HistorySource, Missing } from './readHistory.ts'
@@ -40,7 +41,6 @@ export interface ReplayMoment {
 
 export interface HistoryView {
   readonly load: 'loading' | 'loaded' | 'failed'
-  /** Why it could not be read. */
   readonly reason: string
   readonly count: number
   /** The number of events on the server. */
@@ -57,36 +57,7 @@ export interface HistoryView {
   readonly isUnknownMoment: boolean
 }
 
-export interface HistorySession {
-  readonly names: Names
-  read(): HistoryView
-  subscribe(listener: () => void): () => void
-  /** What the page shows instead of the live task; `null` before the first replay. */
-  replayed(): ReplayView | null
-  items(): readonly HistoryItem[]
-  /** The changes recorded at a revision of the task's stream. */
-  changes: HistorySource['changes']
-  /** Everything recorded so far, for a file that replays it without the server; or why it cannot be read. */
-  record(): ReturnType<typeof readRecording>
-  /** The index of an event of the task's stream; `-1` when it is not loaded. */
-  indexOf(revision: number): number
-  /** Continues reading after a failure. */
-  retry(): void
-  /** Shows the moment that a link names, as soon as it is loaded. */
-  open(moment: string): void
-  seek(index: number): void
-  /** Moves by a distance on the time axis, in ms of the axis. */
-  move(ms: number): void
-  /** To a position on the time axis. */
-  seekTo(position: number): void
-  play(): void
-  pause(): void
-  setSpeed(speed: number): void
-  backToLive(): void
-  close(): void
-}
-
-export interface Collaborators {
+interface Collaborators {
   readonly live: Store<RootState>
   /** Calls back whenever the live task prints or writes something. Returns the unsubscribe function. */
   readonly whenPrinted: (printed: () => void) => () => void
@@ -102,9 +73,9 @@ export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 /** How many recorded changes are cached for going back to them. */
 const changesKept = 12
 /** How often the timeline is recomputed while pages are loading, in ms. */
-const arrangeEveryMs = 300
+const arrangeIntervalMs = 300
 /** How long to wait after a new event before reading, in ms, since several usually come together. */
-const followAfterMs = 700
+const followDelayMs = 700
 
 const nothingRead: HistoryView = {
   load: 'loading',
@@ -123,16 +94,16 @@ const nothingRead: HistoryView = {
 /** The internal state of one open history; the functions below work on it. */
 interface Session extends Collaborators {
   readonly engine: ReplayEngine
-  readonly listeners: Set<() => void>
+  readonly view: ReturnType<typeof createObserved<HistoryView>>
   readonly leaving: AbortController
-  view: HistoryView
   shown: Replayed | null
   replayed: ReplayView | null
   next: string | undefined
   reading: boolean
   /** Whether something happened while a page was being read. */
   stale: boolean
-  wanted: string | null
+  /** The moment to show as soon as it is loaded. */
+  requested: string | null
   arrangedAt: number
   times: number[]
   /** Revisions at which changes were recorded. */
@@ -142,49 +113,49 @@ interface Session extends Collaborators {
   followTimer: ReturnType<typeof setTimeout> | undefined
 }
 
-export function openHistory(collaborators: Collaborators): HistorySession {
-  const session: Session = {
-    ...collaborators,
-    engine: createReplayEngine(collaborators.base),
-    listeners: new Set(),
-    leaving: new AbortController(),
-    view: nothingRead,
-    shown: null,
-    replayed: null,
-    next: undefined,
-    reading: false,
-    stale: false,
-    wanted: null,
-    arrangedAt: 0,
-    times: [],
-    changed: [],
-    speed: 1,
-    stopFrame: () => undefined,
-    followTimer: undefined,
-  }
+export type HistorySession = ReturnType<typeof openHistory>
+
+export function openHistory(collaborators: Collaborators) {
+  const session = begun(collaborators)
+  const { engine, view } = session
   void readOn(session)
   const unfollow = followLive(session)
   return {
-    ...readsOf(session),
+    names: session.names,
+    read: view.read,
+    subscribe: view.subscribe,
+    /** What the page shows instead of the live task; `null` before the first replay. */
+    replayed: () => session.replayed,
+    items: engine.items,
+    changes: keptChanges(session.source),
+    /** Everything recorded so far, for a file that replays it without the server; or why it cannot be read. */
+    record: () => readRecording(session, session.leaving.signal),
+    /** The index of an event of the task's stream by its revision; `-1` when it is not loaded. */
+    indexOf: engine.indexOfRevision,
+    /** Continues reading after a failure. */
     retry: () => void readOn(session),
-    open(moment) {
-      session.wanted = moment
+    /** Shows the moment that a link names, as soon as it is loaded. */
+    open(moment: string) {
+      session.requested = moment
       change(session, { isUnknownMoment: false })
-      openWanted(session)
+      openRequested(session)
     },
-    seek: (index) => seekIndex(session, index),
-    move: (ms) => seekPosition(session, (session.view.replay?.position ?? session.view.axis.length) + ms),
-    seekTo: (position) => seekPosition(session, position),
+    seek: (index: number) => seekIndex(session, index),
+    /** Moves by a distance on the time axis, in ms of the axis. */
+    move: (ms: number) =>
+      seekPosition(session, (view.read().replay?.position ?? view.read().axis.length) + ms),
+    /** To a position on the time axis. */
+    seekTo: (position: number) => seekPosition(session, position),
     play: () => play(session),
     pause: () => pause(session),
-    setSpeed(speed) {
+    setSpeed(speed: number) {
       session.speed = speed
-      const { replay } = session.view
+      const { replay } = view.read()
       if (replay) change(session, { replay: { ...replay, speed } })
     },
     backToLive() {
       session.stopFrame()
-      session.wanted = null
+      session.requested = null
       session.shown = null
       change(session, { replay: null, isUnknownMoment: false })
     },
@@ -197,24 +168,24 @@ export function openHistory(collaborators: Collaborators): HistorySession {
   }
 }
 
-type Reads = Pick<
-  HistorySession,
-  'names' | 'read' | 'subscribe' | 'replayed' | 'items' | 'indexOf' | 'changes' | 'record'
->
-
-function readsOf(session: Session): Reads {
+function begun(collaborators: Collaborators): Session {
   return {
-    names: session.names,
-    read: () => session.view,
-    subscribe(listener) {
-      session.listeners.add(listener)
-      return () => session.listeners.delete(listener)
-    },
-    replayed: () => session.replayed,
-    items: () => session.engine.items(),
-    changes: keptChanges(session.source),
-    record: () => readRecording(session, session.leaving.signal),
-    indexOf: (revision) => session.engine.indexOfRevision(revision),
+    ...collaborators,
+    engine: createReplayEngine(collaborators.base),
+    view: createObserved(nothingRead),
+    leaving: new AbortController(),
+    shown: null,
+    replayed: null,
+    next: undefined,
+    reading: false,
+    stale: false,
+    requested: null,
+    arrangedAt: 0,
+    times: [],
+    changed: [],
+    speed: 1,
+    stopFrame: () => undefined,
+    followTimer: undefined,
   }
 }
 
@@ -224,24 +195,22 @@ function keptChanges({ changes }: HistorySource): HistorySource['changes'] {
   return (revision) => {
     const known = kept.get(revision)
     if (known !== undefined) return known
-    const asked = changes(revision)
-    kept.set(revision, asked)
+    const answer = changes(revision)
+    kept.set(revision, answer)
     if (kept.size > changesKept) for (const [oldest] of [...kept].slice(0, 1)) kept.delete(oldest)
-    void asked.then((answer) => 'reason' in answer && kept.delete(revision))
-    return asked
+    void answer.then((read) => 'reason' in read && kept.delete(revision))
+    return answer
   }
 }
 
 function change(session: Session, next: Partial<HistoryView>): void {
-  session.view = { ...session.view, ...next }
-  for (const listener of session.listeners) listener()
+  session.view.set({ ...session.view.read(), ...next })
 }
 
-/** Reads pages until there are no more. */
 async function readOn(session: Session): Promise<void> {
   if (session.reading) return
   session.reading = true
-  if (session.view.load === 'failed') change(session, { load: 'loading', reason: '' })
+  if (session.view.read().load === 'failed') change(session, { load: 'loading', reason: '' })
   for (let more = true; more;) {
     session.stale = false
     const page = await session.source.page(session.next, session.leaving.signal)
@@ -249,7 +218,7 @@ async function readOn(session: Session): Promise<void> {
     if ('reason' in page) {
       session.reading = false
       // The loaded part stays; the missing part is read after the next event.
-      if (session.view.load === 'loading') change(session, { load: 'failed', reason: page.reason })
+      if (session.view.read().load === 'loading') change(session, { load: 'failed', reason: page.reason })
       return
     }
     more = page.more || session.stale
@@ -271,10 +240,10 @@ function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
   for (const item of page.items)
     if (item.kind === 'event' && item.event.type === 'WorkspaceChanged')
       session.changed.push(item.event.revision)
-  const erased = session.view.erased + page.items.filter(isErased).length
-  const load = isLast || session.view.load === 'loaded' ? 'loaded' : 'loading'
+  const erased = session.view.read().erased + page.items.filter(isErased).length
+  const load = isLast || session.view.read().load === 'loaded' ? 'loaded' : 'loading'
   const total = Math.max(page.total, items.length)
-  const isDue = isLast || performance.now() - session.arrangedAt > arrangeEveryMs
+  const isDue = isLast || performance.now() - session.arrangedAt > arrangeIntervalMs
   change(session, {
     load,
     total,
@@ -284,12 +253,11 @@ function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
     ...(isDue && page.items.length > 0 ? arranged(session) : {}),
   })
   // If items at or before the shown moment have changed, it must be shown again.
-  if (session.shown && session.view.replay && from <= session.shown.index)
-    moveShown(session, session.view.replay.moment)
-  openWanted(session)
+  const { replay } = session.view.read()
+  if (session.shown && replay && from <= session.shown.index) moveShown(session, replay.moment)
+  openRequested(session)
 }
 
-/** The timeline and the time axis of what is there. */
 function arranged(session: Session): Pick<HistoryView, 'sections' | 'markers' | 'axis'> {
   const events = session.engine.items().flatMap((item) => (item.kind === 'event' ? [item.event] : []))
   const sections = withOutput(timelineOf(events, session.names), session.engine.items())
@@ -297,16 +265,16 @@ function arranged(session: Session): Pick<HistoryView, 'sections' | 'markers' | 
   return { sections, markers: markersOf(sections), axis: timeAxisOf(session.times) }
 }
 
-function openWanted(session: Session): void {
-  const { wanted, engine, view } = session
-  if (wanted === null) return
-  const index = indexOfMoment(engine.items(), wanted)
+function openRequested(session: Session): void {
+  const { requested, engine } = session
+  if (requested === null) return
+  const index = indexOfMoment(engine.items(), requested)
   if (index >= 0) {
-    session.wanted = null
+    session.requested = null
     change(session, arranged(session))
-    show(session, index, positionAfter(session.view.axis, index, sinceEvent(wanted)))
-  } else if (view.load === 'loaded') {
-    session.wanted = null
+    show(session, index, positionAfter(session.view.read().axis, index, sinceEvent(requested)))
+  } else if (session.view.read().load === 'loaded') {
+    session.requested = null
     change(session, { isUnknownMoment: true })
   }
 }
@@ -314,23 +282,24 @@ function openWanted(session: Session): void {
 function moveShown(session: Session, moment: string): void {
   const index = indexOfMoment(session.engine.items(), moment)
   session.shown = null
-  show(session, index, positionAfter(session.view.axis, index, sinceEvent(moment)))
+  show(session, index, positionAfter(session.view.read().axis, index, sinceEvent(moment)))
 }
 
-function seekIndex(session: Session, wanted: number): void {
-  const index = Math.max(0, Math.min(wanted, session.engine.items().length - 1))
-  show(session, index, session.view.axis.positions[index] ?? session.view.axis.length)
+function seekIndex(session: Session, requested: number): void {
+  const index = Math.max(0, Math.min(requested, session.engine.items().length - 1))
+  show(session, index, session.view.read().axis.positions[index] ?? session.view.read().axis.length)
 }
 
-function seekPosition(session: Session, wanted: number): void {
-  const { axis } = session.view
-  const position = Math.max(0, Math.min(wanted, axis.length))
+function seekPosition(session: Session, requested: number): void {
+  const { axis } = session.view.read()
+  const position = Math.max(0, Math.min(requested, axis.length))
   show(session, Math.max(0, indexAt(axis, position)), position)
 }
 
 /** Shows the task after an item, at a position on the axis that is not before the item's. */
 function show(session: Session, index: number, position: number): void {
-  const { engine, view } = session
+  const { engine } = session
+  const view = session.view.read()
   const items = engine.items()
   const item = items[index]
   if (item === undefined) return
@@ -361,20 +330,21 @@ function show(session: Session, index: number, position: number): void {
 }
 
 function play(session: Session): void {
-  const { axis, replay } = session.view
+  const { axis, replay } = session.view.read()
   const isAtEnd = replay !== null && replay.position >= axis.length
   if (replay === null || isAtEnd) seekIndex(session, 0)
-  if (session.view.replay === null) return
-  change(session, { replay: { ...session.view.replay, playing: true } })
+  const begun = session.view.read().replay
+  if (begun === null) return
+  change(session, { replay: { ...begun, playing: true } })
   session.stopFrame()
   let before: number | null = null
   const step = (now: number) => {
-    const { replay, axis } = session.view
+    const { replay, axis } = session.view.read()
     if (replay === null || !replay.playing) return
     const passed = before === null ? 0 : now - before
     before = now
     seekPosition(session, replay.position + passed * session.speed)
-    if ((session.view.replay?.position ?? 0) >= axis.length) pause(session)
+    if ((session.view.read().replay?.position ?? 0) >= axis.length) pause(session)
     else session.stopFrame = session.frame(step)
   }
   session.stopFrame = session.frame(step)
@@ -382,7 +352,7 @@ function play(session: Session): void {
 
 function pause(session: Session): void {
   session.stopFrame()
-  const { replay } = session.view
+  const { replay } = session.view.read()
   if (replay?.playing) change(session, { replay: { ...replay, playing: false } })
 }
 
@@ -399,7 +369,7 @@ function followLive(session: Session): () => void {
       session.followTimer = undefined
       session.stale = true
       void readOn(session)
-    }, followAfterMs)
+    }, followDelayMs)
   }
   const stopFollowing = session.live.subscribe(() => {
     const version = versionOf()

@@ -1,4 +1,4 @@
-/** Reads a task's history from the server without the store, which is not made for a hundred thousand events. */
+/** Reads a task's history from the server, beside the store. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { chatRoutes } from '#domain/api/chat.ts'
 import type { ChatMessage, getChat } from '#domain/api/chat.schema.ts'
@@ -8,10 +8,7 @@ import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import type { HistoryItem } from '#domain/history/item.ts'
 import { requestOf } from '../../../api/endpoint.ts'
-import { logReason } from '../../../api/logFailure.ts'
-import { newId } from '../../../api/newId.ts'
-import { request } from '../../../api/request.ts'
-import { readToken } from '../../../api/tokenStore.ts'
+import { isRecord, readUncached } from '../readUncached.ts'
 import { texts } from './texts.ts'
 
 export type Missing = AnswerOf<typeof getTaskHistory>['missing'][number]
@@ -25,7 +22,7 @@ export interface HistoryPage {
 }
 
 /** `type` is a media type. */
-export type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
+type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
 
 /** A source of a history: the server, or an exported file. */
 export interface HistorySource {
@@ -57,7 +54,7 @@ export function serverSource(taskId: string): HistorySource {
         query: { after, export: to },
         fallback: texts.notFetched,
       })
-      const answer = await ask(call, signal)
+      const answer = await readUncached(call, signal)
       if ('reason' in answer) return answer
       return isPage(answer.data) ? answer.data : { reason: texts.notFetched }
     },
@@ -67,7 +64,7 @@ export function serverSource(taskId: string): HistorySource {
         query: { revision },
         fallback: texts.changesNotFetched,
       })
-      const answer = await ask(call, new AbortController().signal)
+      const answer = await readUncached(call, new AbortController().signal)
       if ('reason' in answer) return answer
       const { data } = answer
       return isChanges(data) ? { diff: data.data, kept: data.kept } : { reason: texts.changesNotFetched }
@@ -78,7 +75,7 @@ export function serverSource(taskId: string): HistorySource {
         query: { limit: mostMessages },
         fallback: texts.notFetched,
       })
-      const answer = await ask(call, signal)
+      const answer = await readUncached(call, signal)
       return 'reason' in answer ? [] : imagesIn(answer.data)
     },
     async bytes(url, signal) {
@@ -92,53 +89,25 @@ export function serverSource(taskId: string): HistorySource {
   }
 }
 
-/** How many messages are searched for images. */
 const mostMessages = 1_000
 
 function imagesIn(answer: unknown): readonly ShownImage[] {
-  if (typeof answer !== 'object' || answer === null || !('messages' in answer)) return []
-  const { messages } = answer
+  const messages = isRecord(answer) ? answer['messages'] : []
   return Array.isArray(messages)
     ? messages.flatMap((message: Partial<Pick<ChatMessage, 'images'>>) => message.images ?? [])
     : []
 }
 
-async function ask(
-  call: Parameters<typeof request>[0],
-  signal: AbortSignal,
-): Promise<{ readonly data: unknown } | { readonly reason: string }> {
-  const answer = await request(call, {
-    fetch: (...args) => fetch(...args),
-    token: readToken(),
-    signal,
-    newId,
-  })
-  if (!('error' in answer)) return answer
-  logReason(answer.error)
-  return { reason: answer.error.message }
-}
-
 /** Whether it is a page; its events come from our server and are folded like live ones, so they are not checked. */
 function isPage(answer: unknown): answer is HistoryPage {
   return (
-    typeof answer === 'object' &&
-    answer !== null &&
-    'items' in answer &&
-    Array.isArray(answer.items) &&
-    'next' in answer &&
-    typeof answer.next === 'string' &&
-    'missing' in answer &&
-    Array.isArray(answer.missing)
+    isRecord(answer) &&
+    Array.isArray(answer['items']) &&
+    typeof answer['next'] === 'string' &&
+    Array.isArray(answer['missing'])
   )
 }
 
 function isChanges(answer: unknown): answer is AnswerOf<typeof getRecordedChanges> {
-  return (
-    typeof answer === 'object' &&
-    answer !== null &&
-    'data' in answer &&
-    typeof answer.data === 'object' &&
-    'kept' in answer &&
-    typeof answer.kept === 'boolean'
-  )
+  return isRecord(answer) && typeof answer['data'] === 'object' && typeof answer['kept'] === 'boolean'
 }

@@ -3,7 +3,7 @@ import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { historyRoutes } from '#domain/api/history.ts'
 import type { getTaskRecord } from '#domain/api/history.schema.ts'
 import { api } from '../../../api/api.ts'
-import { requestOf } from '../../../api/endpoint.ts'
+import { ofTask } from '../taskCall.ts'
 import { recordTexts } from './recordTexts.ts'
 
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
@@ -11,11 +11,7 @@ export type TaskRecord = AnswerOf<typeof getTaskRecord>
 export const { useTaskRecordQuery } = api.injectEndpoints({
   endpoints: (build) => ({
     taskRecord: build.query<TaskRecord, string>({
-      query: (taskId) =>
-        requestOf<typeof getTaskRecord>(historyRoutes.getTaskRecord, {
-          params: { taskId },
-          fallback: recordTexts.notFetched,
-        }),
+      query: ofTask<typeof getTaskRecord>(historyRoutes.getTaskRecord, recordTexts.notFetched),
     }),
   }),
 })

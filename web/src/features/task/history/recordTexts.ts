@@ -1,4 +1,4 @@
-/** What is said of the state of a record, and of how to check it. */
+/** Texts about the state of a record, and how to check it. */
 const events = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
 
 export const recordTexts = {
@@ -38,7 +38,6 @@ export const recordTexts = {
   keyTitle: 'The key',
   keySays:
     'The seals are signed with the key that has this fingerprint. Compare it with the one that you got elsewhere: from the operator, or from a pull request.',
-  noKey: 'There is no key yet.',
   check: 'Check it yourself',
   close: 'Close',
 

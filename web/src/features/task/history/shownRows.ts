@@ -27,7 +27,6 @@ export type ListedRow =
       readonly isOpen: boolean
     }
   | { readonly kind: 'piece'; readonly piece: OutputPiece }
-  /** A day begins, at this time. */
   | { readonly kind: 'day'; readonly at: string }
   /** Nothing happened for `ms` before the row at `revision`. */
   | { readonly kind: 'gap'; readonly ms: number; readonly revision: number; readonly isIdle: boolean }
@@ -39,9 +38,7 @@ interface Chosen {
   readonly actor: string | null
   /** The name of the task's owner. */
   readonly person: string
-  /** The numbers of collapsed sections. */
   readonly folded: ReadonlySet<number>
-  /** The keys of expanded output. */
   readonly unfolded: ReadonlySet<string>
 }
 
@@ -50,8 +47,8 @@ const gapMs = 60_000
 
 export function shownRows(sections: readonly TimelineSection[], chosen: Chosen): readonly ListedRow[] {
   const { filter, words, actor, person, folded, unfolded } = chosen
-  const wanted = words.trim().toLowerCase()
-  const isNarrowed = filter !== 'all' || wanted !== '' || actor !== null
+  const sought = words.trim().toLowerCase()
+  const isNarrowed = filter !== 'all' || sought !== '' || actor !== null
   const listed: ListedRow[] = []
   let day = ''
   let quietSince: number | null = null
@@ -63,16 +60,16 @@ export function shownRows(sections: readonly TimelineSection[], chosen: Chosen):
     quietSince = Math.max(quietSince ?? 0, Date.parse(at))
   }
   for (const section of sections) {
-    const isFound = wanted !== '' && section.prompt.toLowerCase().includes(wanted)
+    const isFound = sought !== '' && section.prompt.toLowerCase().includes(sought)
     const rows = section.rows.filter(
       (row) =>
         isOf(row, filter) &&
-        (wanted === '' || has(row, wanted)) &&
+        (sought === '' || has(row, sought)) &&
         (actor === null || nameOf(row.who, person) === actor),
     )
-    const isHeadWanted =
+    const isHeadListed =
       isFound || filter === 'turns' || (filter === 'failures' && section.outcome === 'failed')
-    if (isNarrowed && rows.length === 0 && (actor !== null || !isHeadWanted || !(wanted === '' || isFound)))
+    if (isNarrowed && rows.length === 0 && (actor !== null || !isHeadListed || !(sought === '' || isFound)))
       continue
     const isFolded = folded.has(section.number)
     begin(section.at, section.revision, true)
@@ -119,23 +116,20 @@ function endOf({ at, durationMs, output }: TimelineRow): number {
   return Math.max(Date.parse(at) + (durationMs ?? 0), printed === undefined ? 0 : Date.parse(printed))
 }
 
-function isOf({ kind, outcome }: TimelineRow, filter: Filter): boolean {
-  switch (filter) {
-    case 'all':
-      return true
-    case 'turns':
-      return kind === 'message' || kind === 'answer' || kind === 'turn'
-    case 'commands':
-      return kind === 'command'
-    case 'commits':
-      return kind === 'commit' || kind === 'pull_request'
-    case 'failures':
-      return outcome === 'failed'
-  }
+/** The kinds of rows that a filter lists. */
+const kindsOf: Readonly<Partial<Record<Filter, readonly TimelineRow['kind'][]>>> = {
+  turns: ['message', 'answer', 'turn'],
+  commands: ['command'],
+  commits: ['commit', 'pull_request'],
 }
 
-function has({ sentence, detail, targets }: TimelineRow, wanted: string): boolean {
-  return [sentence, detail, ...targets].some((text) => text.toLowerCase().includes(wanted))
+function isOf({ kind, outcome }: TimelineRow, filter: Filter): boolean {
+  if (filter === 'failures') return outcome === 'failed'
+  return kindsOf[filter]?.includes(kind) ?? true
+}
+
+function has({ sentence, detail, targets }: TimelineRow, sought: string): boolean {
+  return [sentence, detail, ...targets].some((text) => text.toLowerCase().includes(sought))
 }
 
 /** The name of an actor; `person` is the name of the task's owner. */
@@ -149,7 +143,6 @@ export function actorsIn(sections: readonly TimelineSection[], person: string): 
   return [...new Set(sections.flatMap(({ rows }) => rows.map(({ who }) => nameOf(who, person))))]
 }
 
-/** The number of rows without a filter, and of pieces of output. */
 export function countsOf(sections: readonly TimelineSection[]): {
   readonly entries: number
   readonly pieces: number

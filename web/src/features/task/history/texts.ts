@@ -1,11 +1,12 @@
 /** What the history of a task and its replay say. */
+import { findTexts } from '../findTexts.ts'
+
 const plural = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 export const texts = {
   notFetched: 'Failed to fetch the history',
   changesNotFetched: 'Failed to fetch the changes of this moment',
-  tryAgain: 'Try Again',
   loading: 'Reading the history',
   loaded: (count: number, total: number) =>
     `${count.toLocaleString('en')} of ${plural(total, 'event', 'events')} read`,
@@ -40,10 +41,7 @@ export const texts = {
   },
   actors: { label: 'Done by', all: 'Everybody' },
   find: {
-    label: 'Find in history',
-    previous: 'Previous match',
-    next: 'Next match',
-    close: 'Close search',
+    ...findTexts('Find in history'),
     found: (count: number) => plural(count, 'match', 'matches'),
     none: 'No matches',
   },

@@ -1,6 +1,6 @@
 /** A popover next to a changed line: the turn that wrote it, the request to that turn and, if known, the tool call. */
 import { History, Wrench } from 'lucide-react'
-import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
 import { Link, useParams } from 'react-router-dom'
 import { agentNamed } from '#domain/agents.ts'
 import { reasonOf } from '../../../api/fault.ts'
@@ -14,7 +14,6 @@ import { texts } from './texts.ts'
 
 interface LineOriginProps {
   readonly file: DiffFile
-  /** The line's number after the changes. */
   readonly line: number
   /** The screen position of the line's number. */
   readonly anchor: DOMRect
@@ -58,7 +57,7 @@ export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
         </div>
       )}
       {data !== undefined && (
-        <Said origin={originOf(data, file.file.diff, line)} taskId={taskId} line={line} />
+        <Origin origin={originOf(data, file.file.diff, line)} taskId={taskId} line={line} />
       )}
     </div>
   )
@@ -81,45 +80,37 @@ function useClosing(
       event.preventDefault()
       close(true)
     }
-    document.addEventListener('keydown', onKey, true)
-    document.addEventListener('pointerdown', elsewhere, true)
-    document.addEventListener('scroll', elsewhere, true)
-    window.addEventListener('resize', elsewhere)
-    return () => {
-      document.removeEventListener('keydown', onKey, true)
-      document.removeEventListener('pointerdown', elsewhere, true)
-      document.removeEventListener('scroll', elsewhere, true)
-      window.removeEventListener('resize', elsewhere)
-    }
+    const leaving = new AbortController()
+    const first = { capture: true, signal: leaving.signal }
+    document.addEventListener('keydown', onKey, first)
+    document.addEventListener('pointerdown', elsewhere, first)
+    document.addEventListener('scroll', elsewhere, first)
+    window.addEventListener('resize', elsewhere, { signal: leaving.signal })
+    return () => leaving.abort()
   }, [box])
 }
 
-interface SaidProps {
+interface OriginProps {
   readonly origin: ReturnType<typeof originOf>
   readonly taskId: string
   readonly line: number
 }
 
-function Said({ origin, taskId, line }: SaidProps) {
-  if (origin.kind === 'changed') return <Plain title={texts.ofLine(line)}>{texts.changed}</Plain>
-  if (origin.kind === 'unknown') return <Plain title={texts.ofLine(line)}>{texts.unknown}</Plain>
-  const { turn } = origin
-  if (turn.taskId !== taskId)
-    return (
-      <Plain title={texts.ofLine(line)}>
-        <Link to={`/tasks/${turn.taskId}/history`} className="text-accent hover:underline">
-          {texts.earlierTask}
-        </Link>
-      </Plain>
-    )
-  return <Turn turn={turn} taskId={taskId} />
-}
-
-function Plain({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function Origin({ origin, taskId, line }: OriginProps) {
+  if (origin.kind === 'turn' && origin.turn.taskId === taskId)
+    return <Turn turn={origin.turn} taskId={taskId} />
   return (
     <>
-      <h3 className="font-medium">{title}</h3>
-      <p className="mt-1 text-muted">{children}</p>
+      <h3 className="font-medium">{texts.ofLine(line)}</h3>
+      <p className="mt-1 text-muted">
+        {origin.kind === 'turn' ? (
+          <Link to={`/tasks/${origin.turn.taskId}/history`} className="text-accent hover:underline">
+            {texts.earlierTask}
+          </Link>
+        ) : (
+          texts[origin.kind]
+        )}
+      </p>
     </>
   )
 }

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
-import { Skeleton } from '../../../ui/status/Loading.tsx'
+import { ChangesLoading } from '../changes/ChangesLoading.tsx'
 import type { RecordedChangesProps, Replayed } from '../replayed.ts'
 import { texts } from '../history/texts.ts'
 
@@ -29,7 +29,7 @@ export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }:
     }
   }, [changesAt, changes, shown])
   if (changesAt === null) return <Empty title={texts.changes.none}>{texts.changes.noneWhy}</Empty>
-  if (read === null) return <Loading />
+  if (read === null) return <ChangesLoading says={texts.changes.loading} />
   if ('reason' in read)
     return (
       <div role={replayed.isSaved ? 'status' : 'alert'}>
@@ -39,6 +39,9 @@ export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }:
       </div>
     )
   if (read.diff.totalChanges === 0) return <Empty title={texts.changes.none}>{texts.changes.noneWhy}</Empty>
+  const { additions, deletions } = task.changes ?? { additions: 0, deletions: 0 }
+  const truncated = read.diff.truncated ? texts.changes.truncated : undefined
+  const note = read.kept ? truncated : texts.changes.gone(additions, deletions)
   return (
     <Panel
       task={task}
@@ -50,28 +53,12 @@ export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }:
       onRefresh={nothing}
       onReading={nothing}
       notes={
-        !read.kept ? (
+        note !== undefined && (
           <Note kind="warning" className="m-3 flex-none">
-            {texts.changes.gone(task.changes?.additions ?? 0, task.changes?.deletions ?? 0)}
+            {note}
           </Note>
-        ) : (
-          read.diff.truncated && (
-            <Note kind="warning" className="m-3 flex-none">
-              {texts.changes.truncated}
-            </Note>
-          )
         )
       }
     />
-  )
-}
-
-function Loading() {
-  return (
-    <div role="status" className="grid gap-3 p-4">
-      <span className="sr-only">{texts.changes.loading}</span>
-      <Skeleton className="h-5 w-48" />
-      <Skeleton className="h-40 w-full" />
-    </div>
   )
 }

@@ -65,7 +65,6 @@ function useFinishedTurn(session: HistorySession): FinishedTurn | null {
   return turn && task ? { executionId: turn.executionId, agent: task.agent, isUndone: true } : null
 }
 
-/** The turn in which the moment is. */
 export function turnWords({ turn }: Pick<ReplayMoment, 'turn'>): string {
   return turn === null ? texts.bar.beforeTurns : texts.bar.inTurn(turn)
 }

@@ -6,7 +6,6 @@ import { texts } from '../history/texts.ts'
 
 interface ReplayedDockProps {
   readonly queue: readonly MessageDocument[]
-  /** Why nothing can be written. */
   readonly says?: string
 }
 

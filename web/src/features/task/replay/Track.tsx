@@ -1,11 +1,12 @@
 /** The slider of the replay: activity over time, starts of turns, failures, and the current position. */
 import { CircleX, GitCommitHorizontal, GitPullRequest } from 'lucide-react'
-import { useCallback, useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
+import { useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime, elapsed } from '../../../ui/text/clock.ts'
 import { lasting } from '../../../ui/text/dates.ts'
 import type { HistorySession, ReplayMoment } from '../history/historySession.ts'
+import { useWidth } from '../useWidth.ts'
 import { turnWords } from './ReplayBar.tsx'
 import { texts } from '../history/texts.ts'
 import { useHistory } from '../history/useHistory.ts'
@@ -17,7 +18,6 @@ interface TrackProps {
   readonly replay: ReplayMoment
 }
 
-/** The number of bars in the histogram. */
 const bars = 180
 
 export function Track({ session, replay }: TrackProps) {
@@ -137,7 +137,6 @@ const icons = { failure: CircleX, commit: GitCommitHorizontal, pull_request: Git
 interface MarksProps {
   readonly session: HistorySession
   readonly axis: TimeAxis
-  /** The width of the track, in pixels. */
   readonly width: number
 }
 
@@ -158,18 +157,6 @@ function usePlaced(
         .toSorted((a, b) => a.percent - b.percent),
     [markers, axis, session, isTurn],
   )
-}
-
-/** The width of an element in pixels; 0 before it is measured. */
-function useWidth(): readonly [number, (box: HTMLElement | null) => (() => void) | undefined] {
-  const [width, setWidth] = useState(0)
-  const measure = useCallback((box: HTMLElement | null) => {
-    if (box === null) return undefined
-    const observer = new ResizeObserver(() => setWidth(box.clientWidth))
-    observer.observe(box)
-    return () => observer.disconnect()
-  }, [])
-  return [width, measure]
 }
 
 /** The width of labels in pixels: a time, a time with the turn before it if there is room, and the length of a break. */
@@ -205,7 +192,6 @@ function Turns({ turn, width, ...of }: MarksProps & { readonly turn: number | nu
   )
 }
 
-/** The lengths of the longest breaks. */
 function Breaks({ axis, width }: { readonly axis: TimeAxis; readonly width: number }) {
   return (
     <span aria-hidden="true">

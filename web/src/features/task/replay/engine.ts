@@ -18,7 +18,6 @@ import { foldItems, nothingYet, type ReplayState, type TaskBase } from './replay
 export const snapshotEvery = 500
 
 interface Snapshot {
-  /** The number of folded items. */
   readonly count: number
   readonly state: ReplayState
   readonly terminal: WriterMark
@@ -32,21 +31,12 @@ export interface Replayed {
   readonly writer: Writer
 }
 
-export interface ReplayEngine {
-  /** All loaded items in order; a new array when there are more. */
-  items(): readonly HistoryItem[]
-  /** Adds newer items. Returns the index of the first new or moved one. */
-  add(newer: readonly HistoryItem[]): number
-  /** The task after an item. Continues from `from` if that is near. */
-  seek(index: number, from?: Replayed): Replayed
-  /** The index of an event of the task's stream by its revision; `-1` when it is not loaded. */
-  indexOfRevision(revision: number): number
-}
+export type ReplayEngine = ReturnType<typeof createReplayEngine>
 
 const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWriter() })
 
 /** `every`: the number of events between two snapshots. */
-export function createReplayEngine(base: TaskBase, every = snapshotEvery): ReplayEngine {
+export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []
   /** The folded history up to the last snapshot or beyond. */
@@ -92,8 +82,10 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery): Repla
   }
 
   return {
+    /** All loaded items in order; a new array when there are more. */
     items: () => items,
-    add(newer) {
+    /** Adds newer items. Returns the index of the first new or moved one. */
+    add(newer: readonly HistoryItem[]): number {
       const added = withNewer(items, newer)
       items = added.items
       rewind(added.from)
@@ -101,13 +93,15 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery): Repla
       advance()
       return added.from
     },
-    seek(wanted, from) {
-      const index = Math.max(-1, Math.min(wanted, items.length - 1))
+    /** The task after an item. Continues from `from` if that is near. */
+    seek(requested: number, from?: Replayed): Replayed {
+      const index = Math.max(-1, Math.min(requested, items.length - 1))
       const snapshot = snapshots[Math.floor((index + 1) / every) - 1]
       const isNear = from !== undefined && from.index <= index && index - from.index <= every
       if (isNear) return fold(from, index)
       return fold(snapshot === undefined ? start() : restored(snapshot), index)
     },
-    indexOfRevision: (revision) => places[revision - firstRevision] ?? -1,
+    /** The index of an event of the task's stream by its revision; `-1` when it is not loaded. */
+    indexOfRevision: (revision: number) => places[revision - firstRevision] ?? -1,
   }
 }

@@ -5,7 +5,13 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { project } from '#domain/views/view.ts'
-import { withoutWhole, withSettled, written, type WrittenMessage } from '../chat/streamingText.ts'
+import {
+  endOfWriting,
+  withoutWhole,
+  withSettled,
+  written,
+  type WrittenMessage,
+} from '../chat/streamingText.ts'
 import {
   chatLoaded,
   eventsCame,
@@ -66,17 +72,9 @@ function writingAfter(
   writing: readonly WrittenMessage[],
   event: TaskEventMessage,
 ): readonly WrittenMessage[] {
-  switch (event.type) {
-    case 'ExecutionStarted':
-    case 'ExecutionCompleted':
-    case 'ExecutionFailed':
-    case 'ExecutionCancelled':
-      return withSettled(writing, event.data.executionId)
-    case 'MessagePosted':
-      return withoutWhole(writing, [event.data.messageId])
-    default:
-      return writing
-  }
+  const executionId = endOfWriting(event)
+  if (executionId !== null) return withSettled(writing, executionId)
+  return event.type === 'MessagePosted' ? withoutWhole(writing, [event.data.messageId]) : writing
 }
 
 /** Live, the server sends the progress with each event; here it comes from the whole document. */

@@ -3,91 +3,67 @@ import type { Store } from '@reduxjs/toolkit'
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { written, type WrittenMessage, type Writing } from '../chat/streamingText.ts'
+import { createObserved, type Observed } from '../observed.ts'
 import type { OpenTask } from '../taskSlice.ts'
 import type { TerminalLog, TerminalView } from '../terminal/log/terminalLog.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import type { Replayed } from './engine.ts'
 
-export interface ReplayView {
-  /** The live store, with the open task replaced. */
-  readonly store: Store<RootState>
-  readonly open: OpenTaskSync
-  show(replayed: Replayed, words: readonly MessageWords[]): void
-}
+export type ReplayView = ReturnType<typeof createReplayView>
 
 /** `reload` is called by panels that want to be read again. */
-export function createReplayView(live: Store<RootState>, first: Replayed, reload: () => void): ReplayView {
-  const listeners = new Set<() => void>()
-  const tell = () => {
-    for (const listener of listeners) listener()
-  }
-  let openTask = first.state.openTask
-  const terminal = shownTerminal(first)
-  const writing = shownWriting(first.state.writing)
+export function createReplayView(live: Store<RootState>, first: Replayed, reload: () => void) {
+  const openTask = createObserved(first.state.openTask)
+  const terminal = createObserved(viewOf(first, 0))
+  let printedAt = first.index
+  const writing = createObserved(first.state.writing)
   return {
-    store: storeWith(live, () => openTask, listeners),
-    open: { terminal: terminal.log, writing: writing.writing, reload },
-    show(replayed, words) {
-      terminal.show(replayed)
-      writing.show(replayed.state.writing, words)
-      if (openTask === replayed.state.openTask) return
-      openTask = replayed.state.openTask
-      tell()
+    /** The live store, with the open task replaced. */
+    store: storeWith(live, openTask),
+    open: {
+      terminal: shownTerminal(terminal),
+      writing: shownWriting(writing),
+      reload,
+    } satisfies OpenTaskSync,
+    show(replayed: Replayed, words: readonly MessageWords[]): void {
+      const { state, index } = replayed
+      if (index !== printedAt) terminal.set(viewOf(replayed, terminal.read().change + 1))
+      printedAt = index
+      const shown = words.length === 0 ? state.writing : written(state.writing, words)
+      if (shown !== writing.read()) writing.set(shown)
+      if (state.openTask !== openTask.read()) openTask.set(state.openTask)
     },
   }
 }
 
 /** A store that differs only in the open task; dispatched actions go to the live store. */
-function storeWith(
-  live: Store<RootState>,
-  openTask: () => OpenTask,
-  listeners: Set<() => void>,
-): Store<RootState> {
-  let known: { readonly live: RootState; readonly openTask: OpenTask; readonly state: RootState } | null =
-    null
+function storeWith(live: Store<RootState>, openTask: Observed<OpenTask>): Store<RootState> {
+  let known: { readonly live: RootState; readonly state: RootState } | null = null
   return {
     ...live,
     getState() {
-      const [state, task] = [live.getState(), openTask()]
-      if (known?.live !== state || known.openTask !== task)
-        known = { live: state, openTask: task, state: { ...state, openTask: task } }
+      const [state, task] = [live.getState(), openTask.read()]
+      if (known?.live !== state || known.state.openTask !== task)
+        known = { live: state, state: { ...state, openTask: task } }
       return known.state
     },
     subscribe(listener) {
-      listeners.add(listener)
-      const stop = live.subscribe(listener)
-      return () => {
-        listeners.delete(listener)
-        stop()
-      }
+      const stops = [openTask.subscribe(listener), live.subscribe(listener)]
+      return () => stops.forEach((stop) => stop())
     },
   }
 }
 
-function shownTerminal(first: Replayed) {
-  const listeners = new Set<() => void>()
-  let view = viewOf(first, 0)
-  let at = first.index
-  const log: TerminalLog = {
-    read: () => view,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    // A replayed terminal is complete, and only the replay appends to it.
-    reset: async () => undefined,
-    append: () => undefined,
-    showEarlier: async () => undefined,
-    fail: () => undefined,
-  }
+/** A replayed terminal is complete, and only the replay appends to it. */
+function shownTerminal({ read, subscribe }: Observed<TerminalView>): TerminalLog {
+  const nothing = () => undefined
   return {
-    log,
-    show(replayed: Replayed) {
-      if (replayed.index === at) return
-      at = replayed.index
-      view = viewOf(replayed, view.change + 1)
-      for (const listener of listeners) listener()
-    },
+    read,
+    subscribe,
+    reset: async () => undefined,
+    append: nothing,
+    showEarlier: async () => undefined,
+    fail: nothing,
   }
 }
 
@@ -96,30 +72,17 @@ function viewOf({ writer }: Replayed, change: number): TerminalView {
   return { lines, commands: blocks.all, change, earlier: 'none', state: 'loaded', reason: '' }
 }
 
-function shownWriting(first: readonly WrittenMessage[]) {
-  const listeners = new Set<() => void>()
-  let shown = first
-  const writing: Writing = {
-    read: () => shown,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    reset: () => undefined,
-    append: () => undefined,
-    say: () => undefined,
-    settle: () => undefined,
-    drop: () => undefined,
+function shownWriting({ read, subscribe }: Observed<readonly WrittenMessage[]>): Writing {
+  const nothing = () => undefined
+  return {
+    read,
+    subscribe,
+    reset: nothing,
+    append: nothing,
+    say: nothing,
+    settle: nothing,
+    drop: nothing,
     // Nothing in a replay is announced to screen readers, because the person moves through it deliberately.
     wasSeen: () => true,
-  }
-  return {
-    writing,
-    show(recorded: readonly WrittenMessage[], words: readonly MessageWords[]) {
-      const next = words.length === 0 ? recorded : written(recorded, words)
-      if (next === shown) return
-      shown = next
-      for (const listener of listeners) listener()
-    },
   }
 }

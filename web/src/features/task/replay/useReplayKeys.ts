@@ -29,7 +29,6 @@ export const playOrPause: Run = (session) => {
 export const previousEvent = step(-1)
 export const nextEvent = step(1)
 
-/** The moments at which turns and commands begin. */
 const turnsIn = (session: HistorySession) =>
   session.read().sections.map(({ revision }) => session.indexOf(revision))
 
@@ -43,7 +42,6 @@ export const previousTurn: Run = (session) => {
   session.seek(turnsIn(session).findLast((index) => index < here) ?? 0)
 }
 
-/** The moments at which something failed. */
 const failuresIn = (session: HistorySession) =>
   session
     .read()
@@ -92,7 +90,6 @@ const keys: Readonly<Record<string, Run>> = {
   ...Object.fromEntries(Array.from({ length: 10 }, (_, tenth) => [String(tenth), toTenth(tenth)])),
 }
 
-/** The event that opens the list of keys. */
 export const showKeys = 'flightdeck:replay-keys'
 
 export function useReplayKeys(session: HistorySession): void {

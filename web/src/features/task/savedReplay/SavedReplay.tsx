@@ -31,9 +31,7 @@ import { texts } from './texts.ts'
 
 interface SavedReplayProps {
   readonly session: HistorySession
-  /** ISO 8601. */
   readonly savedAt: string
-  /** What the file does not contain. */
   readonly leftOut: { readonly moments: number; readonly images: number }
 }
 
@@ -43,6 +41,7 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
   const shown = session.replayed()
   useReplayKeys(session)
   useMomentInAddress(moment)
+  const replayed = useReplayedMoment(session, moment)
   if (moment === null || shown === null)
     return (
       <main>
@@ -52,14 +51,14 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
     )
   return (
     <Provider store={shown.store}>
-      <Moment session={session} moment={moment}>
+      <ReplayedContext value={replayed}>
         <main id="main" tabIndex={-1} className="flex h-full flex-col outline-none">
           <Header savedAt={savedAt} leftOut={leftOut} />
           <Panels session={session} open={shown.open} />
           <Scrubber taskId={null} session={session} replay={moment} />
         </main>
         <Toasts />
-      </Moment>
+      </ReplayedContext>
     </Provider>
   )
 }
@@ -76,17 +75,11 @@ function useMomentInAddress(shown: ReplayMoment | null): void {
   }, [moment])
 }
 
-interface MomentProps {
-  readonly session: HistorySession
-  readonly moment: ReplayMoment
-  readonly children: ReactNode
-}
-
-/** Tells the components the shown time, and that there is no server. */
-function Moment({ session, moment, children }: MomentProps) {
-  const now = Math.floor(moment.time / 1_000) * 1_000
-  const { changesAt } = moment
-  const replayed = useMemo<Replayed>(
+/** The shown time for the components, and that there is no server. */
+function useReplayedMoment(session: HistorySession, moment: ReplayMoment | null): Replayed {
+  const now = Math.floor((moment?.time ?? 0) / 1_000) * 1_000
+  const changesAt = moment?.changesAt ?? null
+  return useMemo(
     () => ({
       now,
       changesAt,
@@ -97,7 +90,6 @@ function Moment({ session, moment, children }: MomentProps) {
     }),
     [now, changesAt, session],
   )
-  return <ReplayedContext value={replayed}>{children}</ReplayedContext>
 }
 
 const SavedDock: Replayed['Dock'] = ({ queue }) => <ReplayedDock queue={queue} says={texts.readOnly} />

@@ -9,10 +9,7 @@ export function withRecording(page: string, recording: Recording): readonly stri
   const at = page.indexOf(place)
   if (at === -1) throw new Error('This page is not the player of replays.')
   const end = at + place.length
-  return [page.slice(0, end), asScriptText(recording), page.slice(end)]
-}
-
-/** JSON with `<` escaped, so that no text in it can close the script element. */
-function asScriptText(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', String.raw`\u003c`)
+  // `<` is escaped, so that no text in it can close the script element.
+  const json = JSON.stringify(recording).replaceAll('<', String.raw`\u003c`)
+  return [page.slice(0, end), json, page.slice(end)]
 }

@@ -5,6 +5,7 @@
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { Names } from '#domain/history/rows.ts'
 import type { HistorySource, Missing } from '../history/readHistory.ts'
+import { isRecord } from '../readUncached.ts'
 import type { TaskBase } from '../replay/replayState.ts'
 import { readSavedChanges, savedChangesAt, type SavedChanges } from './savedChanges.ts'
 import { readSavedImages, type SavedImages } from './savedImages.ts'
@@ -71,12 +72,5 @@ export function recordedSource({ items, missing, changes }: Recording): HistoryS
 }
 
 export function isRecording(value: unknown): value is Recording {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'format' in value &&
-    value.format === format &&
-    'items' in value &&
-    Array.isArray(value.items)
-  )
+  return isRecord(value) && value['format'] === format && Array.isArray(value['items'])
 }

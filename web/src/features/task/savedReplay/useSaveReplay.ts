@@ -2,7 +2,6 @@
 import { useCallback, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { notified } from '../../notifications/notifications.ts'
-import { saveAs } from '../audit.ts'
 import type { HistorySession } from '../history/historySession.ts'
 import { withRecording } from './embed.ts'
 import { texts } from './texts.ts'
@@ -11,10 +10,7 @@ import { texts } from './texts.ts'
 const playerAddress = '/replay.html'
 
 /** Has the browser save the file; a failure is shown as a toast. */
-export function useSaveReplay(session: HistorySession): {
-  readonly save: () => void
-  readonly isSaving: boolean
-} {
+export function useSaveReplay(session: HistorySession) {
   const dispatch = useDispatch()
   const [isSaving, setSaving] = useState(false)
   const save = useCallback(async () => {
@@ -34,6 +30,15 @@ export function useSaveReplay(session: HistorySession): {
     }
   }, [dispatch, session])
   return { save: () => void save(), isSaving }
+}
+
+function saveAs(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
 }
 
 async function fetchPlayer(): Promise<string> {

@@ -1,11 +1,10 @@
 /** The controls in a command's row of the terminal: to collapse its output, and its outcome. */
 import { ChevronRight } from 'lucide-react'
 import { useSelector } from 'react-redux'
-import { selectLive } from '../../../live/connection.ts'
 import { classes } from '../../../ui/classes.ts'
-import { elapsed, took } from '../../../ui/text/clock.ts'
+import { took } from '../../../ui/text/clock.ts'
 import { Status } from '../../../ui/status/Status.tsx'
-import { useTaskNow } from '../replayed.ts'
+import { RunningTime } from '../RunningTime.tsx'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { CommandBlock } from './log/commandBlocks.ts'
 import { texts } from './texts.ts'
@@ -40,7 +39,7 @@ interface CommandResultProps {
 
 export function CommandResult({ command, lines, running }: CommandResultProps) {
   const { at, endedAt, exitCode } = command
-  const took = endedAt === null ? [] : [tookBetween(at, endedAt)]
+  const time = endedAt === null ? [] : [took(Date.parse(endedAt) - Date.parse(at))]
   const cancelled = useCancelledCommand(exitCode === null || exitCode === 0 ? null : command.executionId)
   const exit = cancelled
     ? [texts.cancelled]
@@ -53,10 +52,10 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
     <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-1 font-ui text-meta/7 text-muted select-none before:absolute before:inset-y-0 before:right-full before:w-6 before:bg-linear-to-r before:from-transparent before:to-raised">
       {goesOn ? (
         <span className="text-run">
-          {texts.running} <Running since={at} />
+          {texts.running} <RunningTime since={at} />
         </span>
       ) : (
-        [...(lines === 0 ? [] : [texts.lines(lines)]), ...took, ...exit].join(' · ')
+        [...(lines === 0 ? [] : [texts.lines(lines)]), ...time, ...exit].join(' · ')
       )}
       {goesOn && <Status status="running" iconOnly />}
       {endedAt !== null && exitCode !== null && (
@@ -76,14 +75,4 @@ function useCancelledCommand(executionId: string | null): boolean {
           message.isCommand && message.executionId === executionId && message.status === 'cancelled',
       ),
   )
-}
-
-function tookBetween(from: string, to: string): string {
-  return took(Date.parse(to) - Date.parse(from))
-}
-
-function Running({ since }: { readonly since: string }) {
-  // When offline, the last known time must not tick on.
-  const now = useTaskNow(1_000, useSelector(selectLive))
-  return elapsed(now - Date.parse(since))
 }

@@ -1,15 +1,15 @@
 /** The output, line by line, with times. Only visible lines are rendered, however many there are. */
-import { ArrowDown, Copy, Search, WrapText } from 'lucide-react'
+import { Copy, Search, WrapText } from 'lucide-react'
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
-import { Button } from '../../../ui/form/Button.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
-import { Note } from '../../../ui/layout/Note.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useMedia } from '../../../ui/hooks.ts'
+import { JumpToEnd } from '../JumpToEnd.tsx'
+import { FailureNote } from '../FailureNote.tsx'
 import { texts as taskTexts } from '../texts.ts'
 import { useCopy } from '../useCopy.ts'
 import { mostMatches } from './log/findInLines.ts'
@@ -60,7 +60,6 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
     <Buttons lines={lines} find={find} onCloseFind={closeFind} wrap={wrap} onWrap={() => setWrap(!wrap)} />
   )
   return (
-    // Its keys apply while the focus is inside.
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches the controls inside it
     <div
       onFocus={() => setFocused(true)}
@@ -68,17 +67,9 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
       className="flex min-h-0 flex-1 flex-col"
     >
       {state === 'failed' && (
-        <Note
-          kind="error"
-          className="m-4 flex-none"
-          action={
-            <Button size="small" onClick={reload}>
-              {taskTexts.tryAgain}
-            </Button>
-          }
-        >
+        <FailureNote className="m-4 flex-none" onRetry={reload}>
           {reason || taskTexts.terminalNotFetched}
-        </Note>
+        </FailureNote>
       )}
       {find.isOpen && <Find find={find} onClose={closeFind} />}
       <div className="relative flex min-h-0 flex-1 flex-col">
@@ -97,7 +88,11 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
             </Empty>
           )}
         </TerminalRows>
-        {!rows.following && <JumpToEnd onJump={rows.jumpToEnd} />}
+        {!rows.following && (
+          <JumpToEnd onJump={rows.jumpToEnd} className="right-4 bottom-3">
+            {texts.latest}
+          </JumpToEnd>
+        )}
       </div>
       <Footer view={view} following={rows.following}>
         {tools === null && buttons}
@@ -159,19 +154,6 @@ function Find({ find, onClose }: { readonly find: TerminalFind; readonly onClose
       onStep={find.step}
       onClose={onClose}
     />
-  )
-}
-
-function JumpToEnd({ onJump }: { readonly onJump: () => void }) {
-  return (
-    <Button
-      size="small"
-      icon={<ArrowDown className="size-3.5" />}
-      onClick={onJump}
-      className="absolute right-4 bottom-3 shadow-float"
-    >
-      {texts.latest}
-    </Button>
   )
 }
 

@@ -15,10 +15,10 @@ export function TerminalPictures({ task }: { readonly task: Task }) {
   const id = useId()
   const [open, setOpen] = useState(false)
   const ofMessages = useSelector(selectPictures)
-  const pictures = useMemo(
-    () => eachOnce([...task.images, ...Object.values(ofMessages).flat()]),
-    [task.images, ofMessages],
-  )
+  const pictures = useMemo(() => {
+    const all = [...task.images, ...Object.values(ofMessages).flat()]
+    return [...new Map(all.map((picture: Picture) => [picture.id, picture])).values()]
+  }, [task.images, ofMessages])
   if (pictures.length === 0) return null
   const Chevron = open ? ChevronDown : ChevronRight
   return (
@@ -43,8 +43,4 @@ export function TerminalPictures({ task }: { readonly task: Task }) {
       </div>
     </section>
   )
-}
-
-function eachOnce(pictures: readonly Picture[]): readonly Picture[] {
-  return [...new Map(pictures.map((picture) => [picture.id, picture])).values()]
 }

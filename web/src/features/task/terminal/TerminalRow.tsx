@@ -7,20 +7,16 @@ import type { TerminalLine } from './log/terminalWriter.ts'
 
 interface TerminalRowProps {
   readonly index: number
-  /** Distance from the first line, in pixels. */
   readonly top: number
   readonly line: TerminalLine
   /** The start time of the line above. */
   readonly before: string | undefined
   readonly wrap: boolean
   readonly measure: ((element: Element | null) => void) | undefined
-  /** The search text to mark. */
   readonly words: string
   /** The index of the current match in this line. */
   readonly current: number | undefined
-  /** The control that collapses the output of the command on this line. */
   readonly fold?: ReactNode
-  /** The outcome of that command, at the right edge. */
   readonly result?: ReactNode
 }
 

@@ -16,7 +16,6 @@ interface TerminalRowsProps {
   readonly rows: TerminalRowsState
   readonly wrap: boolean
   readonly running: boolean
-  /** The search text; empty for none. */
   readonly words: string
   readonly current: Match | null
   readonly onEarlier: () => void

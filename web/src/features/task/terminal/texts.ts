@@ -1,4 +1,6 @@
 /** What the terminal of a task says. */
+import { findTexts } from '../findTexts.ts'
+
 const counts = new Intl.NumberFormat('en-US')
 const lines = (count: number) => `${counts.format(count)} ${count === 1 ? 'line' : 'lines'}`
 
@@ -23,12 +25,7 @@ export const texts = {
   exit: (code: number) => `exit ${code}`,
   cancelled: 'Cancelled',
   running: 'running',
-  find: {
-    label: 'Find in output',
-    previous: 'Previous match',
-    next: 'Next match',
-    close: 'Close search',
-  },
+  find: findTexts('Find in output'),
   found: (nth: number, count: number, more: boolean) =>
     `${nth === 0 ? '' : `${counts.format(nth)} of `}${counts.format(count)}${more ? '+' : ''}`,
   notFound: 'No results',

@@ -1,7 +1,4 @@
-/**
- * A selection over rows of which only some are in the page. The rows in which it begins and ends stay there while it
- * lasts, or the browser would lose it; what is copied comes from the lines themselves.
- */
+/** A text selection over rows of which only some are rendered. The rows at its ends stay rendered, or the browser would lose it. */
 import { useEffect, useState, type RefObject } from 'react'
 import { withoutColours } from './log/outputLines.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
@@ -29,7 +26,7 @@ export function useRowSelection(
   return ids
 }
 
-/** What is selected of the rows, line by line and without colours; `null` when it is not in them alone. */
+/** The selected text, line by line and without colours; `null` when the selection is not within the rows. */
 export function selectedText(
   selection: Selection | null,
   content: HTMLElement | null,
@@ -58,14 +55,14 @@ function rowAround(node: Node | null, content: HTMLElement | null): number | nul
   return Number(row.dataset['index'])
 }
 
-/** How many characters of a row's text stand before a point in it. */
+/** The number of characters of a row's text before a point in it. */
 function seenBefore(node: Node, offset: number): number {
   const element = node instanceof Element ? node : node.parentElement
   const text = element?.closest('[data-index]')?.querySelector('[data-line]')
   if (text === null || text === undefined) return 0
   const before = document.createRange()
   before.selectNodeContents(text)
-  // Before the text is its time, behind it what became of a command.
+  // Before the text is its time, after it the outcome of a command.
   if (before.comparePoint(node, offset) < 0) return 0
   if (before.comparePoint(node, offset) === 0) before.setEnd(node, offset)
   return before.toString().length

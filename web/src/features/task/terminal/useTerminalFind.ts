@@ -1,27 +1,16 @@
-/** Searching in the output: what is searched for, where it stands, and which place was gone to. */
+/** The search in the output, and its current match. */
 import { useState } from 'react'
 import { createFinder, type Match } from './log/findInLines.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 
-export interface TerminalFind {
-  readonly isOpen: boolean
-  readonly words: string
-  readonly count: number
-  /** How manieth place was gone to, from 1; 0 for none. */
-  readonly nth: number
-  readonly current: Match | null
-  open(): void
-  close(): void
-  search(words: string): void
-  step(by: 1 | -1): void
-}
+export type TerminalFind = ReturnType<typeof useTerminalFind>
 
-/** `topId`: the id of the first line in sight, where a search begins. `reveal` brings a line into sight. */
+/** `topId`: the id of the first visible line, where a search begins. `reveal` scrolls to a line. */
 export function useTerminalFind(
   lines: readonly TerminalLine[],
   topId: () => number,
   reveal: (id: number) => void,
-): TerminalFind {
+) {
   const [finder] = useState(createFinder)
   const [isOpen, setIsOpen] = useState(false)
   const [words, setWords] = useState('')
@@ -36,6 +25,7 @@ export function useTerminalFind(
     isOpen,
     words,
     count: matches.length,
+    /** The number of the current match, from 1; 0 for none. */
     nth: at + 1,
     current,
     open: () => setIsOpen(true),
@@ -43,13 +33,13 @@ export function useTerminalFind(
       setIsOpen(false)
       setCurrent(null)
     },
-    search(next) {
+    search(next: string) {
       setWords(next)
       const found = finder.find(lines, next)
       const from = current?.id ?? topId()
       goTo(found.find(({ id }) => id >= from) ?? found[0])
     },
-    step(by) {
+    step(by: 1 | -1) {
       if (matches.length === 0) return
       const from = topId()
       const near =

@@ -1,47 +1,31 @@
-/** Which lines are in sight: the rows, what is folded, and a scroll position that stays with what is read. */
+/** The rows of the terminal: which are rendered, which are collapsed, and a scroll position that stays with what is read. */
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
+import { toggled } from '../toggled.ts'
 import type { CommandBlock } from './log/commandBlocks.ts'
 import { commandOf, type ShownRows, shownRows } from './log/shownRows.ts'
 import type { TerminalView } from './log/terminalLog.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 import { useRowSelection } from './useRowSelection.ts'
 
-export interface TerminalRowsState {
-  readonly box: RefObject<HTMLDivElement | null>
-  readonly content: RefObject<HTMLDivElement | null>
-  readonly onScroll: () => void
-  readonly following: boolean
-  readonly jumpToEnd: () => void
-  readonly virtual: Virtualizer<HTMLDivElement, Element>
-  /** Of all rows together, in pixels. */
-  readonly height: number
-  readonly lineOf: (row: number) => TerminalLine | undefined
-  /** Ids of the commands whose output is folded. */
-  readonly folded: ReadonlySet<number>
-  readonly toggle: (commandId: number) => void
-  /** The id of the first line in sight. */
-  readonly topId: () => number
-  /** Brings a line into sight, out of a fold if it is in one. */
-  readonly reveal: (id: number) => void
-}
+export type TerminalRowsState = ReturnType<typeof useTerminalRows>
 
 const lineHeight = 20
 const commandHeight = 32
 const edge = 8
-/** Rows that come at the end before all are placed again. */
+/** Room for this many new rows at the end, before all are laid out again. */
 const roomFor = 500
-/** The row that offers earlier output. */
+/** The height of the row that offers earlier output. */
 const offerHeight = 44
 
-export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRowsState {
+export function useTerminalRows(view: TerminalView, wrap: boolean) {
   const { lines, commands, change, earlier } = view
   const { box, content, following, onScroll, jumpToEnd, stay } = useFollowEnd()
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const toggle = (id: number) => setFolded((before) => toggled(before, id))
   const firstId = lines[0]?.id ?? 0
-  // The arrays stay the same while they change: `change` tells.
+  // The arrays are changed in place, which `change` reports.
   const shown = useMemo(
     () => (change < 0 ? undefined : shownRows(firstId, lines.length, commands, folded)),
     [change, firstId, lines, commands, folded],
@@ -59,7 +43,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRows
     selected: useRowSelection(content, idOf),
     paddingStart: earlier === 'none' ? edge : offerHeight,
   })
-  // Wrapped lines have heights of their own, and lose them when wrapping ends.
+  // Wrapped lines are measured; their heights are dropped when wrapping ends.
   const wrapped = useRef(wrap)
   useLayoutEffect(() => {
     if (wrapped.current === wrap) return
@@ -71,7 +55,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRows
   }, [change, following, jumpToEnd])
   const read = useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, following })
 
-  // A row that was folded exists once its command is unfolded.
+  // A collapsed row only exists once its command is expanded.
   const [revealing, setRevealing] = useState<{ readonly id: number } | null>(null)
   useEffect(() => {
     if (revealing === null) return
@@ -88,12 +72,14 @@ export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRows
     following,
     jumpToEnd,
     virtual,
+    /** Of all rows together, in pixels. */
     height,
     lineOf,
     folded,
     toggle,
     topId: () => read.id() ?? firstId,
-    reveal(id) {
+    /** Scrolls to a line, and expands the output that it is in. */
+    reveal(id: number) {
       const command = commandOf(commands, id)
       if (command !== undefined && command.id !== id && folded.has(command.id)) toggle(command.id)
       stay()
@@ -104,7 +90,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean): TerminalRows
 
 type IdOf = (row: number) => number | undefined
 
-/** Finds lines and rows in what was shown last. Its functions stay the same: with new ones all rows would be placed again. */
+/** Finds lines and rows in what was shown last. Its functions are stable: with new ones all rows would be laid out again. */
 function createRowReader() {
   let lines: readonly TerminalLine[] = []
   let shown: ShownRows | undefined
@@ -127,7 +113,7 @@ interface VirtualRows {
   readonly firstId: number
   readonly idOf: IdOf
   readonly shown: ShownRows
-  /** Ids of selected lines: they stay in the page wherever it is scrolled to. */
+  /** Ids of selected lines, which stay rendered wherever the box is scrolled to. */
   readonly selected: Iterable<number>
   readonly paddingStart: number
 }
@@ -154,7 +140,7 @@ function useVirtualRows({
     },
     [commands, idOf],
   )
-  // All rows are placed again when their number changes: so there is room for some that are still to come.
+  // All rows are laid out again when their number changes, so it includes some that are still to come.
   const room = Math.ceil(shown.count / roomFor) * roomFor
   const virtual = useVirtualizer({
     count: room,
@@ -184,7 +170,7 @@ interface ReadPosition {
   readonly following: boolean
 }
 
-/** Keeps the first line in sight where it is when lines above it come or go. */
+/** Keeps the first visible line where it is when lines above it are added or removed. */
 function useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, following }: ReadPosition) {
   const read = useRef<{ readonly id: number; readonly below: number } | null>(null)
   const note = () => {
@@ -214,13 +200,7 @@ function scrollTo(view: HTMLElement, top: number): void {
   view.scrollTop = top
 }
 
-/** The keys of rows in this layout. Each new function has all rows placed again, which takes a while with many. */
+/** The keys of rows in a layout. Each new function has all rows laid out again, which takes a while with many. */
 function keysOf(idOf: IdOf, _layout: readonly unknown[]): (row: number) => number | string {
   return (row) => idOf(row) ?? `to come ${row}`
-}
-
-function toggled(ids: ReadonlySet<number>, id: number): ReadonlySet<number> {
-  const next = new Set(ids)
-  if (!next.delete(id)) next.add(id)
-  return next
 }

@@ -4,7 +4,6 @@
 import { type DiffLine, type Hunk, lineKey, type Sides } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
-/** A line, and where it is in its hunk. */
 export interface PlacedLine {
   readonly hunk: Hunk
   readonly index: number
@@ -20,7 +19,6 @@ export interface Gap {
 }
 
 interface InFile {
-  /** Unique among all rows. */
   readonly id: string
   readonly file: DiffFile
 }
@@ -71,7 +69,6 @@ export interface Shown {
   readonly split: boolean
   readonly known: ReadonlyMap<string, KnownLines>
   readonly comment: CommentPlace | null
-  /** The note for a file with only whitespace changes. */
   readonly onlyWhitespace: string
 }
 
@@ -114,7 +111,6 @@ export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
   return [left.line, right.line]
 }
 
-/** Whether it is the row of a line of that file. */
 export function hasKey(row: DiffRow, fileName: string, key: string): boolean {
   return (
     row.kind === 'line' && row.file.name === fileName && linesOf(row).some((line) => lineKey(line) === key)

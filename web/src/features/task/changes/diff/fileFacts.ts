@@ -8,14 +8,12 @@ export interface FileFacts {
   readonly notes: readonly string[]
   /** Whether the file had text before, so that lines around the changes can be loaded. */
   readonly hasBefore: boolean
-  /** Whether there are more changes than shown. */
   readonly isCut: boolean
 }
 
 const submodule = '160000'
 const link = '120000'
 
-/** `hunks`: the number of hunks to show. */
 export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   const { diff, binary, status } = file
   const firstHunk = diff.indexOf('\n@@ ')

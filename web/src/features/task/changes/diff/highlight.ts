@@ -17,7 +17,6 @@ export interface CodeSpan {
   readonly text: string
   readonly className: string
 }
-/** The spans of each line. */
 export type CodeLines = readonly (readonly CodeSpan[])[]
 
 const lowlight = createLowlight({

@@ -2,14 +2,11 @@
 
 export interface DiffLine {
   readonly kind: 'context' | 'added' | 'deleted'
-  /** Line number before, `null` for an added line. */
   readonly before: number | null
-  /** Line number after, `null` for a deleted line. */
   readonly after: number | null
   readonly text: string
   /** The line that it replaced or that replaced it: the differences between the two are marked. */
   readonly counterpart: string | null
-  /** The file ends here without a final line break. */
   readonly noNewline: boolean
 }
 

@@ -10,9 +10,7 @@ export interface DiffFile {
   readonly hash: string
   readonly hunks: readonly Hunk[]
   readonly facts: FileFacts
-  /** The number of rows of its diff. */
   readonly lines: number
-  /** Its lines are shown only on request. */
   readonly isLarge: boolean
   /** Lines left out because only their whitespace changed. */
   readonly hidden: number
@@ -48,7 +46,7 @@ export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
 }
 
 /** The order of the tree: by folder, then by name. */
-export function inTreeOrder(one: Pick<DiffFile, 'name'>, other: Pick<DiffFile, 'name'>): number {
+function inTreeOrder(one: Pick<DiffFile, 'name'>, other: Pick<DiffFile, 'name'>): number {
   const [a, b] = [splitName(one.name), splitName(other.name)]
   if (a.folder !== b.folder) return a.folder < b.folder ? -1 : 1
   return a.name < b.name ? -1 : 1
@@ -83,9 +81,8 @@ function isUnwritten({ file, hunks }: DiffFile): boolean {
   )
 }
 
-/** A short hash of a text: equal texts have equal hashes. For telling changes apart, not for security. Pure. */
-/** 53 bits of hash in base 36, eleven characters at most. */
-export function contentHash(text: string): string {
+/** A hash of 53 bits in base 36, for telling changes apart, not for security. */
+function contentHash(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57]
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)

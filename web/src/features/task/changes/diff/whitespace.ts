@@ -1,18 +1,13 @@
 /** Removes whitespace-only changes from parsed hunks, like `git diff -w`. Pure. */
+import { longestCommon } from './longestCommon.ts'
 import { paired, type DiffLine, type Hunk } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
-
-export interface WithoutWhitespace {
-  readonly hunks: readonly Hunk[]
-  /** The number of changed lines that are shown as unchanged, or not at all. */
-  readonly hidden: number
-}
 
 /** Longer runs are compared line by line in order, because the table grows with the square. */
 const linesCompared = 400
 
-/** A hunk with no other changes is removed. */
-export function withoutWhitespace(hunks: readonly Hunk[]): WithoutWhitespace {
+/** A hunk with no other changes is removed. `hidden`: the number of changed lines that are shown as unchanged, or not at all. */
+export function withoutWhitespace(hunks: readonly Hunk[]): Pick<DiffFile, 'hunks' | 'hidden'> {
   let hidden = 0
   const left = hunks.flatMap((hunk): readonly Hunk[] => {
     const { lines, found } = quiet(hunk.lines)
@@ -23,7 +18,6 @@ export function withoutWhitespace(hunks: readonly Hunk[]): WithoutWhitespace {
   return { hunks: left, hidden }
 }
 
-/** The same files without whitespace-only changes. */
 export function quietDiffs(files: readonly DiffFile[]): readonly DiffFile[] {
   return files.map((each) => {
     const { hunks, hidden } = withoutWhitespace(each.hunks)
@@ -70,23 +64,7 @@ function matches(
   const [a, b] = [deleted.map(bare), added.map(bare)]
   if (a.length > linesCompared || b.length > linesCompared)
     return a.flatMap((text, index) => (text === b[index] ? [[index, index] as const] : []))
-  const width = b.length + 1
-  const lengths = new Uint16Array((a.length + 1) * width)
-  const length = (i: number, j: number) => lengths[i * width + j] ?? 0
-  for (let i = a.length - 1; i >= 0; i -= 1)
-    for (let j = b.length - 1; j >= 0; j -= 1)
-      lengths[i * width + j] =
-        a[i] === b[j] ? length(i + 1, j + 1) + 1 : Math.max(length(i + 1, j), length(i, j + 1))
-  const pairs: (readonly [number, number])[] = []
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if (a[i] === b[j]) {
-      pairs.push([i, j])
-      i += 1
-      j += 1
-    } else if (length(i + 1, j) >= length(i, j + 1)) i += 1
-    else j += 1
-  }
-  return pairs
+  return longestCommon(a, b)
 }
 
 function bare({ text }: DiffLine): string {

@@ -1,5 +1,6 @@
 /** Finds the words that differ between a line and its counterpart. Pure. */
 import type { CodeSpan } from './highlight.ts'
+import { longestCommon } from './longestCommon.ts'
 
 /** A range of a line, in UTF-16 code units; `to` is exclusive. */
 export interface Mark {
@@ -17,7 +18,7 @@ export function wordMarks(line: string, counterpart: string): readonly Mark[] {
   const words = wordsOf(line)
   const others = wordsOf(counterpart)
   if (words.length > wordsCompared || others.length > wordsCompared) return []
-  const kept = inBoth(words, others)
+  const kept = new Set(longestCommon(words, others).map(([index]) => index))
   const same = words.reduce((length, word, index) => (kept.has(index) ? length + word.length : length), 0)
   if (same < line.length * leastInCommon) return []
   const marks: Mark[] = []
@@ -38,45 +39,19 @@ function wordsOf(line: string): readonly string[] {
   return line.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? []
 }
 
-/** The indexes in `a` of its longest common subsequence with `b`. */
-function inBoth(a: readonly string[], b: readonly string[]): ReadonlySet<number> {
-  const width = b.length + 1
-  const lengths = new Uint16Array((a.length + 1) * width)
-  const length = (i: number, j: number) => lengths[i * width + j] ?? 0
-  for (let i = a.length - 1; i >= 0; i -= 1) {
-    for (let j = b.length - 1; j >= 0; j -= 1) {
-      lengths[i * width + j] =
-        a[i] === b[j] ? length(i + 1, j + 1) + 1 : Math.max(length(i + 1, j), length(i, j + 1))
-    }
-  }
-  const kept = new Set<number>()
-  let i = 0
-  let j = 0
-  while (i < a.length && j < b.length) {
-    if (a[i] === b[j]) {
-      kept.add(i)
-      i += 1
-      j += 1
-    } else if (length(i + 1, j) >= length(i, j + 1)) i += 1
-    else j += 1
-  }
-  return kept
-}
-
-/** Combines marks with the coloured spans of a line: changed words and search matches. Pure. */
-export interface MarkedSpan extends CodeSpan {
-  /** Differs from the counterpart. */
+interface MarkedSpan extends CodeSpan {
   readonly changed: boolean
   readonly found: 'no' | 'found' | 'current'
 }
 
-export interface LineMarks {
+interface LineMarks {
   readonly changed: readonly Mark[]
   readonly found: readonly Mark[]
   /** The index in `found` of the current match; `null` for none. */
   readonly current: number | null
 }
 
+/** The coloured spans of a line, split at its marks: changed words and search matches. */
 export function marked(
   spans: readonly CodeSpan[],
   { changed, found, current }: LineMarks,

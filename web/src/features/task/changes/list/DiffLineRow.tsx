@@ -22,7 +22,6 @@ interface DiffLineRowProps {
   /** The key of the line with the current search match, and the index of the match in it. */
   readonly currentKey: string | null
   readonly currentNth: number
-  /** It is one of the selected lines of a comment. */
   readonly selected: boolean
   /** It is the line that Tab reaches. */
   readonly reachable: boolean
@@ -164,7 +163,6 @@ function Sign({ kind }: { readonly kind: DiffLine['kind'] }) {
   return <span className={classes('text-center select-none', signColours[kind])}>{signs[kind]}</span>
 }
 
-/** The accessible name of a line. */
 function nameOf({ left, right }: LineRow): string {
   const lines = left?.line === right?.line ? [left?.line] : [left?.line, right?.line]
   return lines

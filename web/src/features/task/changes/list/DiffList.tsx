@@ -36,12 +36,10 @@ import { type Destination, useRowNavigation } from './useRowNavigation.ts'
 interface DiffListProps {
   readonly files: readonly DiffFile[]
   readonly split: boolean
-  /** Pixels. */
   readonly width: number
   readonly folds: Folds
   readonly viewed: Viewed
   readonly known: KnownLinesOfFiles
-  /** The search text, and the current match. */
   readonly sought: string
   readonly match: Match | null
   readonly goTo: Destination | null
@@ -49,10 +47,8 @@ interface DiffListProps {
   /** The agent that gets the comment, by its displayed name. */
   readonly agent: string
   readonly onSend: () => void
-  /** Called with the file whose lines are at the top. */
   readonly onCurrent: (fileName: string) => void
   readonly onScrolled: (scrolled: boolean) => void
-  /** Whether its keys apply. */
   readonly shown: boolean
 }
 
@@ -71,9 +67,9 @@ export function DiffList(props: DiffListProps) {
   const selection = useLineSelection(rows, active, comment.open)
   const view = useRowWindow({ rows, heads, split, box, active: active.index, comment: commentIndex })
   const travel = useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
-  const origin = useLineOrigin({ rows, active, box, shown })
+  const origin = useLineOrigin(rows, active, box, shown)
   const { list, items, position } = view
-  useCommentInSight({ list, commentIndex, place, text: comment.text })
+  useCommentInSight(list, commentIndex, place, comment.text)
 
   const currentName = rows[heads.findLast((head) => head <= position) ?? 0]?.file.name
   useEffect(() => {
@@ -135,7 +131,6 @@ export function DiffList(props: DiffListProps) {
   )
 }
 
-/** The rows of the list, and the indexes of file heads and of the comment. */
 function useRows({ files, split, folds, known, comment }: DiffListProps) {
   const { isFolded, asked } = folds
   const { target } = comment
@@ -160,15 +155,13 @@ function useRows({ files, split, folds, known, comment }: DiffListProps) {
   return { rows, heads, commentIndex, place }
 }
 
-interface CommentInSight {
-  readonly list: RowWindow['list']
-  readonly commentIndex: number
-  readonly place: CommentPlace | null
-  readonly text: string
-}
-
 /** Keeps the comment box in view: when it opens, as it grows, and while somebody types. */
-function useCommentInSight({ list, commentIndex, place, text }: CommentInSight): void {
+function useCommentInSight(
+  list: RowWindow['list'],
+  commentIndex: number,
+  place: CommentPlace | null,
+  text: string,
+): void {
   const size = list.measurementsCache[commentIndex]?.size
   useEffect(() => {
     if (commentIndex !== -1) list.scrollToIndex(commentIndex, { align: 'auto' })
@@ -244,7 +237,6 @@ interface PlacedProps {
   readonly children: ReactNode
 }
 
-/** Positions a row in the list. */
 function Placed({ row, item: { index, start, size }, view, children }: PlacedProps) {
   if (row.kind === 'file') {
     return (
@@ -273,12 +265,10 @@ function Placed({ row, item: { index, start, size }, view, children }: PlacedPro
   )
 }
 
-/** What rows need for rendering. */
 interface Drawing extends DiffListProps, ReturnType<typeof useFileActions> {
   readonly active: ActiveRow
   readonly selection: LineSelection
   readonly coloursOf: ReturnType<typeof useHunkColours>
-  /** The line that Tab reaches. */
   readonly reachable: number | undefined
   readonly onComment: (id: string, extend: boolean) => void
   readonly onCloseComment: () => void

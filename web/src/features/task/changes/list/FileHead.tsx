@@ -1,11 +1,11 @@
 /** The head of a changed file, which collapses its lines; with the viewed mark and a menu. */
-import { ChevronDown, Copy, Ellipsis, FoldVertical, History, UnfoldVertical } from 'lucide-react'
+import { ChevronDown, Copy, FoldVertical, History, UnfoldVertical } from 'lucide-react'
 import { lazy, memo, Suspense, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
-import { IconButton } from '../../../../ui/form/IconButton.tsx'
-import { Menu, type MenuButtonProps } from '../../../../ui/overlay/Menu.tsx'
+import { Menu } from '../../../../ui/overlay/Menu.tsx'
+import { ellipsisButton } from '../../ellipsisButton.tsx'
 import { useReplayed } from '../../replayed.ts'
 import { useCopy } from '../../useCopy.ts'
 import { FileBadge } from '../FileBadge.tsx'
@@ -32,15 +32,6 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
   const [tracing, setTracing] = useState(false)
   const { previousName, status, additions, deletions, diff } = file.file
   const { folder, name } = splitName(file.name)
-  const menuButton = (button: MenuButtonProps) => (
-    <IconButton
-      {...button}
-      icon={Ellipsis}
-      label={texts.fileActions(file.name)}
-      size="row"
-      className="mr-2"
-    />
-  )
   return (
     <div className="sticky left-0 flex h-9 w-[100cqw] items-center border-b border-line-soft bg-panel">
       <h3 className="h-full min-w-0 flex-1">
@@ -54,7 +45,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
             className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}
           />
           <FileBadge status={status} />
-          {/* Of a long path the folders give way first. */}
+          {/* Of a long path, the folders are cut first. */}
           <span className="flex min-w-0" title={file.name}>
             {folder !== '' && (
               <span className="min-w-0 truncate text-muted">
@@ -87,7 +78,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
         <span className="hidden @md:inline">{texts.viewed}</span>
       </label>
       <Menu
-        button={menuButton}
+        button={ellipsisButton({ label: texts.fileActions(file.name), size: 'row', className: 'mr-2' })}
         items={[
           { label: texts.copyPath, icon: Copy, onChoose: () => copy(file.name) },
           { label: texts.copyDiff, icon: Copy, onChoose: () => copy(diff), disabled: diff === '' },

@@ -12,7 +12,6 @@ interface LineTextProps {
   readonly line: DiffLine
   /** Its colours; `null` when there are none, as before the highlighter is loaded or for an unknown language. */
   readonly spans: readonly CodeSpan[] | null
-  /** The search text; empty for none. */
   readonly wanted: string
   /** The index of the current match in this line; `null` for none. */
   readonly current: number | null

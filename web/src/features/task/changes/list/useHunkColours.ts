@@ -49,36 +49,18 @@ function coloursOf(
   return new Map([...side('added'), ...side('deleted')])
 }
 
-/** Languages by file extension, with the highlighter's names. */
-const languages: Readonly<Record<string, string>> = {
-  ts: 'typescript',
-  tsx: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  js: 'javascript',
-  jsx: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  json: 'json',
-  py: 'python',
-  go: 'go',
-  rs: 'rust',
-  java: 'java',
-  kt: 'java',
-  sh: 'bash',
-  bash: 'bash',
-  css: 'css',
-  html: 'xml',
-  xml: 'xml',
-  svg: 'xml',
-  vue: 'xml',
-  yml: 'yaml',
-  yaml: 'yaml',
-  md: 'markdown',
-}
+/** File extensions that are coloured; the highlighter knows them as names of their languages. */
+const extensions = new Set(
+  'ts tsx mts cts js jsx mjs cjs json py go rs java sh bash css html xml svg yml yaml md'.split(' '),
+)
+/** Extensions that are coloured as another language. */
+const alike = new Map([
+  ['kt', 'java'],
+  ['vue', 'xml'],
+])
 
 /** The language of a file by its name; `null` when there is none for it. */
-export function languageOf(fileName: string): string | null {
+function languageOf(fileName: string): string | null {
   const extension = /\.([^./]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
-  return Object.hasOwn(languages, extension) ? (languages[extension] ?? null) : null
+  return extensions.has(extension) ? extension : (alike.get(extension) ?? null)
 }

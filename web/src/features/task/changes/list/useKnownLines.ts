@@ -6,7 +6,6 @@ import { useLazyFileLinesQuery } from '../changesApi.ts'
 import type { KnownLines } from '../diff/diffRows.ts'
 import { texts } from '../texts.ts'
 
-/** How many lines are requested at once. */
 export const linesAtOnce = 20
 
 export function useKnownLines(taskId: string) {

@@ -8,40 +8,38 @@ const LineOrigin = lazy(async () => ({
   default: (await import('../../provenance/LineOrigin.tsx')).LineOrigin,
 }))
 
-interface LineOriginOf {
-  readonly rows: readonly DiffRow[]
-  readonly active: ActiveRow
-  readonly box: RefObject<HTMLElement | null>
-  /** Whether its key applies. */
-  readonly shown: boolean
-}
-
-export function useLineOrigin({ rows, active, box, shown }: LineOriginOf) {
-  const [asked, setAsked] = useState<{ readonly row: LineRow; readonly anchor: DOMRect } | null>(null)
+/** `shown`: whether its key applies. */
+export function useLineOrigin(
+  rows: readonly DiffRow[],
+  active: ActiveRow,
+  box: RefObject<HTMLElement | null>,
+  shown: boolean,
+) {
+  const [opened, setOpened] = useState<{ readonly row: LineRow; readonly anchor: DOMRect } | null>(null)
   const open = (id: string | null) => {
     const row = rows.find((each) => each.id === id)
     const number = box.current?.querySelector(`[data-row="${id}"] [data-origin]`)
     // In a replay, line numbers have no `data-origin`, so nothing opens.
-    if (row?.kind === 'line' && number) setAsked({ row, anchor: number.getBoundingClientRect() })
+    if (row?.kind === 'line' && number) setOpened({ row, anchor: number.getBoundingClientRect() })
   }
   useAction('originOfLine', () => open(active.id), shown && active.focused)
-  const line = asked?.row.right?.line.after ?? null
+  const line = opened?.row.right?.line.after ?? null
   return {
     onClick: (event: MouseEvent) => {
       if (event.shiftKey || !(event.target instanceof Element)) return
       if (event.target.closest('[data-origin]') !== null) open(rowIdOf(event.target))
     },
-    popover: asked !== null && line !== null && (
+    popover: opened !== null && line !== null && (
       <Suspense fallback={null}>
         <LineOrigin
           // A key per line, so that each opens a new instance.
-          key={asked.row.id}
-          file={asked.row.file}
+          key={opened.row.id}
+          file={opened.row.file}
           line={line}
-          anchor={asked.anchor}
+          anchor={opened.anchor}
           onClose={(goBack) => {
-            setAsked(null)
-            if (goBack) active.focus(asked.row)
+            setOpened(null)
+            if (goBack) active.focus(opened.row)
           }}
         />
       </Suspense>

@@ -61,7 +61,6 @@ export function useLineSelection(
     if (range !== null && range.head !== range.anchor) commentOn(range.head, false)
   }
   return {
-    /** Ids of the selected rows. */
     ids,
     taken: range !== null,
     /** The row under the pointer. */

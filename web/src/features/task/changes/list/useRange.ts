@@ -8,7 +8,6 @@ export interface Range {
   readonly head: string
 }
 
-/** What a comment is for. */
 export interface CommentTarget {
   readonly fileName: string
   readonly lines: readonly DiffLine[]
@@ -39,7 +38,6 @@ export function rowsBetween(rows: readonly DiffRow[], { anchor, head }: Range): 
     .flatMap((row) => (row.kind === 'line' ? [row] : []))
 }
 
-/** The target of a comment on rows; `null` when there are none. */
 export function targetOf(rows: readonly LineRow[]): CommentTarget | null {
   const [first, last] = [rows[0], rows.at(-1)]
   if (first === undefined || last === undefined) return null

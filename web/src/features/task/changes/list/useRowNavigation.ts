@@ -14,19 +14,17 @@ export interface Destination {
 /** What stays visible above a change that is navigated to: a head, a bar and some lines. */
 const aboveChange = rowHeights.file + rowHeights.bar + 3 * rowHeights.line
 
-interface TravelIn {
+interface NavigationOf {
   readonly rows: readonly DiffRow[]
   readonly heads: readonly number[]
   readonly view: RowWindow
   readonly active: ActiveRow
   readonly goTo: Destination | null
-  /** Whether its keys are keys of the page now. */
   readonly shown: boolean
-  /** Clears the selection. */
   readonly onLeave: () => void
 }
 
-export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave }: TravelIn) {
+export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave }: NavigationOf) {
   const { list, position, startOf, scrollTo } = view
   const goToFile = (head: number) => {
     scrollTo(startOf(head))

@@ -1,11 +1,10 @@
 /** The rows to render: the visible ones, and the few that must stay rendered. */
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
-import { type RefObject, useCallback, useState } from 'react'
+import { type RefObject, useCallback } from 'react'
 import { type DiffRow, rowHeights } from '../diff/diffRows.ts'
 
 interface WindowOf {
   readonly rows: readonly DiffRow[]
-  /** Where the heads of files are, by their index. */
   readonly heads: readonly number[]
   readonly split: boolean
   readonly box: RefObject<HTMLElement | null>
@@ -44,13 +43,11 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
   return {
     list,
     items,
-    /** The first visible line. */
     firstLine: items.find(({ index }) => index >= seen.startIndex && rows[index]?.kind === 'line')?.index,
     /** The current row: the active one while it is visible, else the topmost. */
     position: isActiveSeen ? active : (below?.index ?? 0),
     startOf,
     scrollTo: (offset: number) => list.scrollToOffset(Math.max(0, offset)),
-    /** The end of the file whose head is at `index`. */
     endOfFile: (index: number) => {
       const next = heads.find((head) => head > index)
       return next === undefined ? list.getTotalSize() : startOf(next)
@@ -59,16 +56,3 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
 }
 
 export type RowWindow = ReturnType<typeof useRowWindow>
-
-/** The width of an element in pixels, kept up to date; 0 before it is rendered. */
-export function useWidth(): readonly [number, (element: HTMLElement | null) => (() => void) | undefined] {
-  const [width, setWidth] = useState(0)
-  const ref = useCallback((element: HTMLElement | null) => {
-    if (element === null) return undefined
-    setWidth(element.clientWidth)
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-  return [width, ref]
-}

@@ -1,7 +1,7 @@
 /** The dock below the chat: the queue, the running turn, and the box for the next message. */
 import { Square } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import { useSelector, useDispatch } from 'react-redux'
+import { useSelector } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
@@ -24,16 +24,13 @@ import { Queue } from '../queue/Queue.tsx'
 import { texts } from '../texts.ts'
 import { MessageBox } from './MessageBox.tsx'
 import { ModelPicker } from '../../../agents/ModelPicker.tsx'
-import { notifiedFailure } from '../../../notifications/notifications.ts'
-import { taskLoaded } from '../../taskSlice.ts'
 import { useChooseModelMutation } from '../../taskApi.ts'
 import { texts as taskTexts } from '../../texts.ts'
+import { useShowTask } from '../../useShowTask.ts'
 
 interface ChatComposerProps {
   readonly task: Task
-  /** The agent of the next message. */
   readonly agent: AgentName
-  /** The agent picker, if it is shown here. */
   readonly agentChoice: ReactNode
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
@@ -180,20 +177,16 @@ function activity({ kind, name }: LogDocument): string {
 /** The model requested for the next message's agent, which may change between turns. */
 interface TaskModelProps {
   readonly task: Pick<Task, 'id' | 'codexModel' | 'modelAgent'>
-  /** The model that was last used. */
   readonly used: string | null
   readonly agent: AgentName
 }
 
 function TaskModel({ task, used, agent }: TaskModelProps) {
-  const dispatch = useDispatch()
+  const showTask = useShowTask()
   const [choose, { isLoading, originalArgs }] = useChooseModelMutation()
   const kept = task.modelAgent === agent ? task.codexModel : null
-  const onChoose = async (codexModel: string | null) => {
-    const answer = await choose({ taskId: task.id, codexModel, agent })
-    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
-    else dispatch(notifiedFailure(taskTexts.toasts.modelNotChanged, answer.error))
-  }
+  const onChoose = async (codexModel: string | null) =>
+    showTask(await choose({ taskId: task.id, codexModel, agent }), taskTexts.toasts.modelNotChanged)
   const isBeingChosen = isLoading && originalArgs?.agent === agent && originalArgs.taskId === task.id
   return (
     <ModelPicker

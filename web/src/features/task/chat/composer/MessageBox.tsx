@@ -38,7 +38,6 @@ interface MessageBoxProps {
   readonly isCommand: boolean
   readonly onCommand: (isCommand: boolean) => void
   readonly pending: PendingImages
-  /** Whether a running turn can be stopped. */
   readonly mayStop: boolean
   readonly onStop: () => void
   readonly onSend: SendFromBox
@@ -56,6 +55,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''
+  const usage = usageText(props.usage)
   const sending = useSending({ ...props, blank, voice, textNow, clear: () => setText('') })
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -115,7 +115,11 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
           {props.agentChoice}
           {props.model}
         </span>
-        <Usage usage={props.usage} />
+        {usage !== null && (
+          <span className="mr-2.5 hidden flex-none text-meta whitespace-nowrap text-muted @md:inline">
+            {usage}
+          </span>
+        )}
         {/* A phone has no room for a row with its own stop button above the box. */}
         {!wide && props.mayStop && sending.empty && !isCommand ? (
           <StopButton onStop={onStop} />
@@ -158,7 +162,6 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
 
 type SendingState = ReturnType<typeof useSending>
 
-/** A note about the images. */
 function saidOf({ isCommand, pending }: MessageBoxProps, { waiting, stopped }: SendingState): string | null {
   if (isCommand) return pending.images.length > 0 ? imageTexts.notToCommands : null
   if (waiting) return imageTexts.waiting
@@ -189,13 +192,5 @@ function SendButton({ sending: { empty, isTooLong, waiting, submit } }: { readon
       busy={waiting}
       onClick={submit}
     />
-  )
-}
-
-function Usage({ usage }: { readonly usage: Task['usage'] }) {
-  const words = usageText(usage)
-  if (words === null) return null
-  return (
-    <span className="mr-2.5 hidden flex-none text-meta whitespace-nowrap text-muted @md:inline">{words}</span>
   )
 }

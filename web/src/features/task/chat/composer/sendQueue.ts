@@ -15,7 +15,7 @@ type State = Parameters<typeof selectOpenTask>[0] & {
 type AnyStore = Pick<Store<State, UnknownAction>, 'dispatch' | 'getState' | 'subscribe'>
 
 /** How long to wait for another attempt when nothing reports that the connection is back, in milliseconds. */
-const againMs = 10_000
+const retryIntervalMs = 10_000
 
 /**
  * Sends one of the pending messages once those before it are sent. Resolves to the answer of `call`, or to `null` when the message was discarded
@@ -32,7 +32,8 @@ export async function sendInOrder<Answer extends { readonly error?: unknown }>(
     await until(store, () => ofSameTask(store.getState(), id, 'before').length === 0)
     while (isSent(store.getState(), id)) {
       const answer = await call()
-      if (!isAway(answer.error)) return answer
+      // Without an answer, it is unknown whether the server accepted the message.
+      if (!isFault(answer.error, 'offline') && !isFault(answer.error, 'timeout')) return answer
       wait(store, id)
       addEventListener('beforeunload', askToStay)
       await connectionBack(store, id)
@@ -42,11 +43,6 @@ export async function sendInOrder<Answer extends { readonly error?: unknown }>(
     removeEventListener('beforeunload', askToStay)
     store.dispatch(writingWent(id))
   }
-}
-
-/** There was no answer, so it is unknown whether the server accepted the message. */
-function isAway(error: unknown): boolean {
-  return isFault(error, 'offline') || isFault(error, 'timeout')
 }
 
 function isSent(state: State, id: string): boolean {
@@ -95,7 +91,7 @@ function connectionBack(store: AnyStore, id: string): Promise<void> {
       if (!isSent(state, id) || (lost && selectLive(state))) done()
       else lost ||= !selectLive(state)
     })
-    const timer = setTimeout(done, againMs)
+    const timer = setTimeout(done, retryIntervalMs)
     addEventListener('online', done)
   })
 }

@@ -18,20 +18,11 @@ import { useSendMessageMutation } from '../../taskApi.ts'
 import { texts as taskTexts } from '../../texts.ts'
 import { sendInOrder } from './sendQueue.ts'
 
-interface SendMessage {
-  readonly send: (
-    text: string,
-    isCommand: boolean,
-    agent: AgentName,
-    images?: readonly ShownImage[],
-    withSecrets?: boolean,
-  ) => void
-  /** Sends a refused message again, under the same id. */
-  readonly again: (id: string) => void
-  readonly discard: (id: string) => void
+interface MessageText extends Pick<SentMessage, 'id' | 'text' | 'isCommand'> {
+  readonly agent: AgentName | null
 }
 
-export function useSendMessage(taskId: string, reload: () => void): SendMessage {
+export function useSendMessage(taskId: string, reload: () => void) {
   const dispatch = useDispatch()
   const store = useAppStore()
   const [sendMessage] = useSendMessageMutation()
@@ -41,17 +32,12 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
     if (selectOpenTask(store.getState()).task?.id !== taskId)
       return void dispatch(notified('error', taskTexts.toasts.noTask))
     dispatch(messageSent({ ...message, refused: null }))
-    const { id, text, isCommand, agent, images = [], withSecrets = false } = message
+    const { id, isCommand, images = [], withSecrets = false } = message
     const body = {
-      id,
-      message: text,
-      messageType: isCommand ? 'command' : 'user',
-      isCommand,
-      commandText: isCommand ? text : null,
+      ...bodyOf(message),
       images: images.map((image) => image.id),
       ...(withSecrets ? { withSecrets } : {}),
-      agent,
-    } as const
+    }
     const answer = await sendInOrder(store, id, () => sendMessage({ taskId, body }))
     if (answer === null) return
     if (answer.error !== undefined) {
@@ -66,7 +52,13 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
   }
 
   return {
-    send: (text, isCommand, agent, images = [], withSecrets = false) =>
+    send: (
+      text: string,
+      isCommand: boolean,
+      agent: AgentName,
+      images: readonly ShownImage[] = [],
+      withSecrets = false,
+    ) =>
       void deliver({
         id: newId(),
         taskId,
@@ -78,12 +70,19 @@ export function useSendMessage(taskId: string, reload: () => void): SendMessage 
         sentAt: new Date().toISOString(),
         refused: null,
       }),
-    again: (id) => {
+    /** Sends a refused message again, under the same id. */
+    again: (id: string) => {
       const message = selectOpenTask(store.getState()).sent.find((sent) => sent.id === id)
       if (message !== undefined) void deliver(message)
     },
-    discard: (id) => void dispatch(messageDiscarded(id)),
+    discard: (id: string) => void dispatch(messageDiscarded(id)),
   }
+}
+
+/** The body of a message without images. */
+export function bodyOf({ id, text, isCommand, agent }: MessageText) {
+  const messageType = isCommand ? ('command' as const) : ('user' as const)
+  return { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent }
 }
 
 /** Any other answer does not confirm the message: the history is read again. */

@@ -1,12 +1,10 @@
 /** The progress of a turn before its first text: each step with its duration, and what the current one is waiting for. */
 import { CircleCheck, CircleDashed } from 'lucide-react'
-import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { selectLive } from '../../../../live/connection.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { Ring } from '../../../../ui/status/Status.tsx'
-import { useTaskNow } from '../../replayed.ts'
+import { useTaskSeconds } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 
 /** After this many milliseconds a step shows what it may be waiting for. */
@@ -15,8 +13,7 @@ const long = 8_000
 const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
 export function Boot({ execution }: { readonly execution: NonNullable<Task['execution']> }) {
-  const live = useSelector(selectLive)
-  const now = useTaskNow(1_000, live)
+  const now = useTaskSeconds()
   const reached = new Map(execution.steps.map(({ step, at }) => [step, Date.parse(at)]))
   const current = steps.findLast((step) => reached.has(step)) ?? 'queued'
   return (

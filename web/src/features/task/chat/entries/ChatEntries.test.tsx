@@ -33,7 +33,7 @@ function turn(n: number): TurnEntry {
     agent: 'claude',
     status: 'completed',
     live: false,
-    parts: [{ kind: 'text', order: message.order, message }],
+    parts: [{ kind: 'text', key: message.messageId, order: message.order, message }],
     partial: false,
   }
 }

@@ -38,7 +38,6 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
   )
 }
 
-/** The command line, shown literally. */
 export function CommandBody({ text }: { readonly text: string }) {
   return (
     <Truncated text={text} expanded={false} cut={begun}>
@@ -54,7 +53,6 @@ export function CommandBody({ text }: { readonly text: string }) {
 interface TruncatedProps {
   readonly text: string
   readonly expanded: boolean
-  /** Cuts a text to its first `length` characters. */
   readonly cut: (text: string, length: number) => string
   readonly children: (shown: string) => ReactNode
 }

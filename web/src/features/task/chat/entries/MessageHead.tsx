@@ -1,11 +1,11 @@
 /** The sender, time and status of a message, with a menu that appears on hover and focus. */
-import { Copy, Ellipsis, Trash2 } from 'lucide-react'
+import { Copy, Trash2 } from 'lucide-react'
 import { createContext, type ReactNode, use, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
-import { IconButton } from '../../../../ui/form/IconButton.tsx'
-import { Menu, type MenuButtonProps, type MenuItem } from '../../../../ui/overlay/Menu.tsx'
+import { Menu, type MenuItem } from '../../../../ui/overlay/Menu.tsx'
 import { Status, type StatusName } from '../../../../ui/status/Status.tsx'
 import { DeleteQuestion } from '../../../deletions/DeleteQuestion.tsx'
+import { ellipsisButton } from '../../ellipsisButton.tsx'
 import { useReplayed } from '../../replayed.ts'
 import { texts as taskTexts } from '../../texts.ts'
 import { texts } from '../texts.ts'
@@ -18,12 +18,10 @@ interface MessageHeadProps {
   readonly at: string
   readonly status: StatusName | null
   readonly edited?: boolean
-  /** Further details in a few words. */
   readonly detail?: string | null
   readonly taskId: string
   /** The text that 'Copy Text' copies. */
   readonly text: string
-  /** Further menu items. */
   readonly more?: readonly MenuItem[]
 }
 
@@ -59,7 +57,6 @@ export function MessageMenu({
   more = [],
   over = false,
 }: Pick<MessageHeadProps, 'taskId' | 'text' | 'more'> & {
-  /** Whether it covers the text of the message. */
   readonly over?: boolean
 }) {
   const copy = useCopy()
@@ -105,20 +102,13 @@ export function MessageMenu({
   )
 }
 
-function menuButton(props: MenuButtonProps) {
-  return (
-    <IconButton
-      icon={Ellipsis}
-      label={texts.chat.menu}
-      size="row"
-      className="max-md:-my-3 max-md:size-11! md:h-5!"
-      {...props}
-    />
-  )
-}
+const menuButton = ellipsisButton({
+  label: texts.chat.menu,
+  size: 'row',
+  className: 'max-md:-my-3 max-md:size-11! md:h-5!',
+})
 
-/** The time of a message as a relative time; one clock ticks for the whole chat. */
-/** Now, in milliseconds since 1970. */
+/** The current time in ms since the epoch: one clock ticks for the whole chat. */
 export const TimeContext = createContext(0)
 
 export function MessageTime({ at }: { readonly at: string }) {

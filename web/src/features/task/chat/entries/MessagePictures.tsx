@@ -19,7 +19,6 @@ interface MessagePicturesProps {
   readonly messageId: string
   /** The images of a message that is not in the chat yet. */
   readonly sent?: readonly Picture[] | undefined
-  /** Whether there is text above them. */
   readonly spaced: boolean
 }
 
@@ -43,7 +42,6 @@ export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePict
   )
 }
 
-/** The images of the task, at the head of the chat. */
 /** Section 9. */
 const mostOfTask = 6
 

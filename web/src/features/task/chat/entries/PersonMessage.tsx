@@ -31,7 +31,7 @@ export function PersonMessage({ entry: { message, grouped }, taskId, isUndone = 
     >
       {!grouped && (
         <MessageHead
-          mark={persons ? <PersonMark user={data?.user} /> : <SystemMark />}
+          mark={persons ? <PersonMark user={data?.user} /> : systemMark}
           name={persons ? personName(data?.user) : texts.chat.system}
           at={message.createdAt}
           // The status of a command is shown next to its text.
@@ -84,10 +84,8 @@ export function personName(user: User | undefined): string {
   return user?.fullName || user?.name || texts.chat.you
 }
 
-function SystemMark() {
-  return (
-    <span className="inline-grid size-5 place-items-center text-muted">
-      <Bot className="size-3.5" />
-    </span>
-  )
-}
+const systemMark = (
+  <span className="inline-grid size-5 place-items-center text-muted">
+    <Bot className="size-3.5" />
+  </span>
+)

@@ -1,15 +1,12 @@
 /** A note that a turn waits for its model: why, when it asks again, and a countdown. */
-import { useSelector } from 'react-redux'
 import { retrySentence } from '#domain/task/modelRetry.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
-import { selectLive } from '../../../../live/connection.ts'
 import { clockTime, elapsed } from '../../../../ui/text/clock.ts'
-import { useTaskNow } from '../../replayed.ts'
+import { useTaskSeconds } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 
 export function RetryNote({ retry }: { readonly retry: NonNullable<MessageDocument['modelRetry']> }) {
-  const live = useSelector(selectLive)
-  const left = Date.parse(retry.retryAt) - useTaskNow(1_000, live)
+  const left = Date.parse(retry.retryAt) - useTaskSeconds()
   return (
     <p className="text-muted">
       {retrySentence(retry.code, clockTime(retry.retryAt))}

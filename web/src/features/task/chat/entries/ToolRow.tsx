@@ -11,41 +11,30 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 import { useState } from 'react'
-import { useSelector } from 'react-redux'
 import type { LogDocument } from '#domain/views/log.ts'
-import { selectLive } from '../../../../live/connection.ts'
 import { classes } from '../../../../ui/classes.ts'
-import { elapsed, took } from '../../../../ui/text/clock.ts'
+import { took } from '../../../../ui/text/clock.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
-import { useTaskNow } from '../../replayed.ts'
+import { RunningTime } from '../../RunningTime.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
 
-type ToolKind = LogDocument['kind']
-
-const icons: Readonly<Record<ToolKind, LucideIcon>> = {
-  read: FileText,
-  edit: FilePen,
-  run: Terminal,
-  search: Search,
-  fetch: Globe,
-  todo: ListTodo,
-  other: Wrench,
-}
-const verbs: Readonly<Record<ToolKind, readonly [now: string, then: string] | null>> = {
-  read: ['Reading', 'Read'],
-  edit: ['Editing', 'Edited'],
-  run: ['Running', 'Ran'],
-  search: ['Searching', 'Searched'],
-  fetch: ['Fetching', 'Fetched'],
-  todo: ['Planning', 'Planned'],
-  other: null,
-}
+/** The icon of each kind of tool, and what it is doing and did; without a verb, the tool's name is shown. */
+const kinds: Readonly<Record<LogDocument['kind'], readonly [icon: LucideIcon, now?: string, then?: string]>> =
+  {
+    read: [FileText, 'Reading', 'Read'],
+    edit: [FilePen, 'Editing', 'Edited'],
+    run: [Terminal, 'Running', 'Ran'],
+    search: [Search, 'Searching', 'Searched'],
+    fetch: [Globe, 'Fetching', 'Fetched'],
+    todo: [ListTodo, 'Planning', 'Planned'],
+    other: [Wrench],
+  }
 
 export function ToolRow({ log }: { readonly log: LogDocument }) {
   const [unfolded, setUnfolded] = useState(false)
-  const Icon = icons[log.kind]
   const running = log.status === 'running'
+  const [Icon, now, then] = kinds[log.kind]
   return (
     <div className="my-0.5 -mx-2 md:ml-5">
       <button
@@ -55,7 +44,7 @@ export function ToolRow({ log }: { readonly log: LogDocument }) {
         className="focus-inset flex h-11 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
       >
         <Icon className="size-3.5" />
-        <span className="flex-none">{verbOf(log)}</span>
+        <span className="flex-none">{(running ? now : then) ?? log.name ?? ''}</span>
         <span
           className="min-w-0 flex-1 truncate font-mono text-code tracking-normal text-text"
           title={log.target ?? ''}
@@ -63,7 +52,7 @@ export function ToolRow({ log }: { readonly log: LogDocument }) {
           {firstLine(log.target ?? '')}
         </span>
         <span className="inline-flex flex-none items-center gap-2 text-meta">
-          {running ? <Running since={log.timestamp} /> : <Result log={log} />}
+          {running ? <RunningTime since={log.timestamp} /> : <Result log={log} />}
           {(running || log.status === 'failed') && <Status status={log.status} iconOnly />}
           <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
         </span>
@@ -71,17 +60,6 @@ export function ToolRow({ log }: { readonly log: LogDocument }) {
       {unfolded && <Details log={log} />}
     </div>
   )
-}
-
-function verbOf({ kind, name, status }: LogDocument): string {
-  const verb = verbs[kind]
-  return verb === null ? (name ?? '') : verb[status === 'running' ? 0 : 1]
-}
-
-function Running({ since }: { readonly since: string }) {
-  // When offline, the last known time must not tick on.
-  const now = useTaskNow(1_000, useSelector(selectLive))
-  return elapsed(now - Date.parse(since))
 }
 
 function Result({ log }: { readonly log: LogDocument }) {
@@ -124,7 +102,6 @@ function Text({ text, strong = false }: { readonly text: string; readonly strong
   )
 }
 
-/** The lines of a diff, with both sides coloured. */
 function Diff({ text }: { readonly text: string }) {
   return (
     <pre tabIndex={0} className={classes(block, 'focus-inset px-0')}>

@@ -22,9 +22,7 @@ export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 interface TurnProps {
   readonly turn: TurnEntry
   readonly taskId: string
-  /** The execution of the running turn. */
   readonly execution: Task['execution']
-  /** Its usage, if known. */
   readonly usage: TurnUsage | undefined
   readonly isUndone: boolean
   readonly wasSeen: (messageId: string) => boolean
@@ -83,7 +81,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
         </button>
       )}
       {parts.map((part) => (
-        <Part key={keyOf(part)} part={part} wasSeen={wasSeen} />
+        <Part key={part.key} part={part} wasSeen={wasSeen} />
       ))}
       {turn.live && execution !== null && !turn.parts.some(isOfAgent) && <Boot execution={execution} />}
     </article>
@@ -133,18 +131,6 @@ function isOfAgent(part: TurnPart): boolean {
   return part.kind !== 'text' || part.message.messageType !== 'system'
 }
 
-function keyOf(part: TurnPart): string {
-  switch (part.kind) {
-    case 'tool':
-      return part.log.id
-    case 'text':
-      return part.message.messageId
-    case 'writing':
-      return part.writing.messageId
-  }
-}
-
-/** Everything that the agent said in the turn. */
 function textOf(parts: readonly TurnPart[]): string {
   return parts
     .flatMap((part) => {

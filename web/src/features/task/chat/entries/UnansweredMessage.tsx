@@ -55,7 +55,7 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
           <p>
             {texts.chat.notSent} {sent.refused}
           </p>
-          {/* Where there is no room beside the words both go below them. */}
+          {/* If there is no room beside the text, both go below it. */}
           <span className="flex gap-2">
             <Button size="small" onClick={() => onResend(sent.id)}>
               {taskTexts.tryAgain}
@@ -73,7 +73,6 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
 /** Shown for a while in the place of a withdrawn message, with an undo button. */
 export interface Withdrawn {
   readonly message: WaitingMessage
-  /** Its index in the queue. */
   readonly place: number
   /** Shows the message again if it was only hidden and the server was not asked yet; else `null`. */
   readonly show: (() => void) | null

@@ -2,12 +2,7 @@
 import { Fragment, useEffect, useMemo, useState } from 'react'
 import type { highlight } from '../../changes/diff/highlight.ts'
 
-interface CodeTextProps {
-  readonly code: string
-  readonly language: string
-}
-
-export function CodeText({ code, language }: CodeTextProps) {
+export function CodeText({ code, language }: { readonly code: string; readonly language: string }) {
   const highlight = useHighlighter()
   const lines = useMemo(() => highlight?.(code, language) ?? null, [highlight, code, language])
   if (lines === null) return code
@@ -24,21 +19,21 @@ export function CodeText({ code, language }: CodeTextProps) {
   ))
 }
 
-/** The highlighter; `null` until its chunk is loaded. Code is shown plain first. */
 type Highlight = typeof highlight
 
+/** The highlighter; `null` until its chunk is loaded. Code is shown plain first. */
 export function useHighlighter(): Highlight | null {
   const [loaded, setLoaded] = useState<{ readonly highlight: Highlight } | null>(null)
   useEffect(() => {
-    let wanted = true
+    let isMounted = true
     const load = async () => {
       const chunk = await import('../../changes/diff/highlight.ts')
-      if (wanted) setLoaded(chunk)
+      if (isMounted) setLoaded(chunk)
     }
     // If it fails to load, the code stays plain.
     load().catch(() => undefined)
     return () => {
-      wanted = false
+      isMounted = false
     }
   }, [])
   return loaded?.highlight ?? null

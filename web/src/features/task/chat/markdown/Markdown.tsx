@@ -174,23 +174,7 @@ function Code({ className, children }: Pick<ComponentProps<'code'>, 'className' 
   if (name === undefined) return <code>{code}</code>
   return (
     <code>
-      <CodeText code={code} language={names[name] ?? name} />
+      <CodeText code={code} language={name === 'shell' ? 'bash' : name} />
     </code>
   )
-}
-
-/** Short language names that people write after the fence. */
-const names: Readonly<Record<string, string>> = {
-  ts: 'typescript',
-  tsx: 'typescript',
-  js: 'javascript',
-  jsx: 'javascript',
-  py: 'python',
-  rs: 'rust',
-  sh: 'bash',
-  shell: 'bash',
-  zsh: 'bash',
-  html: 'xml',
-  yml: 'yaml',
-  md: 'markdown',
 }

@@ -38,17 +38,22 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const queue = withChanges(logged, changes)
   const ids = queue.filter(({ steered }) => !steered).map(({ messageId }) => messageId)
   const withdrawals = useWithdrawals({ queue, ids, active, actions })
-  const editing = useEditing({ queue, actions, onSend })
+  const editing = useEditing(queue, actions, onSend)
   const reorder = (messageIds: readonly string[]) => {
     // The order must name all waiting messages, so hidden ones are first withdrawn on the server.
     withdrawals.finishAll()
     actions.reorder(messageIds)
   }
   const drag = useDragOrder(ids, reorder)
-  const shown = inOrder(queue, drag.order ?? ids)
+  // Messages being sent to the running turn come first.
+  const shown = [
+    ...queue.filter(({ steered }) => steered),
+    ...(drag.order ?? ids).flatMap((id) => queue.find(({ messageId }) => messageId === id) ?? []),
+  ]
 
   const move = (id: string, by: Step) => {
-    const next = moved(ids, id, placeAfter(ids, id, by))
+    const place = by === 'first' ? 0 : by === 'last' ? ids.length : ids.indexOf(id) + by
+    const next = moved(ids, id, place)
     if (next === ids) return
     reorder(next)
     setSaid(texts.queue.movedTo(next.indexOf(id) + 1, next.length))
@@ -138,22 +143,8 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   )
 }
 
-/** Messages being sent to the running turn, then the waiting ones. */
-function inOrder(queue: readonly WaitingMessage[], order: readonly string[]): readonly WaitingMessage[] {
-  return [
-    ...queue.filter(({ steered }) => steered),
-    ...order.flatMap((id) => queue.find(({ messageId }) => messageId === id) ?? []),
-  ]
-}
-
-function placeAfter(ids: readonly string[], id: string, by: Step): number {
-  if (by === 'first') return 0
-  return by === 'last' ? ids.length : ids.indexOf(id) + by
-}
-
 interface Withdrawals {
   readonly queue: readonly WaitingMessage[]
-  /** The ids of waiting messages, in order. */
   readonly ids: readonly string[]
   readonly active: boolean
   readonly actions: QueueActions
@@ -192,13 +183,8 @@ function useWithdrawals({ queue, ids, active, actions }: Withdrawals) {
   return { gone, withdraw, undo, finish, finishAll: () => gone.forEach(finish) }
 }
 
-interface Edits extends Pick<QueueProps, 'onSend'> {
-  readonly queue: readonly WaitingMessage[]
-  readonly actions: QueueActions
-}
-
 /** The message being edited. If the agent gets it meanwhile, the text is sent as a new message. */
-function useEditing({ queue, actions, onSend }: Edits) {
+function useEditing(queue: readonly WaitingMessage[], actions: QueueActions, onSend: QueueProps['onSend']) {
   const [message, begin] = useState<WaitingMessage | null>(null)
   const isGone = message !== null && !queue.some(({ id, steered }) => id === message.id && !steered)
   const end = () => begin(null)
@@ -214,9 +200,7 @@ function useEditing({ queue, actions, onSend }: Edits) {
 interface HeaderProps {
   readonly task: Task
   readonly count: number
-  /** Whether a turn is running or about to run. */
   readonly active: boolean
-  /** The text of the first message. */
   readonly first: string
   readonly folded: boolean
   /** `null` when the list cannot be collapsed. */
@@ -251,32 +235,25 @@ function Header({ task, count, active, first, folded, onFold, onStart }: HeaderP
   )
 }
 
-/** Drag-and-drop reordering of a list. The list itself captures the pointer, since a row loses it when it moves in the DOM. */
-interface DragOrder {
-  /** The order during a drag, else `null`. */
-  readonly order: readonly string[] | null
-  readonly dragged: string | null
-  readonly begin: (id: string, event: PointerEvent<HTMLElement>) => void
-  readonly onPointerMove: (event: PointerEvent<HTMLElement>) => void
-  readonly onPointerUp: () => void
-  readonly onPointerCancel: () => void
-}
-
-/** Draggable rows have their id in `data-id`. */
-function useDragOrder(ids: readonly string[], onDrop: (ids: readonly string[]) => void): DragOrder {
+/**
+ * Drag-and-drop reordering of a list, whose rows have their id in `data-id`. The list itself captures the pointer, since a row loses it when it moves
+ * in the DOM.
+ */
+function useDragOrder(ids: readonly string[], onDrop: (ids: readonly string[]) => void) {
   const [held, setHeld] = useState<{ readonly id: string; readonly order: readonly string[] } | null>(null)
   return {
+    /** The order during a drag, else `null`. */
     order:
       held === null
         ? null
         : [...held.order.filter((id) => ids.includes(id)), ...ids.filter((id) => !held.order.includes(id))],
     dragged: held?.id ?? null,
-    begin: (id, event) => {
+    begin: (id: string, event: PointerEvent<HTMLElement>) => {
       if (event.button !== 0) return
       event.currentTarget.closest('ul')?.setPointerCapture(event.pointerId)
       setHeld({ id, order: ids })
     },
-    onPointerMove: ({ clientY, currentTarget }) => {
+    onPointerMove: ({ clientY, currentTarget }: PointerEvent<HTMLElement>) => {
       if (held === null) return
       const rows = [...currentTarget.querySelectorAll<HTMLElement>('[data-id]')]
       const others = rows.filter(({ dataset }) => dataset['id'] !== held.id)

@@ -1,13 +1,12 @@
 /** A queued message, with its buttons. */
 import { CornerRightUp, GripVertical, Pencil, X } from 'lucide-react'
-import type { KeyboardEvent, PointerEvent } from 'react'
+import type { ComponentProps, KeyboardEvent, PointerEvent } from 'react'
 import { classes } from '../../../../ui/classes.ts'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
 
-/** A move of a message: by one place, or to an end. */
 export type Step = -1 | 1 | 'first' | 'last'
 
 interface QueuedMessageProps {
@@ -23,10 +22,12 @@ interface QueuedMessageProps {
   readonly onWithdraw: () => void
 }
 
-/** On a phone, buttons are as high as the row but narrow, so that four of them leave room for the text. */
-const toFingers = 'max-md:h-11! max-md:w-9!'
-
-const moves = { ArrowUp: -1, ArrowDown: 1, Home: 'first', End: 'last' } as const
+const moves = new Map<string, Step>([
+  ['ArrowUp', -1],
+  ['ArrowDown', 1],
+  ['Home', 'first'],
+  ['End', 'last'],
+])
 
 export function QueuedMessage(props: QueuedMessageProps) {
   const { message, dragged } = props
@@ -66,21 +67,20 @@ export function QueuedMessage(props: QueuedMessageProps) {
 /** The handle to move the message by dragging or with the arrow keys. */
 function Grip({ mayMove, onGrab, onMove }: QueuedMessageProps) {
   const onKeyDown = (event: KeyboardEvent) => {
-    const key = (['ArrowUp', 'ArrowDown', 'Home', 'End'] as const).find((name) => name === event.key)
-    if (key === undefined) return
+    const by = moves.get(event.key)
+    if (by === undefined) return
     event.preventDefault()
-    onMove(moves[key])
+    onMove(by)
   }
   return (
-    <IconButton
+    <RowButton
       icon={GripVertical}
       label={texts.queue.move}
       aria-description={texts.queue.howToMove}
-      size="row"
       disabled={!mayMove}
       onPointerDown={onGrab}
       onKeyDown={onKeyDown}
-      className={`${toFingers} touch-none cursor-grab!`}
+      className="touch-none cursor-grab!"
     />
   )
 }
@@ -89,30 +89,15 @@ function Buttons({ message, maySteer, onSteer, onEdit, onWithdraw }: QueuedMessa
   return (
     <>
       {maySteer && !message.isCommand && (
-        <IconButton
-          icon={CornerRightUp}
-          label={texts.composer.steer}
-          size="row"
-          onClick={onSteer}
-          className={toFingers}
-        />
+        <RowButton icon={CornerRightUp} label={texts.composer.steer} onClick={onSteer} />
       )}
-      {message.message !== null && (
-        <IconButton
-          icon={Pencil}
-          label={texts.queue.edit}
-          size="row"
-          onClick={onEdit}
-          className={toFingers}
-        />
-      )}
-      <IconButton
-        icon={X}
-        label={texts.composer.withdraw}
-        size="row"
-        onClick={onWithdraw}
-        className={toFingers}
-      />
+      {message.message !== null && <RowButton icon={Pencil} label={texts.queue.edit} onClick={onEdit} />}
+      <RowButton icon={X} label={texts.composer.withdraw} onClick={onWithdraw} />
     </>
   )
+}
+
+/** On a phone, buttons are as high as the row but narrow, so that four of them leave room for the text. */
+function RowButton({ className = '', ...props }: ComponentProps<typeof IconButton>) {
+  return <IconButton {...props} size="row" className={`max-md:h-11! max-md:w-9! ${className}`} />
 }

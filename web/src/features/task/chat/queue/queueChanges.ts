@@ -18,13 +18,11 @@ export interface PendingChange {
   readonly at: Position | null
 }
 
-/** A waiting message with the person's changes. */
 export interface WaitingMessage extends MessageDocument {
   /** It is being sent to the running turn, so it can no longer be changed. */
   readonly steered: boolean
 }
 
-/** The queue with all changes applied in order. */
 export function withChanges(
   queue: readonly MessageDocument[],
   pending: readonly PendingChange[],

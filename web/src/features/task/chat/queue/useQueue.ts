@@ -6,32 +6,26 @@ import type { MessageDocument } from '#domain/views/chat.ts'
 import { newId } from '../../../../api/newId.ts'
 import { notifiedFailure } from '../../../notifications/notifications.ts'
 import { messageTaken, queueChangeDropped, queueChanged, queueChangeTaken } from '../../taskSlice.ts'
-import { useSendMessageMutation, useSteerMessageMutation, useWithdrawMessageMutation } from '../../taskApi.ts'
+import {
+  useEditMessageMutation,
+  useReorderQueueMutation,
+  useSendMessageMutation,
+  useSteerMessageMutation,
+  useWithdrawMessageMutation,
+} from '../../taskApi.ts'
+import { bodyOf } from '../composer/useSendMessage.ts'
 import { texts as taskTexts } from '../../texts.ts'
-import { useEditMessageMutation, useReorderQueueMutation } from '../queueApi.ts'
 import { texts } from '../texts.ts'
 import type { QueueChange } from './queueChanges.ts'
 
-export interface QueueActions {
-  readonly edit: (messageId: string, text: string) => void
-  readonly steer: (messageId: string) => void
-  readonly reorder: (messageIds: readonly string[]) => void
-  /** Withdraws it on the server. */
-  readonly withdraw: (messageId: string) => void
-  /** Hides it on this page only; the returned function shows it again. */
-  readonly hide: (messageId: string) => () => void
-  /** Runs after all earlier actions. */
-  readonly afterwards: (run: () => void) => void
-  /** Sends a withdrawn message again, in its old place. */
-  readonly restore: (message: MessageDocument, orderWith: (id: string) => readonly string[]) => void
-}
+export type QueueActions = ReturnType<typeof useQueue>
 
 interface Answer {
   readonly data?: { readonly position?: Position | undefined } | undefined
   readonly error?: unknown
 }
 
-export function useQueue(taskId: string): QueueActions {
+export function useQueue(taskId: string) {
   const dispatch = useDispatch()
   const [editMessage] = useEditMessageMutation()
   const [reorderQueue] = useReorderQueueMutation()
@@ -51,26 +45,27 @@ export function useQueue(taskId: string): QueueActions {
   }
   const restore = useRestore(taskId, inTurn, reorder)
   return {
-    edit: (messageId, text) =>
+    edit: (messageId: string, text: string) =>
       void change(
         { kind: 'edited', messageId, text },
         () => editMessage({ taskId, messageId, message: text }),
         texts.queue.notEdited,
       ),
-    steer: (messageId) =>
+    steer: (messageId: string) =>
       void change(
         { kind: 'steered', messageId },
         () => steerMessage({ taskId, messageId }),
         taskTexts.toasts.notSteered,
       ),
     reorder,
-    withdraw: (messageId) =>
+    withdraw: (messageId: string) =>
       void change(
         { kind: 'withdrawn', messageId },
         () => withdrawMessage({ taskId, messageId }),
         taskTexts.toasts.notWithdrawn,
       ),
-    hide: (messageId) => {
+    /** Hides it on this page only; the returned function shows it again. */
+    hide: (messageId: string) => {
       const id = newId()
       dispatch(queueChanged({ id, change: { kind: 'withdrawn', messageId } }))
       return () => void dispatch(queueChangeDropped(id))
@@ -95,19 +90,19 @@ function useInTurn(): InTurn {
   }
 }
 
-/** Shows a change at once, sends it if it is still `wanted` when its turn comes, and reverts it if the server refuses it. Returns its id. */
+/** Shows a change at once, sends it if it `isDue` when its turn comes, and reverts it if the server refuses it. Returns its id. */
 function useChange(inTurn: InTurn) {
   const dispatch = useDispatch()
   return (
     change: QueueChange,
     call: () => Promise<Answer>,
     failed: string,
-    wanted: (id: string) => boolean = () => true,
+    isDue: (id: string) => boolean = () => true,
   ): string => {
     const id = newId()
     dispatch(queueChanged({ id, change }))
     inTurn(async () => {
-      if (!wanted(id)) return void dispatch(queueChangeDropped(id))
+      if (!isDue(id)) return void dispatch(queueChangeDropped(id))
       const answer = await call()
       if (answer.error === undefined) {
         return void dispatch(queueChangeTaken({ id, position: answer.data?.position }))
@@ -119,23 +114,15 @@ function useChange(inTurn: InTurn) {
   }
 }
 
-function useRestore(
-  taskId: string,
-  inTurn: InTurn,
-  reorder: QueueActions['reorder'],
-): QueueActions['restore'] {
+/** Sends a withdrawn message again, in its old place. */
+function useRestore(taskId: string, inTurn: InTurn, reorder: (messageIds: readonly string[]) => void) {
   const dispatch = useDispatch()
   const [sendMessage] = useSendMessageMutation()
-  return (message, orderWith) =>
+  return (message: MessageDocument, orderWith: (id: string) => readonly string[]) =>
     inTurn(async () => {
       const id = newId()
-      const text = message.message ?? ''
-      const { isCommand, agent } = message
-      const messageType = isCommand ? 'command' : 'user'
-      const answer = await sendMessage({
-        taskId,
-        body: { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent },
-      })
+      const body = bodyOf({ ...message, id, text: message.message ?? '' })
+      const answer = await sendMessage({ taskId, body })
       if (answer.error !== undefined) {
         return void dispatch(notifiedFailure(taskTexts.toasts.notSent, answer.error))
       }

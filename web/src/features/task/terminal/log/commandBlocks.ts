@@ -3,13 +3,8 @@
 /** How a command line begins: bold or, when it is repeated, dim, followed by a dollar sign. */
 const announced = ['\u001B[1m$ ', '\u001B[2m$ ']
 
-export function isCommandLine(text: string): boolean {
-  return announced.some((beginning) => text.startsWith(beginning))
-}
-
 /** A command and the end of its output. Its lines have ids from `id` to before `until`. */
 export interface CommandBlock {
-  /** The id of its command line. */
   readonly id: number
   readonly executionId: string
   /** When it began, ISO 8601. */
@@ -30,20 +25,7 @@ interface Written {
   readonly text: string
 }
 
-export interface CommandBlocks {
-  /** In order; always the same array. */
-  readonly all: readonly CommandBlock[]
-  /** Called when a line was written or continued. */
-  wrote(line: Written): void
-  /** Called when the running command has ended; the next line has this id. */
-  ended(executionId: string, nextId: number, at: string, exitCode: number | null): void
-  /** Drops the commands before this line. */
-  dropBefore(id: number): void
-  /** The end of the command whose output the first lines are, if its command line is not loaded. */
-  cutOff(): CutOffEnd | null
-  /** Adds the commands of earlier lines, and the end that those lines are cut off from; `lines` already includes them. */
-  putBefore(earlier: readonly CommandBlock[], cutOff: CutOffEnd | null, lines: readonly Written[]): void
-}
+export type CommandBlocks = ReturnType<typeof createCommandBlocks>
 
 /** The end of a command whose command line is not loaded. */
 export interface CutOffEnd extends Pick<CommandBlock, 'executionId' | 'endedAt' | 'exitCode'> {
@@ -54,14 +36,16 @@ export interface CutOffEnd extends Pick<CommandBlock, 'executionId' | 'endedAt' 
 export function createCommandBlocks(
   known: readonly CommandBlock[] = [],
   knownCutOff: CutOffEnd | null = null,
-): CommandBlocks {
+) {
   const all: CommandBlock[] = [...known]
   let cutOff = knownCutOff
   return {
+    /** In order; always the same array. */
     all,
-    wrote({ id, at, channel, executionId, text }) {
+    /** Called when a line was written or continued. */
+    wrote({ id, at, channel, executionId, text }: Written): void {
       const last = all.at(-1)
-      if (isCommandLine(text)) {
+      if (announced.some((beginning) => text.startsWith(beginning))) {
         if (last?.id === id) return
         if (last?.until === null) all[all.length - 1] = { ...last, until: id }
         all.push({ id, executionId, at, until: null, endedAt: null, exitCode: null })
@@ -76,20 +60,27 @@ export function createCommandBlocks(
       const late = last.until === id && last.endedAt !== null && channel === 'stderr'
       if (late && last.executionId === executionId) all[all.length - 1] = { ...last, until: id + 1 }
     },
-    ended(executionId, nextId, at, exitCode) {
+    /** Called when the running command has ended; the next line has this id. */
+    ended(executionId: string, nextId: number, at: string, exitCode: number | null): void {
       const last = all.at(-1)
       if (last === undefined) cutOff ??= { executionId, until: nextId, endedAt: at, exitCode }
       if (last === undefined || last.until !== null || last.executionId !== executionId) return
       all[all.length - 1] = { ...last, until: nextId, endedAt: at, exitCode }
     },
-    dropBefore(id) {
+    dropBefore(id: number): void {
       const kept = all.findIndex((block) => block.id >= id)
       const gone = all.splice(0, kept === -1 ? all.length : kept)
       const last = gone.at(-1)
       if (last?.until !== undefined && last.until !== null) cutOff = { ...last, until: last.until }
     },
+    /** The end of the command whose output the first lines are, if its command line is not loaded. */
     cutOff: () => cutOff,
-    putBefore(earlier, cutOffBefore, lines) {
+    /** Adds the commands of earlier lines, and the end that those lines are cut off from; `lines` already includes them. */
+    putBefore(
+      earlier: readonly CommandBlock[],
+      cutOffBefore: CutOffEnd | null,
+      lines: readonly Written[],
+    ): void {
       const last = earlier.at(-1)
       if (last !== undefined)
         all.unshift(

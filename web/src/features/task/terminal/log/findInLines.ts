@@ -1,8 +1,8 @@
 /** Searches the lines of a terminal, continuing where it stopped when lines are added. */
+import { placesOf } from '../../placesOf.ts'
 import { withoutColours } from './outputLines.ts'
 import type { TerminalLine } from './terminalWriter.ts'
 
-/** A match: the id of its line, and its index in that line. */
 export interface Match {
   readonly id: number
   readonly nth: number
@@ -11,19 +11,15 @@ export interface Match {
 /** The most matches that are counted and navigable. */
 export const mostMatches = 10_000
 
-export interface Finder {
-  /** All matches, in order, ignoring case; always the same array. */
-  find(lines: readonly TerminalLine[], words: string): readonly Match[]
-}
-
-export function createFinder(): Finder {
+export function createFinder() {
   const matches: Match[] = []
   let of = ''
   let first = 0
   /** The id of the last line at the latest search, which may have been continued since. */
   let last = Number.NEGATIVE_INFINITY
   return {
-    find(lines, words) {
+    /** All matches, in order, ignoring case; always the same array. */
+    find(lines: readonly TerminalLine[], words: string): readonly Match[] {
       const firstId = lines[0]?.id ?? 0
       if (of !== words || firstId < first || matches.length >= mostMatches) {
         matches.length = 0
@@ -47,15 +43,4 @@ export function createFinder(): Finder {
       return matches
     },
   }
-}
-
-/** The positions at which the words begin in a text, ignoring case. */
-export function placesOf(text: string, words: string): readonly number[] {
-  if (words === '') return []
-  const lower = text.toLowerCase()
-  // A few letters become longer in lower case, which would shift positions.
-  const [within, what] = lower.length === text.length ? [lower, words.toLowerCase()] : [text, words]
-  const places: number[] = []
-  for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + what.length)) places.push(at)
-  return places
 }

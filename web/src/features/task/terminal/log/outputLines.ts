@@ -37,11 +37,9 @@ const codesCarried = 16
 const longestCommand = 2_000
 
 const esc = '\u001B'
-/** Ends a link in the text of a line. */
 export const closeLink = `${esc}]8;;\u0007`
 const colourCode = `${esc}\\[[0-9;:]*m`
 const linkCode = `${esc}\\]8;;[^\\u0007${esc}]*\\u0007`
-/** Sets colours and weights. */
 const colour = new RegExp(colourCode, 'g')
 /** Everything invisible that is kept in the text of a line. */
 const code = new RegExp(`${colourCode}|${linkCode}`, 'g')

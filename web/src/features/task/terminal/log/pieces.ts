@@ -1,6 +1,6 @@
 /** Splits a line of output into pieces with the same style: colours, links, and search matches. Pure. */
 import { safeLink } from '../../../../ui/text/safeLink.ts'
-import { placesOf } from './findInLines.ts'
+import { placesOf } from '../../placesOf.ts'
 import { withoutColours } from './outputLines.ts'
 import { spansOf } from './spans.ts'
 
@@ -9,7 +9,6 @@ export interface Piece {
   readonly className: string
   /** The address of its link: http and https only. */
   readonly href: string | null
-  /** The index of the match that it belongs to. */
   readonly match: number | null
 }
 
@@ -24,7 +23,7 @@ export const mostPieces = 200
 const esc = '\u001B'
 const linkBegins = new RegExp(`${esc}\\]8;;([^\\u0007]*)\\u0007`)
 const address = /https?:\/\/[^\s<>"'`\\^{|}]+/g
-/** What ends a sentence and not an address. */
+/** Punctuation that ends a sentence rather than an address. */
 const afterAddress = /[.,;:!?)\]]+$/
 
 /** The pieces of a line that begins with these colour codes on, with the places of `words` marked. */
@@ -65,7 +64,7 @@ export function piecesOf(start: string, text: string, words: string): readonly P
   return pieces
 }
 
-/** A line without its links, and where they stand in what is seen of it. */
+/** A line without its links, and the positions of the links in its visible text. */
 function withoutLinks(text: string): {
   readonly line: string
   readonly links: readonly (Range & { readonly href: string })[]

@@ -1,14 +1,11 @@
-/** Reads a task's output from the server without the store, which is not made for thousands of pieces. */
+/** Reads a task's output from the server, beside the store. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { limits } from '#domain/api/limits.ts'
 import type { getTerminal } from '#domain/api/chat.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { requestOf } from '../../../../api/endpoint.ts'
-import { logReason } from '../../../../api/logFailure.ts'
-import { newId } from '../../../../api/newId.ts'
-import { request } from '../../../../api/request.ts'
-import { readToken } from '../../../../api/tokenStore.ts'
+import { isRecord, readUncached } from '../../readUncached.ts'
 import { texts as taskTexts } from '../../texts.ts'
 
 type TerminalAnswer = AnswerOf<typeof getTerminal>
@@ -16,7 +13,7 @@ type TerminalAnswer = AnswerOf<typeof getTerminal>
 /** How many pieces are read at once; one may be as little as 50 ms of output. */
 const pieces = limits.pageSize
 
-/** The latest output, or why there is none. A 401 is handled by the calls made at the same time. */
+/** The latest output, or why there is none. */
 export async function readTerminal(
   taskId: string,
   minPosition: Position | undefined,
@@ -45,28 +42,16 @@ async function ask(
     query: { ...page, limit: pieces },
     fallback: taskTexts.terminalNotFetched,
   })
-  const answer = await request(call, {
-    fetch: (...args) => fetch(...args),
-    token: readToken(),
-    signal,
-    newId,
-  })
-  if ('error' in answer) {
-    logReason(answer.error)
-    return { reason: answer.error.message }
-  }
+  const answer = await readUncached(call, signal)
+  if ('reason' in answer) return answer
   return isTerminalAnswer(answer.data) ? answer.data : { reason: taskTexts.terminalNotFetched }
 }
 
 function isTerminalAnswer(answer: unknown): answer is TerminalAnswer {
   return (
-    typeof answer === 'object' &&
-    answer !== null &&
-    'output' in answer &&
-    Array.isArray(answer.output) &&
-    'deltas' in answer &&
-    Array.isArray(answer.deltas) &&
-    'version' in answer &&
-    typeof answer.version === 'number'
+    isRecord(answer) &&
+    Array.isArray(answer['output']) &&
+    Array.isArray(answer['deltas']) &&
+    typeof answer['version'] === 'number'
   )
 }

@@ -1,13 +1,7 @@
 /** The visible lines of a terminal when the output of some commands is collapsed. Pure. */
 import type { CommandBlock } from './commandBlocks.ts'
 
-export interface ShownRows {
-  readonly count: number
-  /** The index of the line that a row shows. */
-  lineAt(row: number): number
-  /** The row that shows a line; if it is collapsed, the row of its command. */
-  rowOf(line: number): number
-}
+export type ShownRows = ReturnType<typeof shownRows>
 
 interface Gap {
   /** The index of the first hidden line, and the number of hidden lines. */
@@ -23,7 +17,7 @@ export function shownRows(
   length: number,
   commands: readonly CommandBlock[],
   folded: ReadonlySet<number>,
-): ShownRows {
+) {
   const gaps: Gap[] = []
   let hidden = 0
   if (folded.size > 0) {
@@ -38,11 +32,12 @@ export function shownRows(
   }
   return {
     count: length - hidden,
-    lineAt(row) {
+    lineAt(row: number): number {
       const gap = lastOf(gaps, (each) => each.row <= row)
       return gap === undefined ? row : row - gap.row + gap.at + gap.lines
     },
-    rowOf(line) {
+    /** The row that shows a line; if it is collapsed, the row of its command. */
+    rowOf(line: number): number {
       const gap = lastOf(gaps, (each) => each.at <= line)
       if (gap === undefined) return line
       return line < gap.at + gap.lines ? gap.row - 1 : line - gap.at - gap.lines + gap.row

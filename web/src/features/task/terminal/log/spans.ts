@@ -6,6 +6,7 @@ export interface Span {
   readonly className: string
 }
 
+/** Bright colours have the same look. */
 const foregrounds: Readonly<Record<string, string>> = {
   'ansi-black': 'text-muted',
   'ansi-red': 'text-bad',
@@ -14,13 +15,6 @@ const foregrounds: Readonly<Record<string, string>> = {
   'ansi-blue': 'text-run',
   'ansi-magenta': 'text-ansi-magenta',
   'ansi-cyan': 'text-ansi-cyan',
-  'ansi-bright-black': 'text-muted',
-  'ansi-bright-red': 'text-bad',
-  'ansi-bright-green': 'text-ok',
-  'ansi-bright-yellow': 'text-warn',
-  'ansi-bright-blue': 'text-run',
-  'ansi-bright-magenta': 'text-ansi-magenta',
-  'ansi-bright-cyan': 'text-ansi-cyan',
 }
 
 const decorations: Readonly<Record<string, string>> = {
@@ -55,7 +49,7 @@ function colourOf(name: string | null, truecolor: string | null): string {
   if (name === 'ansi-truecolor') return nearest(rgb(truecolor ?? ''))
   const palette = /^ansi-palette-(\d+)$/.exec(name)
   if (palette !== null) return nearest(paletteColour(Number(palette[1])))
-  return foregrounds[name] ?? ''
+  return foregrounds[name.replace('bright-', '')] ?? ''
 }
 
 type Rgb = readonly [red: number, green: number, blue: number]

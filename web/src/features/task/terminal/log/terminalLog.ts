@@ -1,6 +1,7 @@
 /** The open task's terminal, outside of the store: lines in a bounded buffer, with one notification for everything that arrives together. */
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
+import { createObserved, type Observed } from '../../observed.ts'
 import type { CommandBlock } from './commandBlocks.ts'
 import {
   createWriter,
@@ -19,13 +20,10 @@ export interface TerminalView {
   /** Whether there is more above the first line, and the state of loading it; `gone`: it cannot be shown here. */
   readonly earlier: 'none' | 'some' | 'loading' | 'failed' | 'gone'
   readonly state: 'loading' | 'loaded' | 'failed'
-  /** Why it could not be loaded. */
   readonly reason: string
 }
 
-export interface TerminalLog {
-  read(): TerminalView
-  subscribe(listener: () => void): () => void
+export interface TerminalLog extends Observed<TerminalView> {
   /**
    * Starts over with the latest output. It is processed in parts, so that the page stays responsive; the lines change at the end. `whole`: nothing
    * was printed before it.
@@ -51,16 +49,15 @@ export const mostLines = 200_000
 const readAtOnce = 1_000
 
 export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
-  const listeners = new Set<() => void>()
   let writer = createWriter()
-  let view: TerminalView = {
+  const { read, subscribe, set } = createObserved<TerminalView>({
     lines: writer.lines,
     commands: writer.blocks.all,
     change: 0,
     earlier: 'none',
     state: 'loading',
     reason: '',
-  }
+  })
   /** The number of lines that somebody loaded, which are kept besides the latest. */
   let asked = 0
   /** The output above the first line was printed before this position. */
@@ -71,10 +68,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     return dropped
   }
 
-  const change = (next: Partial<TerminalView>) => {
-    view = { ...view, ...next, change: view.change + 1 }
-    for (const listener of listeners) listener()
-  }
+  const change = (next: Partial<TerminalView>) => set({ ...read(), ...next, change: read().change + 1 })
   /** What is above the first line, after some lines may have been dropped. */
   const above = (known: TerminalView['earlier'], dropped: boolean): TerminalView['earlier'] => {
     if (!dropped && known === 'none') return 'none'
@@ -83,11 +77,8 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
   }
 
   return {
-    read: () => view,
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    read,
+    subscribe,
     async reset(history, whole = true) {
       const next = await written(createWriter(), history)
       asked = 0
@@ -105,11 +96,11 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     append(output) {
       if (output.length === 0) return
       for (const each of output) write(writer, each)
-      change({ earlier: above(view.earlier, trim(linesKept + asked)) })
+      change({ earlier: above(read().earlier, trim(linesKept + asked)) })
     },
     async showEarlier() {
       const before = top
-      if (readEarlier === undefined || before === undefined || view.earlier === 'loading') return
+      if (readEarlier === undefined || before === undefined || read().earlier === 'loading') return
       change({ earlier: 'loading' })
       const mine = writer
       const found = await readEarlier(before)

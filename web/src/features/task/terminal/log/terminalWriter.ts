@@ -37,13 +37,10 @@ export interface Writer {
 }
 
 /** The state of a writer apart from its lines, from which another writer with the same lines can continue. */
-export interface WriterMark {
+export interface WriterMark extends Omit<Writer, 'lines' | 'blocks'> {
   readonly count: number
   /** The last line, which may have been continued since. */
   readonly last: TerminalLine | undefined
-  readonly nextId: number
-  readonly first: string | null
-  readonly open: OpenLine
   readonly commands: readonly CommandBlock[]
   readonly cutOff: CutOffEnd | null
 }
@@ -54,14 +51,11 @@ export function createWriter(): Writer {
   return { lines: [], blocks: createCommandBlocks(), nextId: 0, first: null, open: nothingOpen }
 }
 
-export function markOf({ lines, blocks, nextId, first, open }: Writer): WriterMark {
-  const last = lines.at(-1)
+export function markOf({ lines, blocks, ...state }: Writer): WriterMark {
   return {
+    ...state,
     count: lines.length,
-    last,
-    nextId,
-    first,
-    open,
+    last: lines.at(-1),
     commands: [...blocks.all],
     cutOff: blocks.cutOff(),
   }
@@ -69,10 +63,10 @@ export function markOf({ lines, blocks, nextId, first, open }: Writer): WriterMa
 
 /** A writer that continues from another's state. `lines`: all lines of that one, and perhaps later ones. */
 export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writer {
-  const { count, last, nextId, first, open, commands, cutOff } = mark
+  const { count, last, commands, cutOff, ...state } = mark
   const own = lines.slice(0, count)
   if (last !== undefined) own[count - 1] = last
-  return { lines: own, blocks: createCommandBlocks(commands, cutOff), nextId, first, open }
+  return { ...state, lines: own, blocks: createCommandBlocks(commands, cutOff) }
 }
 
 export function write(writer: Writer, output: TerminalOutput): void {

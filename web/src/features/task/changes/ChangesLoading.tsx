@@ -1,0 +1,12 @@
+/** The skeleton of the changes; `says` tells a screen reader what is being read. */
+import { Skeleton } from '../../../ui/status/Loading.tsx'
+
+export function ChangesLoading({ says }: { readonly says: string }) {
+  return (
+    <div role="status" className="grid gap-3 p-4">
+      <span className="sr-only">{says}</span>
+      <Skeleton className="h-5 w-48" />
+      <Skeleton className="h-40 w-full" />
+    </div>
+  )
+}
