@@ -101,10 +101,10 @@ async function openHost(
   { git, store, port }: { git: Git; store: Host['store']; port: number },
 ): Promise<Host> {
   const { dataDir, log, clock = { now: () => new Date() } } = options
-  const told = options.hook ? createHook(options.hook, log) : undefined
+  const tellHook = options.hook ? createHook(options.hook, log) : undefined
   const extension: { -readonly [Name in keyof Extension]: Extension[Name] } = {}
   const tell = (event: HostEvent) => {
-    told?.(event)
+    tellHook?.(event)
     extension.tell?.(event)
   }
   const repositories = await openRepositories({ dataDir, store, git, clock, tell })

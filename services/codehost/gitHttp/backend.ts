@@ -1,8 +1,7 @@
 /** git over HTTP: `git http-backend` as a CGI program, streamed both ways, ended when the client goes. */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { mayRead, mayPush } from '../state/accounts.ts'
-import type { Account } from '../state/accounts.ts'
+import { mayPush, mayRead, type Account } from '../state/accounts.ts'
 import type { Caller } from '../state/actors.ts'
 import type { Host } from '../host.ts'
 import { callerOf } from '../http/authenticate.ts'

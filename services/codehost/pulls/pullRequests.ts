@@ -1,9 +1,7 @@
 /** Pull requests between branches of one repository. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayPush } from '../state/accounts.ts'
-import type { Account } from '../state/accounts.ts'
-import { notFound, Refusal, invalid } from '../httpError.ts'
-import type { FieldFault } from '../httpError.ts'
+import { mayPush, type Account } from '../state/accounts.ts'
+import { invalid, notFound, Refusal, type FieldFault } from '../httpError.ts'
 import type { Repositories } from '../repositories/repositories.ts'
 import type { Standing } from './standing.ts'
 import type { Issues } from '../issues/issues.ts'

@@ -1,15 +1,14 @@
 /** `/repos/{owner}/{repo}/pulls`. */
 import type { Router } from '@koa/router'
-import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Host } from '../host.ts'
 import { signedIn } from '../http/authenticate.ts'
-import { notFound, Refusal } from '../httpError.ts'
+import { Refusal } from '../httpError.ts'
 import type { PullRequest, Repository } from '../state/state.ts'
 import { simplePullRequest } from './answers.ts'
 import type { About } from './reviewAnswers.ts'
 import { aboutPull } from '../state/actors.ts'
-import { bodyAs, answerPage } from './requests.ts'
+import { answerPage, bodyAs, numberIn } from './requests.ts'
 import { asked } from './repositories.ts'
 
 const NewPull = z.object({
@@ -40,10 +39,6 @@ const PullQuery = z.object({
   base: z.string().optional().catch(undefined),
 })
 
-interface Params {
-  params: Record<string, string>
-}
-
 export function pullRoutes(router: Router, host: Host): void {
   router.get('/repos/:owner/:repo/pulls', (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
@@ -54,7 +49,7 @@ export function pullRoutes(router: Router, host: Host): void {
       .filter((pull) => query.base === undefined || pull.base === query.base)
       .filter((pull) => query.head === undefined || isHead(repository, pull, query.head))
       .sort((one, other) => other.number - one.number)
-    answerPage(ctx, origin, found, (pull) => written(host, { origin, repository, answer }, pull))
+    answerPage(ctx, origin, found, (pull) => pullAnswer(host, { origin, repository, answer }, pull))
   })
 
   router.post('/repos/:owner/:repo/pulls', async (ctx) => {
@@ -67,20 +62,24 @@ export function pullRoutes(router: Router, host: Host): void {
       draft: body.draft ?? false,
     })
     ctx.status = 201
-    ctx.body = written(host, { origin, repository, answer }, pull)
+    ctx.body = pullAnswer(host, { origin, repository, answer }, pull)
   })
 
   router.get('/repos/:owner/:repo/pulls/:number', (ctx) => {
     const { repository, answer, origin } = asked(ctx, host)
-    ctx.body = written(host, { origin, repository, answer }, host.pulls.get(repository, numberOf(ctx)))
+    ctx.body = pullAnswer(
+      host,
+      { origin, repository, answer },
+      host.pulls.get(repository, numberIn(ctx, 'number')),
+    )
   })
 
   router.patch('/repos/:owner/:repo/pulls/:number', async (ctx) => {
     const account = signedIn(ctx, host)
     const { repository, answer, origin } = asked(ctx, host)
     const edit = bodyAs(ctx, PullEdit, 'PullRequest')
-    const pull = await host.pulls.edit(repository, numberOf(ctx), account, edit)
-    ctx.body = written(host, { origin, repository, answer }, pull)
+    const pull = await host.pulls.edit(repository, numberIn(ctx, 'number'), account, edit)
+    ctx.body = pullAnswer(host, { origin, repository, answer }, pull)
   })
 
   router.put('/repos/:owner/:repo/pulls/:number/merge', async (ctx) => {
@@ -90,7 +89,7 @@ export function pullRoutes(router: Router, host: Host): void {
     if (body.merge_method === 'rebase') {
       throw new Refusal(405, 'Rebase merges are not allowed on this repository.')
     }
-    const sha = await host.pulls.merge(repository, numberOf(ctx), account, {
+    const sha = await host.pulls.merge(repository, numberIn(ctx, 'number'), account, {
       method: body.merge_method,
       expectedHead: body.sha,
       title: body.commit_title,
@@ -100,19 +99,13 @@ export function pullRoutes(router: Router, host: Host): void {
   })
 }
 
-function numberOf(ctx: Context & Params): number {
-  const number = ctx.params['number'] ?? ''
-  if (!/^\d{1,9}$/.test(number)) throw notFound()
-  return Number(number)
-}
-
 function isHead(repository: Repository, pull: PullRequest, wanted: string): boolean {
   return wanted.toLowerCase().startsWith(`${repository.owner.toLowerCase()}:`)
     ? wanted.slice(repository.owner.length + 1) === pull.head
     : false
 }
 
-const written = (
+const pullAnswer = (
   { store }: Pick<Host, 'store'>,
   { origin, repository, answer }: Pick<About, 'origin' | 'repository' | 'answer'>,
   pull: PullRequest,

@@ -1,7 +1,6 @@
 /** `/user`: who the token belongs to, and what they reach. */
 import type { Router } from '@koa/router'
-import { mayRead, mayPush, membershipsOf, sameName } from '../state/accounts.ts'
-import type { Account } from '../state/accounts.ts'
+import { mayRead, mayPush, membershipsOf, sameName, type Account } from '../state/accounts.ts'
 import type { Host } from '../host.ts'
 import { originOf } from '../http/baseUrl.ts'
 import { signedInPerson } from '../http/authenticate.ts'

@@ -87,7 +87,7 @@ async function add(
     }
     return [touched(next, repository, number, now), made]
   })
-  told(parts, repository, by, { action: 'created', comment })
+  tellComment(parts, repository, by, { action: 'created', comment })
   return comment
 }
 
@@ -115,13 +115,13 @@ async function edit(
     const issueComments = state.issueComments.map((one) => (one.id === id ? after : one))
     return [touched({ ...state, issueComments }, repository, after.number, now), after]
   })
-  told(parts, repository, by, { action: 'edited', comment, before })
+  tellComment(parts, repository, by, { action: 'edited', comment, before })
   return comment
 }
 
 type CommentEvent = Extract<HostEvent, { kind: 'issue_comment' }>
 
-function told(
+function tellComment(
   { store, tell }: Parts,
   repository: Repository,
   { account: sender }: Actor,
